@@ -1,0 +1,195 @@
+"""Data sets by name and path: where they are searched, what is checked, what is said."""
+
+import bz2
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitbound.data import libsvm
+from bitbound.data.catalogue import CATALOGUE, NAMES, Entry, Manifest
+from bitbound.data.errors import Refusal
+from bitbound.data.libsvm import load, normalised_sha256
+
+TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
+"""Three rows, four features by the catalogue below, three entries of which one is zero."""
+
+MANIFEST = Manifest(3, 3, 2, 1, hashlib.sha256(TEXT).hexdigest())
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Two folders of BITBOUND_DATA, a cache, a small catalogue, and no network."""
+    first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
+    for folder in (first, second, cache / "libsvm"):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("BITBOUND_DATA", os.pathsep.join([str(first), str(second)]))
+    monkeypatch.setenv("BITBOUND_CACHE", str(cache))
+    monkeypatch.setitem(CATALOGUE, "made", Entry("made", "made.bz2", 4, MANIFEST))
+    monkeypatch.setitem(CATALOGUE, "loose", Entry("loose", "loose", 2))
+
+    def no_network(*_, **__):
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(libsvm.pooch, "retrieve", no_network)
+    return first, second, cache / "libsvm"
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_search_order(places, place):
+    for folder in places[place:]:
+        (folder / "made").write_bytes(TEXT)
+    assert load("made").origin == str(places[place] / "made")
+
+
+def test_what_is_loaded(places):
+    (places[1] / "made").write_bytes(TEXT)
+    dataset = load("made")
+    assert dataset.name == "made"
+    assert dataset.labels == (1.0, 2.0)
+    np.testing.assert_array_equal(dataset.b, [1.0, -1.0, -1.0])
+    np.testing.assert_array_equal(dataset.A.toarray(), [[0.5, 0, 1, 0], [0, 1, 0, 0], [0] * 4])
+    assert dataset.A.nnz == 3
+
+
+@pytest.mark.parametrize("ending", [b"\r\n", b" \n", b"\n\n"])
+def test_copies_that_differ_in_line_ends_pass(places, ending):
+    (places[0] / "made").write_bytes(TEXT.replace(b"\n", ending))
+    assert load("made").A.shape == (3, 4)
+
+
+def test_packed_files_are_found(places):
+    (places[0] / "made.bz2").write_bytes(bz2.compress(TEXT))
+    assert load("made").A.shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (TEXT + b"1 1:1\n", "it has 4 rows, expected 3"),
+        (TEXT.replace(b"3:1", b"5:1"), "it has 5 features, expected 4"),
+        (TEXT.replace(b"3:0", b"3:1"), "it has 4 entries that are not zero, expected 3"),
+        (b"1 1:0.5 3:1\n2 2:1 3:0\n2\n", "it has 1 rows of the smaller label, expected 2"),
+        (TEXT.replace(b"0.5", b"0.6"), "as SHA-256 of its text, expected"),
+    ],
+)
+def test_a_mismatch_with_the_manifest_is_refused(places, text, told):
+    path = places[0] / "made"
+    path.write_bytes(text)
+    with pytest.raises(Refusal) as refusal:
+        load("made")
+    assert str(refusal.value).startswith(f"{path} is not the set made: ")
+    assert told in str(refusal.value)
+    assert load(path).name == "made"
+
+
+def test_features_without_manifest_are_a_lower_bound(places):
+    (places[0] / "loose").write_bytes(b"1 1:1\n2 1:1\n")
+    assert load("loose").A.shape == (2, 2)
+    (places[0] / "loose").write_bytes(b"1 7:1\n2 1:1\n")
+    assert load("loose").A.shape == (2, 7)
+
+
+def test_downloads_go_to_the_cache(places, monkeypatch):
+    asked = {}
+
+    def retrieve(address, *, known_hash, fname, path, progressbar):
+        asked.update(address=address, progressbar=progressbar)
+        target = Path(path) / fname
+        target.write_bytes(bz2.compress(TEXT))
+        return str(target)
+
+    monkeypatch.setattr(libsvm.pooch, "retrieve", retrieve)
+    assert load("made").origin == str(places[2] / "made.bz2")
+    assert asked == {
+        "address": "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/made.bz2",
+        "progressbar": True,
+    }
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("download", "reason"),
+    [(True, "the download failed with ConnectionError"), (False, "downloading is switched off")],
+)
+def test_no_network_says_what_to_do(places, download, reason):
+    with pytest.raises(Refusal) as refusal:
+        load("made", download=download)
+    assert str(refusal.value) == (
+        f"made is in no folder of BITBOUND_DATA and {reason}; fetch"
+        " https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/made.bz2"
+        f" by other means and put it into {places[2]}"
+    )
+
+
+def test_any_file_of_the_folders_has_a_name(places):
+    (places[1] / "mine.svm").write_bytes(TEXT)
+    assert load("mine.svm").name == "mine.svm"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("a5", "a5a"), ("mushroom", "mushrooms"), ("diabetes-scale", "diabetes_scale")],
+)
+def test_unknown_names_are_told_the_nearest(places, name, near):
+    with pytest.raises(Refusal) as refusal:
+        load(name)
+    told = str(refusal.value)
+    assert told.startswith(f"the data set {name!r} is unknown; the nearest names are ")
+    assert near in told
+
+
+def test_a_missing_path_is_refused(places, tmp_path):
+    path = tmp_path / "none"
+    with pytest.raises(Refusal, match=f"there is no file {path}; give the path"):
+        load(path)
+
+
+def test_bad_lines_name_the_file(places, tmp_path):
+    path = tmp_path / "bad"
+    path.write_bytes(b"1 1:1\n2 0:1\n")
+    with pytest.raises(Refusal, match=f"{path}, line 2: '0:1' has the index 0"):
+        load(path)
+
+
+def test_bundled_set_needs_no_file():
+    dataset = load("breast-cancer", download=False)
+    assert dataset.A.shape == (569, 30)
+    assert dataset.labels == (0.0, 1.0)
+    assert int((dataset.b > 0).sum()) == 357
+    columns = dataset.A.toarray()
+    np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-13)
+    np.testing.assert_allclose(columns.std(axis=0), 1.0, rtol=1e-13)
+
+
+def test_names_are_complete():
+    listed = [f"a{i}a" for i in range(1, 10)] + [f"w{i}a" for i in range(1, 9)]
+    listed += ["diabetes", "diabetes_scale", "australian", "australian_scale", "mushrooms"]
+    listed += ["phishing", "ijcnn1", "splice", "german.numer", "breast-cancer", "sonar", "heart"]
+    listed += ["ionosphere", "covtype.binary", "real-sim", "rcv1.binary", "news20.binary"]
+    assert set(listed) <= set(NAMES)
+    assert all(name == entry.name for name, entry in CATALOGUE.items())
+
+
+@pytest.mark.parametrize("name", [n for n, entry in CATALOGUE.items() if entry.manifest])
+def test_files_of_the_manifest(name):
+    folders = [Path(f) for f in os.environ.get("BITBOUND_DATA", "").split(os.pathsep) if f]
+    if not any((folder / name).is_file() for folder in folders):
+        pytest.skip(f"BITBOUND_DATA has no file {name}")
+    dataset = load(name, download=False)
+    assert dataset.labels == (-1.0, 1.0)
+    facts = next((f / "MANIFEST.json" for f in folders if (f / "MANIFEST.json").is_file()), None)
+    if facts is not None:
+        entry = CATALOGUE[name]
+        listed = {fact["name"]: fact for fact in json.loads(facts.read_text())["files"]}[name]
+        assert listed["sha256_normalised"] == entry.manifest.sha256
+        assert listed["sha256_normalised"] == normalised_sha256(Path(dataset.origin).read_bytes())
+        assert (listed["rows"], listed["features"]) == dataset.A.shape
+        assert listed["nonzeros"] == dataset.A.nnz
+        assert listed["labels"] == {
+            "+1": int((dataset.b > 0).sum()),
+            "-1": int((dataset.b < 0).sum()),
+        }

@@ -1,0 +1,222 @@
+"""Logistic regression: formula (11), its constants, its solution and its gap."""
+
+import decimal
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression as Independent
+
+from bitbound.data import spectrum
+from bitbound.data.dataset import Dataset
+from bitbound.data.errors import Refusal
+from bitbound.data.libsvm import load
+from bitbound.data.logistic import LogisticRegression, _divergence
+from bitbound.data.splits import split
+from bitbound.solvers.backend import quiet_machine, transfer
+
+
+def clients(dataset, n, rule="shuffled", seed=0):
+    """The clients' matrices and labels by another route."""
+    return [
+        (dataset.A.toarray()[rows], dataset.b[rows]) for rows in split(dataset.b, n, rule, seed)
+    ]
+
+
+@pytest.mark.parametrize("rule", ["shuffled", "similarity:30"])
+@pytest.mark.parametrize("storage", ["dense", "sparse", None])
+def test_functions_are_formula_11(make_dataset, storage, rule):
+    dataset, n, mu = make_dataset(), 4, 0.1
+    problem = LogisticRegression.from_data(dataset, n, mu=mu, split=rule, seed=3, storage=storage)
+    x = np.random.default_rng(0).standard_normal(problem.d)
+    values, gradients = [], []
+    for A, b in clients(dataset, n, rule, 3):
+        margin = b * (A @ x)
+        values.append(np.log1p(np.exp(-margin)).mean() + mu / 2 * x @ x)
+        gradients.append(-(A.T @ (b / (1 + np.exp(margin)))) / len(b) + mu * x)
+    point = x[None, :, None]
+    assert problem.view == "composite"
+    assert problem.ridge_g == problem.constants.mu == mu
+    np.testing.assert_allclose(problem.grad(point)[:, :, 0], gradients, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        problem.value(point)[0], np.mean(values) + mu / 2 * x @ x, rtol=1e-13
+    )
+    np.testing.assert_array_equal(problem.grad_g(point), mu * point)
+
+
+@pytest.mark.parametrize("lanczos", [False, True])
+@pytest.mark.parametrize(("N", "d"), [(23, 6), (40, 30), (30, 60)])
+def test_constants_against_brute_force(make_dataset, monkeypatch, lanczos, N, d):
+    if lanczos:
+        monkeypatch.setattr(spectrum, "_DENSE_SIDE", 3)
+    dataset, n, mu = make_dataset(N, d), 3, 0.2
+    problem = LogisticRegression.from_data(dataset, n, mu=mu)
+    parts = clients(dataset, n)
+    grams = np.array([A.T @ A / (4 * len(A)) for A, _ in parts])
+    constants = problem.constants
+    np.testing.assert_allclose(constants.L_i, np.linalg.eigvalsh(grams)[:, -1] + mu, rtol=1e-13)
+    np.testing.assert_allclose(
+        constants.L_f, np.linalg.eigvalsh(grams.mean(axis=0))[-1] + mu, rtol=1e-13
+    )
+    assert constants.mu == mu
+
+
+def test_mu_for_a_condition_number(make_dataset):
+    problem = LogisticRegression.from_data(make_dataset(), 4, kappa=1e4)
+    assert problem.constants.kappa == pytest.approx(1e4, rel=1e-13)
+    again = LogisticRegression.from_data(make_dataset(), 4, mu=problem.constants.mu)
+    np.testing.assert_allclose(again.constants.L_i, problem.constants.L_i, rtol=1e-14)
+
+
+def test_solution_against_scikit_learn(make_dataset):
+    dataset = make_dataset(40, 5)
+    problem = LogisticRegression.from_data(dataset, 4, kappa=1e3)
+    independent = Independent(
+        solver="newton-cholesky",
+        C=1 / (40 * 2 * problem.ridge_g),
+        fit_intercept=False,
+        tol=1e-13,
+    ).fit(dataset.A.toarray(), dataset.b)
+    np.testing.assert_allclose(problem.x_star, independent.coef_[0], rtol=1e-10)
+
+
+def test_storages_agree(make_dataset):
+    dense, sparse = (
+        LogisticRegression.from_data(make_dataset(), 4, mu=0.1, storage=storage)
+        for storage in ("dense", "sparse")
+    )
+    assert (dense.storage, sparse.storage) == ("dense", "sparse")
+    assert dense.fingerprint == sparse.fingerprint
+    x = np.random.default_rng(0).standard_normal((4, dense.d, 3))
+    np.testing.assert_allclose(dense.grad(x), sparse.grad(x), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(dense.gap(x[:1]), sparse.gap(x[:1]), rtol=1e-12)
+    np.testing.assert_allclose(
+        dense.hessian(x[:1, :, :1]), sparse.hessian(x[:1, :, :1]), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n": 3},
+        {"n": 6},
+        {"seed": 1},
+        {"mu": 0.2},
+        {"mu": None, "kappa": 0.1 + 1},
+        {"split": "similarity:20"},
+        {"data": 2},
+    ],
+)
+def test_another_problem_has_another_fingerprint(make_dataset, change):
+    def fingerprint(data=1, n=4, mu=0.1, **rest):
+        return LogisticRegression.from_data(
+            make_dataset(24, seed=data), n, mu=mu, **rest
+        ).fingerprint
+
+    assert fingerprint() == fingerprint()
+    assert fingerprint() != fingerprint(**change)
+
+
+def exact_divergence(problem, dataset, n, x):
+    """D_F(x, x_star) for F = f + g in 80 digits, from the floats given."""
+    with decimal.localcontext(decimal.Context(prec=80)):
+        star = [Decimal(float(v)) for v in problem.x_star]
+        step = [Decimal(float(v)) - s for v, s in zip(x, star, strict=True)]
+        total, rows = Decimal(0), 0
+        for A, b in clients(dataset, n):
+            for a, sign in zip(A, b, strict=True):
+                signed = [Decimal(float(sign * v)) for v in a]
+                z = sum(v * s for v, s in zip(signed, star, strict=True))
+                move = sum(v * s for v, s in zip(signed, step, strict=True))
+                loss = (1 + (-z - move).exp()).ln() - (1 + (-z).exp()).ln()
+                total += loss + move / (1 + z.exp())
+                rows += 1
+        ridge = Decimal(problem.ridge) / 2 * sum(s * s for s in step)
+        return total / rows + ridge
+
+
+@pytest.mark.parametrize("scale", [1e3, 1.0, 0.1, 1e-2, 1e-3, 1e-6, 1e-10, 1e-13])
+@pytest.mark.parametrize("size", [1.0, 30.0])
+def test_gap_is_accurate_far_below_rounding(make_dataset, scale, size):
+    dataset = make_dataset(12, 3)
+    dataset = Dataset("large", size * dataset.A, dataset.b, dataset.labels, dataset.origin)
+    problem = LogisticRegression.from_data(dataset, 3, mu=1e-9)
+    generator = np.random.default_rng(4)
+    for _ in range(5):
+        x = problem.x_star * (1 + scale * generator.standard_normal(3))
+        found = problem.gap(x[None, :, None])[0]
+        expected = exact_divergence(problem, dataset, 3, x)
+        assert abs(Decimal(float(found)) / expected - 1) < Decimal("1e-11")
+
+
+@pytest.mark.parametrize("z", [-700.0, -40.0, -5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 5.0, 40.0, 700.0])
+@pytest.mark.parametrize("step", [1e-140, 1e-9, 1e-3, 0.00999, 0.01001, 0.1, 3.0, 60.0, 600.0])
+def test_divergence_of_one_loss(z, step):
+    with decimal.localcontext(decimal.Context(prec=700)):
+        for move in (step, -step):
+            at, by = Decimal(z), Decimal(move)
+            exact = (1 + (-at - by).exp()).ln() - (1 + (-at).exp()).ln() + by / (1 + at.exp())
+            found = _divergence(np.array([z]), np.array([move]))[0]
+            error = abs(Decimal(float(found)) - exact)
+            assert error <= Decimal("1e-12") * exact + Decimal("1e-300")
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 1e6), ("float64", 1e60), ("float32", 1e6)])
+def test_nothing_overflows(make_dataset, dtype, size):
+    """Huge margins: warnings are errors here, and the limits are exact."""
+    dataset = make_dataset()
+    problem = transfer(LogisticRegression.from_data(dataset, 4, mu=0.1).plain, "numpy", dtype)
+    x = (size * np.random.default_rng(0).standard_normal((1, problem.d, 2))).astype(dtype)
+    for point in (x, -x):
+        assert np.isfinite(problem.grad(point)).all()
+        np.testing.assert_allclose(problem.gap(point), problem.value(point), rtol=1e-5)
+
+
+def test_infinite_points_give_no_finite_gap(make_dataset):
+    problem = LogisticRegression.from_data(make_dataset(), 4, mu=0.1)
+    with quiet_machine():
+        for bad in (np.inf, np.nan, 1e200):
+            assert not np.isfinite(problem.gap(np.full((1, problem.d, 1), bad))).any()
+
+
+def test_rows_without_entries_are_legal(make_dataset):
+    dataset = make_dataset(23, 6, density=0.05)
+    assert (np.diff(dataset.A.indptr) == 0).any()
+    problem = LogisticRegression.from_data(dataset, 23, kappa=10.0)
+    assert problem.composite.constants.L_i.min() == problem.composite.constants.mu
+    assert np.isfinite(problem.grad_star).all()
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({}, "mu = None and kappa = None; give exactly one of the two"),
+        ({"mu": 0.1, "kappa": 10.0}, "mu = 0.1 and kappa = 10.0; give exactly one of the two"),
+        ({"mu": 0.0}, "mu = 0.0; expected a finite number larger than 0"),
+        ({"mu": float("nan")}, "mu = nan; expected a finite number larger than 0"),
+        ({"kappa": 1.0}, "kappa = 1; expected a finite number larger than 1"),
+        ({"kappa": float("inf")}, "kappa = inf; expected a finite number larger than 1"),
+        ({"mu": 1.0, "storage": "cubic"}, "the storage 'cubic' is unknown"),
+        ({"mu": 1.0, "split": "even"}, "the split 'even' is unknown"),
+    ],
+)
+def test_refusals(make_dataset, choice, sentence):
+    with pytest.raises(Refusal) as refusal:
+        LogisticRegression.from_data(make_dataset(), 4, **choice)
+    assert str(refusal.value).startswith(sentence)
+
+
+def test_no_mu_for_empty_rows(make_dataset):
+    dataset = make_dataset(density=0.0)
+    with pytest.raises(Refusal, match="all rows are empty"):
+        LogisticRegression.from_data(dataset, 4, kappa=10.0)
+    assert not LogisticRegression.from_data(dataset, 4, mu=1.0).x_star.any()
+
+
+@pytest.mark.parametrize("n", [9, 41])
+def test_bundled_set(n):
+    problem = LogisticRegression.from_data(load("breast-cancer"), n, kappa=1e4)
+    assert (problem.n, problem.d, problem.m) == (n, 30, 569 // n)
+    assert problem.name == f"breast-cancer@{n}"
+    gradient = problem.grad_star.mean(axis=0) + problem.grad_g(problem.x_star)
+    assert np.linalg.norm(gradient) < 1e-15

@@ -1,0 +1,163 @@
+"""What every problem promises, over all families, storages and views."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from bitbound.data.problem import Constants, mean_gradient
+from bitbound.solvers.backend import host, transfer
+
+
+def points(problem, runs=3, seed=0, shared=False):
+    shape = (1 if shared else problem.n, problem.d, runs)
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def directions(d):
+    return np.eye(d)[None]
+
+
+def average(gradients):
+    return gradients.mean(axis=0, keepdims=True)
+
+
+def test_grad_is_the_slope_of_the_value(view):
+    x, h = points(view, 1, shared=True), 1e-6
+    slope = (view.value(x + h * directions(view.d)) - view.value(x - h * directions(view.d))) / (
+        2 * h
+    )
+    gradient = (average(view.grad(x)) + view.grad_g(x))[0, :, 0]
+    np.testing.assert_allclose(slope, gradient, rtol=1e-7, atol=1e-7)
+
+
+def test_hessian_is_the_slope_of_the_gradient(view):
+    x, h = points(view, 1, shared=True), 1e-6
+
+    def gradient(at):
+        return (average(view.grad(at)) + view.grad_g(at))[0]
+
+    steps = h * directions(view.d)
+    slope = (gradient(x + steps) - gradient(x - steps)) / (2 * h)
+    np.testing.assert_allclose(view.hessian(x), slope, rtol=1e-7, atol=1e-7)
+    v = points(view, 2, seed=5, shared=True)
+    np.testing.assert_allclose(
+        view.hessian_product(x, v)[0], view.hessian(x) @ v[0], rtol=1e-12, atol=1e-12
+    )
+
+
+def test_a_shared_point_is_the_same_point_for_all(view):
+    x = points(view, shared=True)
+    copies = np.broadcast_to(x, (view.n, view.d, 3)).copy()
+    np.testing.assert_allclose(view.grad(x), view.grad(copies), rtol=1e-13, atol=1e-13)
+
+
+def test_every_run_stands_alone(view):
+    x = points(view, 4)
+    together = view.grad(x)
+    for run in range(4):
+        alone = view.grad(x[:, :, run : run + 1].copy())
+        np.testing.assert_allclose(together[:, :, run : run + 1], alone, rtol=1e-12, atol=1e-13)
+
+
+def test_grad_leaves_its_argument_alone(view):
+    x = points(view)
+    before = x.copy()
+    view.grad(x)
+    view.gap(x[:1])
+    np.testing.assert_array_equal(x, before)
+
+
+def test_the_solution_is_where_the_gradient_vanishes(view):
+    scale = view.constants.L * (1 + np.abs(view.x_star).max())
+    assert np.linalg.norm(mean_gradient(view, view.x_star)) < 1e-14 * scale
+    assert view.grad_star.shape == (view.n, view.d)
+    np.testing.assert_allclose(
+        view.grad_star.mean(axis=0), -view.grad_g(view.x_star), rtol=0, atol=1e-14 * scale
+    )
+
+
+def test_the_gap_is_the_value_above_the_minimum(view):
+    x = points(view, shared=True)
+    np.testing.assert_allclose(view.gap(x), view.value(x) - view.f_star, rtol=1e-10)
+    assert view.gap(view.x_star[None, :, None]).tolist() == [0.0]
+
+
+def test_views_are_one_problem(problem):
+    plain, composite = problem.plain, problem.composite
+    x = points(problem, shared=True)
+    assert plain.x_star is composite.x_star
+    assert plain.fingerprint == composite.fingerprint
+    assert (plain.view, composite.view) == ("plain", "composite")
+    assert plain.plain is plain
+    assert composite.plain.constants.mu == plain.constants.mu
+    np.testing.assert_allclose(plain.value(x), composite.value(x), rtol=1e-14)
+    np.testing.assert_allclose(plain.gap(x), composite.gap(x), rtol=1e-14)
+    np.testing.assert_array_equal(plain.grad_g(x), np.zeros_like(x))
+    np.testing.assert_allclose(
+        plain.grad(x), composite.grad(x) + composite.grad_g(x), rtol=1e-12, atol=1e-13
+    )
+
+
+def test_the_composite_view_moves_a_quarter_of_mu(problem):
+    plain, composite = problem.plain.constants, problem.composite.constants
+    assert plain.ridge == 0.0
+    np.testing.assert_allclose(composite.ridge, plain.mu / 2, rtol=1e-14)
+    np.testing.assert_allclose(composite.mu, plain.mu / 2, rtol=1e-14)
+    np.testing.assert_allclose(composite.L_i, plain.L_i - plain.mu / 2, rtol=1e-14)
+    np.testing.assert_allclose(composite.L_f, plain.L_f - plain.mu / 2, rtol=1e-14)
+    assert problem.composite.ridge_g == composite.ridge
+
+
+def test_curvature_of_every_client_is_within_its_constants(view):
+    """Along random chords, mu |v|^2 <= <grad f_i(x + v) - grad f_i(x), v> <= L_i |v|^2."""
+    x, y = points(view, 50), points(view, 50, seed=1)
+    step = y - x
+    bends = ((view.grad(y) - view.grad(x)) * step).sum(axis=1) / (step * step).sum(axis=1)
+    assert (bends >= view.constants.mu * (1 - 1e-10)).all()
+    assert (bends <= view.constants.L_i[:, None] * (1 + 1e-10)).all()
+
+
+def test_constants_derived():
+    constants = Constants(0.5, np.array([1.0, 7.0]), 3.0)
+    assert constants.L == 7.0
+    assert constants.L_tilde == 5.0
+    assert constants.kappa == 14.0
+
+
+def test_specification_is_ready_for_json(view):
+    read = json.loads(json.dumps(view.specification))
+    assert read["view"] == view.view
+    assert (read["n"], read["d"]) == (view.n, view.d)
+    assert read["kappa"] == view.constants.kappa
+
+
+def test_problems_are_frozen(problem):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        problem.ridge = 1.0
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+def test_problems_run_on_other_arrays(view, library, dtype):
+    moved = transfer(view, library, dtype)
+    tolerance = 1e-12 if dtype == "float64" else 2e-5
+    for shared in (True, False):
+        x = points(view, shared=shared).astype(dtype)
+        there = transfer(Box(x), library, dtype).x
+        for name in ("grad", "grad_g", *(("value", "gap") if shared else ())):
+            result = getattr(moved, name)(there)
+            expected = getattr(view, name)(x.astype("float64"))
+            assert type(result) is type(there)
+            assert str(result.dtype).endswith(dtype)
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(host(result), expected, rtol=0, atol=tolerance * scale)
+    assert pytest.approx(view.constants.L, rel=tolerance) == moved.constants.L
+    assert moved.constants.L_tilde == pytest.approx(view.constants.L_tilde, rel=tolerance)
+    assert moved.f_star == pytest.approx(view.f_star, rel=tolerance)
+
+
+@dataclasses.dataclass(frozen=True)
+class Box:
+    x: object

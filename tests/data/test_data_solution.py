@@ -1,0 +1,114 @@
+"""The minimiser by two linear solvers, and the cache that keeps it."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from bitbound.data import solution
+from bitbound.data.dataset import Dataset
+from bitbound.data.logistic import LogisticRegression
+from bitbound.data.problem import mean_gradient
+from bitbound.data.solution import cached, minimiser
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    return tmp_path / "solutions"
+
+
+@pytest.fixture
+def logistic(make_dataset):
+    return LogisticRegression.from_data(make_dataset(), 4, kappa=1e3)
+
+
+def must_not_solve(problem):
+    raise AssertionError("solved again")
+
+
+@pytest.mark.parametrize("conjugate_gradients", [False, True])
+def test_newton_finds_the_minimiser(problem, monkeypatch, conjugate_gradients):
+    if conjugate_gradients:
+        monkeypatch.setattr(solution, "_DENSE_FEATURES", 0)
+    found = minimiser(problem.plain)
+    np.testing.assert_allclose(found, problem.x_star, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("kappa", [2.0, 1e4, 1e10])
+def test_newton_at_all_scales(make_dataset, size, kappa):
+    """Badly scaled and badly conditioned data end at rounding level too."""
+    dataset = make_dataset(60, 4)
+    scales = np.array([1.0, size, 1.0, 1.0])
+    dataset = Dataset("scaled", dataset.A * scales[None, :], dataset.b, dataset.labels, "a test")
+    problem = LogisticRegression.from_data(dataset, 5, kappa=kappa)
+    start = np.linalg.norm(mean_gradient(problem, np.zeros(4)))
+    scale = start + problem.constants.L * np.linalg.norm(problem.x_star)
+    assert np.linalg.norm(mean_gradient(problem, problem.x_star)) < 1e-14 * scale
+
+
+def test_newton_finds_a_far_solution(make_dataset):
+    """Separable data and a tiny mu: many steps, each of them large."""
+    dataset = make_dataset(8, 6, density=1.0)
+    problem = LogisticRegression.from_data(dataset, 2, mu=1e-8)
+    assert np.linalg.norm(problem.x_star) > 10
+    assert np.linalg.norm(mean_gradient(problem, problem.x_star)) < 1e-13
+
+
+def test_newton_halves_steps_that_overshoot():
+    """Rows of very different size, on which full Newton steps run in a cycle for ever."""
+    generator = np.random.default_rng(30)
+    rows = generator.standard_normal((8, 2)) * 10 ** generator.uniform(-1, 2, (8, 1))
+    mu = 10 ** generator.uniform(-6, -2) / 2
+    b = np.array([1.0, -1.0] * 4)
+    dataset = Dataset("uneven", scipy.sparse.csr_array(b[:, None] * rows), b, (-1, 1), "a test")
+    problem = LogisticRegression.from_data(dataset, 2, mu=mu)
+    assert np.linalg.norm(mean_gradient(problem, problem.x_star)) < 1e-13
+
+
+def test_solutions_are_kept(logistic, folder):
+    (path,) = folder.iterdir()
+    assert path.name == f"{logistic.fingerprint}.npz"
+    np.testing.assert_array_equal(cached(logistic, must_not_solve), logistic.x_star)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", "cut", "other", "nan", "integer", "key"])
+def test_corrupt_files_are_told_and_computed_again(logistic, folder, content):
+    (path,) = folder.iterdir()
+    good = path.read_bytes()
+    if content == "cut":
+        path.write_bytes(good[: len(good) // 2])
+    elif content == "other":
+        np.savez(path, x_star=np.zeros(logistic.d + 1))
+    elif content == "nan":
+        np.savez(path, x_star=np.full(logistic.d, np.nan))
+    elif content == "integer":
+        np.savez(path, x_star=np.zeros(logistic.d, dtype=int))
+    elif content == "key":
+        np.savez(path, y=np.zeros(logistic.d))
+    else:
+        path.write_bytes(content)
+    with pytest.warns(UserWarning, match=r"the cached solution .* it is computed again"):
+        again = cached(logistic, minimiser)
+    np.testing.assert_array_equal(again, logistic.x_star)
+    np.testing.assert_array_equal(cached(logistic, must_not_solve), logistic.x_star)
+
+
+def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("BITBOUND_CACHE", str(blocked))
+    with pytest.warns(UserWarning, match="the solution is not kept in the cache"):
+        np.testing.assert_array_equal(cached(logistic, minimiser), logistic.x_star)
+
+
+def test_nothing_half_written_stays(folder):
+    from bitbound.data.cache import write_atomically  # noqa: PLC0415
+
+    def fail(file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(folder / "file", fail)
+    assert list(folder.iterdir()) == []
