@@ -1,0 +1,1 @@
+"""What is run: the engine, the methods, the compressors and their wire formats, the traces."""

@@ -1,0 +1,203 @@
+"""Where numpy, cupy and a strict array library differ; the one module that knows of it.
+
+Method, compressor and problem code asks an array for its namespace
+(``array_api_compat.array_namespace``) and uses operators and functions of the array API standard.
+What the standard does not have is here, with one branch per library. Random numbers are always
+drawn by numpy on the host and moved with :func:`like`, so that every library sees the same ones.
+"""
+
+import ctypes
+import dataclasses
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from array_api_compat import array_namespace, device, is_cupy_array, is_numpy_array
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from bitbound.data.errors import Refusal
+
+Array = Any
+"""An array of any library that follows the array API standard."""
+
+LIBRARIES = ("numpy", "cupy", "array-api-strict")
+
+
+def namespace(library: str) -> Any:
+    """Give the array namespace of a library by name.
+
+    Raises
+    ------
+    Refusal
+        If the name is unknown, or if cupy is asked for and no GPU is available.
+    """
+    if library == "numpy":
+        return np
+    if library == "cupy":
+        return _cupy()
+    if library == "array-api-strict":
+        import array_api_strict  # noqa: PLC0415  (a test tool, not a dependency)
+
+        return array_api_strict
+    raise Refusal(f"the array library {library!r} is unknown; choose one of {', '.join(LIBRARIES)}")
+
+
+def _cupy() -> Any:
+    try:
+        import cupy  # noqa: PLC0415  (an optional extra)
+    except ImportError:
+        raise Refusal(
+            "cupy is not installed; install bitbound[cuda12] or bitbound[cuda13], or use numpy"
+        ) from None
+    if not cupy.cuda.is_available():
+        raise Refusal("cupy is installed but finds no GPU; use numpy here")
+    return cupy
+
+
+def host(x: Array) -> NDArray[Any]:
+    """Give an array as a numpy array on the host."""
+    if is_numpy_array(x):
+        return x
+    if is_cupy_array(x):
+        return x.get()
+    return np.from_dlpack(x)
+
+
+def like(x: Array, values: NDArray[Any]) -> Array:
+    """Give a host array as an array of the library and on the device of ``x``.
+
+    The dtype of ``values`` is kept.
+    """
+    if is_numpy_array(x):
+        return values
+    return array_namespace(x).asarray(values, device=device(x))
+
+
+def transfer(problem: Any, library: str, dtype: str = "float64") -> Any:
+    """Give a frozen dataclass with every array field moved to a library and floats to a dtype.
+
+    Fields that hold numpy arrays, scipy sparse matrices or further dataclasses of the same kind
+    are moved; all others are kept. For ``numpy`` and ``float64`` the object itself is returned.
+    """
+    if library == "numpy" and dtype == "float64":
+        return problem
+    changes = {}
+    for field in dataclasses.fields(problem):
+        if not field.init:
+            continue
+        value = getattr(problem, field.name)
+        moved = _move(value, library, dtype)
+        if moved is not value:
+            changes[field.name] = moved
+    return dataclasses.replace(problem, **changes) if changes else problem
+
+
+def _move(value: Any, library: str, dtype: str) -> Any:
+    if scipy.sparse.issparse(value):
+        value = value.tocsr().astype(dtype)
+        if library == "cupy":
+            import cupyx.scipy.sparse  # noqa: PLC0415  (an optional extra)
+
+            return cupyx.scipy.sparse.csr_matrix(value)
+        if library != "numpy":
+            return namespace(library).asarray(value.toarray())
+        return value
+    if isinstance(value, np.ndarray):
+        floating = np.issubdtype(value.dtype, np.floating)
+        return namespace(library).asarray(value.astype(dtype) if floating else value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return transfer(value, library, dtype)
+    return value
+
+
+def mean(x: Array) -> Array:
+    """Average over the clients: (n, d, R) to (1, d, R)."""
+    return array_namespace(x).mean(x, axis=0, keepdims=True)
+
+
+def total(x: Array) -> Array:
+    """Sum over the clients: (n, d, R) to (1, d, R)."""
+    return array_namespace(x).sum(x, axis=0, keepdims=True)
+
+
+def squared_norm(x: Array) -> Array:
+    """Sum of squares over the features: (n, d, R) to (n, 1, R)."""
+    return array_namespace(x).vecdot(x, x, axis=-2)[:, None, :]
+
+
+def feature_sum(x: Array) -> Array:
+    """Sum over the features: (n, d, R) to (n, 1, R); several times faster than ``sum``."""
+    xp = array_namespace(x)
+    ones = xp.ones((1, x.shape[1], 1), dtype=x.dtype, device=device(x))
+    return xp.vecdot(x, ones, axis=-2)[:, None, :]
+
+
+def feature_max(x: Array) -> Array:
+    """Largest over the features: (n, d, R) to (n, 1, R); several times faster than ``max``.
+
+    The reduced axis is made the last in memory first: a reduction over few runs at a time is slow.
+    """
+    xp = array_namespace(x)
+    n, d, runs = x.shape
+    rows = xp.reshape(xp.permute_dims(x, (0, 2, 1)), (n * runs, d))
+    return xp.reshape(xp.max(rows, axis=1), (n, 1, runs))
+
+
+def where(mask: Array, yes: Array, no: Array) -> Array:
+    """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast."""
+    return array_namespace(yes).where(mask, yes, no)
+
+
+def copies(x: Array, n: int) -> Array:
+    """Repeat what all clients share: (1, d, R) to (n, d, R)."""
+    return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))
+
+
+def floor_power_of_two(x: Array) -> Array:
+    """Give sign(x) 2^a with 2^a <= |x| < 2^(a+1), by clearing the mantissa; exact.
+
+    Zeros and subnormal numbers give zero, infinity and not-a-number give infinity; signs are kept.
+    """
+    if is_numpy_array(x) or is_cupy_array(x):
+        mantissa_bits = np.finfo(x.dtype).nmant
+        return (x.view(f"i{x.dtype.itemsize}") & -(1 << mantissa_bits)).view(x.dtype)
+    return like(x, floor_power_of_two(host(x)))
+
+
+def scatter(indices: Array, values: Array, d: int) -> Array:
+    """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R)."""
+    if is_numpy_array(values):
+        out = np.zeros((values.shape[0], d, values.shape[2]), dtype=values.dtype)
+        np.put_along_axis(out, indices, values, axis=1)
+        return out
+    if is_cupy_array(values):
+        xp = array_namespace(values)
+        n, _, runs = values.shape
+        out = xp.zeros((n, d, runs), dtype=values.dtype)
+        out[xp.arange(n)[:, None, None], indices, xp.arange(runs)[None, None, :]] = values
+        return out
+    return like(values, scatter(host(indices), host(values), d))
+
+
+_MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 256 << 20}
+"""glibc: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_TOP_PAD with the values they are raised to."""
+
+
+@contextmanager
+def quiet_machine() -> Iterator[None]:
+    """Prepare the process for pure array code and undo what can be undone.
+
+    BLAS runs on one thread (small products lose by more). The allocator of glibc keeps the memory
+    of temporaries instead of giving it back to the kernel after every step. Overflow and invalid
+    operations do not warn: a run that diverges is recorded as such.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        mallopt = ctypes.CDLL(None).mallopt
+        for parameter, value in _MALLOPT.items():
+            mallopt(parameter, value)
+    with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore"):
+        yield

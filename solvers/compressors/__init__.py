@@ -1,0 +1,1 @@
+"""Compressors: random maps of vectors that take few bits to send."""

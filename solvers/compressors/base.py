@@ -1,0 +1,129 @@
+"""What every compressor knows about itself."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import Array
+from bitbound.solvers.wire import Layout, Message
+
+
+@dataclass(frozen=True)
+class Compressor(ABC):
+    """A random map C on R^d with C(0) = 0, its constants and its messages.
+
+    Unbiased compressors are in the class U(omega): E C(x) = x and
+    E|C(x) - x|^2 <= omega |x|^2. Contractive ones are in B(alpha):
+    E|C(x) - x|^2 <= (1 - alpha) |x|^2.
+
+    All arrays are (n, d, R) and every client and run is compressed by itself. What is random is
+    in the argument ``uniforms``: float64 numbers of [0, 1), as many per client and message as
+    :meth:`uniforms` says, independent of each other. Values that are not finite give
+    a message that can be sent; nothing is raised, since a run that diverges is not an error.
+    """
+
+    unbiased: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The selector that makes this compressor again."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether all clients draw the same uniforms, of shape (1, q, R), from a common seed."""
+        return False
+
+    def check(self, d: int) -> None:  # noqa: B027  (most serve every d)
+        """Refuse a number of features that this compressor cannot serve."""
+
+    @abstractmethod
+    def omega(self, d: int) -> float:
+        """Smallest known omega with E|C(x) - x|^2 <= omega |x|^2 for every x of R^d.
+
+        Raises
+        ------
+        Refusal
+            If the compressor is biased.
+        """
+
+    def omega_av(self, d: int, n: int) -> float:
+        """Joint factor: E|mean(C_i(x_i) - x_i)|^2 <= omega_av mean|x_i|^2 over n clients.
+
+        It is omega / n if the clients draw independently and omega if they share their draws.
+        """
+        return self.omega(d) if self.shared else self.omega(d) / n
+
+    def alpha(self, d: int) -> float:
+        """Largest known alpha with E|C(x) - x|^2 <= (1 - alpha) |x|^2 for every x of R^d.
+
+        Raises
+        ------
+        Refusal
+            If the compressor is no contraction.
+        """
+        omega = self.omega(d)
+        if omega >= 1:
+            raise Refusal(
+                f"the compressor {self.name!r} has omega = {omega:g} >= 1 and is no contraction; "
+                f"use scaled({self.name})"
+            )
+        return 1 - omega
+
+    @abstractmethod
+    def layout(self, d: int) -> Layout:
+        """Give the fields of one client's message."""
+
+    def bits(self, d: int) -> int:
+        """Bits of one client's message."""
+        return self.layout(d).bits
+
+    @abstractmethod
+    def uniforms(self, d: int) -> int:
+        """How many uniform numbers one client needs for one message."""
+
+    @abstractmethod
+    def message(self, x: Array, uniforms: Array) -> Message:
+        """Give what the clients send: arrays (n, count, R) in the order of the layout.
+
+        ``x`` is (n, d, R) and ``uniforms`` (n, q, R), or (1, q, R) if they are shared.
+        """
+
+    @abstractmethod
+    def vector(self, message: Message, d: int) -> Array:
+        """Give what the receiver makes of a message: (n, d, R)."""
+
+    def compress(self, x: Array, uniforms: Array) -> Array:
+        """C(x) of every client and run: (n, d, R) to (n, d, R)."""
+        return self.vector(self.message(x, uniforms), x.shape[1])
+
+    @abstractmethod
+    def variance(self, x: Array) -> Array:
+        """Exact E|C(x) - x|^2 in closed form: (n, d, R) to (n, R).
+
+        For a biased compressor this is its whole error, bias included.
+        """
+
+
+@dataclass(frozen=True)
+class Biased(Compressor):
+    """A compressor without an omega; it states its alpha."""
+
+    unbiased: ClassVar[bool] = False
+
+    def omega(self, d: int) -> float:
+        raise Refusal(
+            f"the compressor {self.name!r} is biased and has no omega; choose an unbiased one, "
+            f"such as rand-k:1 or natural"
+        )
+
+    @abstractmethod
+    def alpha(self, d: int) -> float:
+        """Largest known alpha with E|C(x) - x|^2 <= (1 - alpha) |x|^2 for every x of R^d."""
+
+
+def require_positive_integer(name: str, value: int, meaning: str) -> None:
+    """Refuse a parameter of a compressor that is not 1, 2, 3, ..."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise Refusal(f"{name} has {meaning} {value!r}, which must be an integer of at least 1")

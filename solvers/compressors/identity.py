@@ -1,0 +1,36 @@
+"""No compression: 32-bit floats."""
+
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from bitbound.solvers import wire
+from bitbound.solvers.backend import Array
+from bitbound.solvers.compressors.base import Compressor
+
+
+@dataclass(frozen=True)
+class Identity(Compressor):
+    """C(x) = x, omega = 0, 32 d bits."""
+
+    @property
+    def name(self) -> str:
+        return "identity"
+
+    def omega(self, d: int) -> float:
+        return 0.0
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Float32(), d),))
+
+    def uniforms(self, d: int) -> int:
+        return 0
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        return (x,)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        return message[0]
+
+    def variance(self, x: Array) -> Array:
+        return array_namespace(x).zeros_like(x[:, 0, :])

@@ -1,0 +1,212 @@
+"""Compressors that send all d entries in few bits each."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from array_api_compat import array_namespace
+
+from bitbound.solvers import wire
+from bitbound.solvers.backend import (
+    Array,
+    feature_max,
+    feature_sum,
+    floor_power_of_two,
+    squared_norm,
+)
+from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
+
+SMALLEST_POWER = 2.0**-126
+"""The smallest positive number of a 9-bit natural value."""
+
+
+@dataclass(frozen=True)
+class Natural(Compressor):
+    """Natural compression: each entry is rounded at random to one of the two nearest powers of two.
+
+    x_j = +-2^a (1 + u) becomes +-2^(a+1) with probability u and +-2^a else; omega = 1/8, attained
+    at u = 1/3. The message is the sign and the 8-bit exponent of every entry, 9 d bits.
+
+    Below 2^-126 an entry becomes +-2^-126 with probability |x_j| / 2^-126 and 0 else: unbiased,
+    with an error of at most 2^-254 per entry but no omega. Above 2^127 the wire says infinity.
+
+    Source: S. Horvath et al., Natural compression for distributed deep learning, MSML 2022.
+    """
+
+    @property
+    def name(self) -> str:
+        return "natural"
+
+    def omega(self, d: int) -> float:
+        return 1 / 8
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Natural(), d),))
+
+    def uniforms(self, d: int) -> int:
+        return d
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        return (to_power_of_two(x, uniforms),)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        return message[0]
+
+    def variance(self, x: Array) -> Array:
+        return feature_sum(power_of_two_variance(x))[:, 0, :]
+
+
+def to_power_of_two(x: Array, uniforms: Array) -> Array:
+    """Round every entry at random to a neighbouring power of two, without bias; same shape."""
+    xp = array_namespace(x)
+    size = xp.abs(x)
+    low, step = _power_of_two_cell(size)
+    up = xp.astype(uniforms * step < size - low, x.dtype)
+    return xp.copysign(low + step * up, x)
+
+
+def power_of_two_variance(x: Array) -> Array:
+    """Exact variance of :func:`to_power_of_two` of every entry: (upper - |x|) (|x| - lower)."""
+    size = array_namespace(x).abs(x)
+    low, step = _power_of_two_cell(size)
+    return (low + step - size) * (size - low)
+
+
+def _power_of_two_cell(size: Array) -> tuple[Array, Array]:
+    """Give the lower neighbour of each |x| (0 below 2^-126) and the distance to the upper one."""
+    xp = array_namespace(size)
+    low = floor_power_of_two(size)
+    step = xp.maximum(low, xp.asarray(SMALLEST_POWER, dtype=low.dtype, device=low.device))
+    return low * xp.astype(low >= SMALLEST_POWER, low.dtype), step
+
+
+@dataclass(frozen=True)
+class Dithering(Compressor):
+    """Random dithering (QSGD): entries rounded at random to s levels of the Euclidean norm.
+
+    With q_j = s |x_j| / |x|, entry j becomes sign(x_j) (|x| / s) l where l is floor(q_j) + 1 with
+    probability q_j - floor(q_j) and floor(q_j) else. omega = min(d / (4 s^2), sqrt(d) / s), and
+    sqrt(d) - 1 for s = 1. The message is the norm and the d signed levels,
+    32 + d (1 + ceil(log2(s+1))) bits.
+
+    Source: D. Alistarh et al., QSGD, NeurIPS 2017, with their d / s^2 sharpened to d / (4 s^2).
+    """
+
+    s: int
+
+    def __post_init__(self) -> None:
+        require_positive_integer("dithering", self.s, "s =")
+
+    @property
+    def name(self) -> str:
+        return f"dithering:{self.s}"
+
+    def omega(self, d: int) -> float:
+        if self.s == 1:
+            return sqrt(d) - 1
+        return min(d / (4 * self.s**2), sqrt(d) / self.s)
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Float32(), 1), (wire.Level(self.s), d)))
+
+    def uniforms(self, d: int) -> int:
+        return d
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        xp = array_namespace(x)
+        norm, levels = self._levels(x)
+        whole = xp.floor(levels)
+        rounded = whole + xp.astype(uniforms < levels - whole, x.dtype)
+        return norm, xp.copysign(xp.where(rounded <= self.s, rounded, float(self.s)), x)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        norm, levels = message
+        return norm / self.s * levels
+
+    def variance(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        norm, levels = self._levels(x)
+        rest = levels - xp.floor(levels)
+        return ((norm / self.s) ** 2)[:, 0, :] * feature_sum(rest * (1 - rest))[:, 0, :]
+
+    def _levels(self, x: Array) -> tuple[Array, Array]:
+        """Give |x|, (n, 1, R), and the q_j, (n, d, R), without overflow or underflow of squares."""
+        xp = array_namespace(x)
+        size = xp.abs(x)
+        largest = feature_max(size)
+        scaled = size / xp.where(largest > 0, largest, 1.0)
+        norm = xp.sqrt(squared_norm(scaled))
+        return largest * norm, scaled * (self.s / xp.where(norm > 0, norm, 1.0))
+
+
+@dataclass(frozen=True)
+class Ternary(Compressor):
+    """Ternary quantisation: C(x)_j = |x|_inf sign(x_j) with probability |x_j| / |x|_inf, 0 else.
+
+    omega = (sqrt(d) - 1) / 2, since |x|_inf |x|_1 <= (1 + sqrt(d)) / 2 |x|^2. The message is the
+    largest absolute value and d levels -1, 0, 1, 32 + 2 d bits.
+
+    Source: W. Wen et al., TernGrad, NeurIPS 2017.
+    """
+
+    @property
+    def name(self) -> str:
+        return "ternary"
+
+    def omega(self, d: int) -> float:
+        return (sqrt(d) - 1) / 2
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Float32(), 1), (wire.Level(1), d)))
+
+    def uniforms(self, d: int) -> int:
+        return d
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        xp = array_namespace(x)
+        size = xp.abs(x)
+        largest = feature_max(size)
+        return largest, xp.copysign(xp.astype(uniforms * largest < size, x.dtype), x)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        largest, signs = message
+        return largest * signs
+
+    def variance(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        size = xp.abs(x)
+        return feature_sum(size * (feature_max(size) - size))[:, 0, :]
+
+
+@dataclass(frozen=True)
+class ScaledSign(Biased):
+    """Scaled sign: C(x) = (|x|_1 / d) sign(x), where the sign of zero is that of the float zero.
+
+    Biased, alpha = 1/d, the smallest |x|_1^2 / (d |x|^2). The message is the scale and d signs,
+    32 + d bits.
+    """
+
+    @property
+    def name(self) -> str:
+        return "sign"
+
+    def alpha(self, d: int) -> float:
+        return 1 / d
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Float32(), 1), (wire.Sign(), d)))
+
+    def uniforms(self, d: int) -> int:
+        return 0
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        xp = array_namespace(x)
+        return feature_sum(xp.abs(x)) / x.shape[1], xp.copysign(xp.ones_like(x), x)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        scale, signs = message
+        return scale * signs
+
+    def variance(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        size = xp.abs(x)
+        return squared_norm(size - feature_sum(size) / x.shape[1])[:, 0, :]

@@ -1,0 +1,173 @@
+"""Compressors that send few of the d entries."""
+
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace, device
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers import wire
+from bitbound.solvers.backend import Array, feature_sum, scatter, squared_norm
+from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
+
+
+@dataclass(frozen=True)
+class RandK(Compressor):
+    """Random sparsification: C(x) = (d/k) sum of x_j e_j over a uniform subset of k features.
+
+    omega = d/k - 1, attained by every x. The message is the k indices and the k raw entries,
+    32 k + k ceil(log2 d) bits; the receiver multiplies by d/k.
+
+    With ``shared`` all clients draw one subset from a shared seed: no index is sent, 32 k bits,
+    and omega_av = omega.
+    """
+
+    k: int
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        require_positive_integer("rand-k", self.k, "k =")
+
+    @property
+    def name(self) -> str:
+        return f"rand-k:{self.k}" + ("@shared" if self.shared else "")
+
+    def check(self, d: int) -> None:
+        require_at_most(self.name, self.k, d)
+
+    def omega(self, d: int) -> float:
+        self.check(d)
+        return d / self.k - 1
+
+    def layout(self, d: int) -> wire.Layout:
+        self.check(d)
+        index = wire.Shared() if self.shared else wire.Index(d)
+        return wire.Layout(((index, self.k), (wire.Float32(), self.k)))
+
+    def uniforms(self, d: int) -> int:
+        return self.k
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        n, d, runs = x.shape
+        self.check(d)
+        xp = array_namespace(x)
+        indices = xp.broadcast_to(subsets(uniforms, d), (n, self.k, runs))
+        return indices, xp.take_along_axis(x, indices, axis=1)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        indices, values = message
+        return scatter(indices, values * (d / self.k), d)
+
+    def variance(self, x: Array) -> Array:
+        return self.omega(x.shape[1]) * squared_norm(x)[:, 0, :]
+
+
+@dataclass(frozen=True)
+class TopK(Biased):
+    """Greedy sparsification: the k entries of largest absolute value; of equal ones, the first.
+
+    Biased, alpha = k/d. The message is the k indices and entries, 32 k + k ceil(log2 d) bits.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        require_positive_integer("top-k", self.k, "k =")
+
+    @property
+    def name(self) -> str:
+        return f"top-k:{self.k}"
+
+    def check(self, d: int) -> None:
+        require_at_most(self.name, self.k, d)
+
+    def alpha(self, d: int) -> float:
+        self.check(d)
+        return self.k / d
+
+    def layout(self, d: int) -> wire.Layout:
+        self.check(d)
+        return wire.Layout(((wire.Index(d), self.k), (wire.Float32(), self.k)))
+
+    def uniforms(self, d: int) -> int:
+        return 0
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        self.check(x.shape[1])
+        xp = array_namespace(x)
+        indices = xp.argsort(-xp.abs(x), axis=1, stable=True)[:, : self.k, :]
+        return indices, xp.take_along_axis(x, indices, axis=1)
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        indices, values = message
+        return scatter(indices, values, d)
+
+    def variance(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        self.check(x.shape[1])
+        return squared_norm(xp.sort(xp.abs(x), axis=1)[:, : x.shape[1] - self.k, :])[:, 0, :]
+
+
+@dataclass(frozen=True)
+class L1Selection(Compressor):
+    """One entry: C(x) = sign(x_j) |x|_1 e_j with j drawn with probability |x_j| / |x|_1.
+
+    omega = d - 1, attained where all |x_j| are equal, since E|C(x)|^2 = |x|_1^2 <= d |x|^2. The
+    message is the index and the signed norm, 32 + ceil(log2 d) bits.
+    """
+
+    @property
+    def name(self) -> str:
+        return "l1"
+
+    def omega(self, d: int) -> float:
+        return d - 1.0
+
+    def layout(self, d: int) -> wire.Layout:
+        return wire.Layout(((wire.Index(d), 1), (wire.Float32(), 1)))
+
+    def uniforms(self, d: int) -> int:
+        return 1
+
+    def message(self, x: Array, uniforms: Array) -> wire.Message:
+        xp = array_namespace(x)
+        sums = xp.cumulative_sum(xp.abs(x), axis=1)
+        norm = sums[:, -1:, :]
+        # Where uniforms * norm rounds up to the norm, the number below the norm keeps us inside.
+        target = xp.minimum(uniforms * norm, xp.nextafter(norm, -xp.ones_like(norm)))
+        index = xp.astype(feature_sum(xp.astype(sums <= target, x.dtype)), xp.int64)
+        return index, xp.sign(xp.take_along_axis(x, index, axis=1)) * norm
+
+    def vector(self, message: wire.Message, d: int) -> Array:
+        indices, values = message
+        return scatter(indices, values, d)
+
+    def variance(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        size = xp.abs(x)
+        # |x|_1^2 - |x|^2 as a sum of terms that are never negative
+        return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
+
+
+def subsets(uniforms: Array, d: int) -> Array:
+    """Draw uniform subsets of k of d features, one per client and run: (n, k, R) to (n, k, R).
+
+    Floyd's algorithm: for j = d-k, ..., d-1 draw t of 0..j and add t, or j where t is in already.
+    All indices are distinct. The work is O(k^2) comparisons per client and run.
+    Source: J. Bentley, R. Floyd, Programming pearls: a sample of brilliance, CACM 30(9), 1987.
+    """
+    xp = array_namespace(uniforms)
+    n, k, runs = uniforms.shape
+    # The k indices are the first axis, so that each comparison runs over contiguous memory.
+    chosen = xp.empty((k, n, runs), dtype=xp.int64, device=device(uniforms))
+    for i in range(k):
+        j = d - k + i
+        t = xp.astype(uniforms[:, i, :] * (j + 1), xp.int64)
+        taken = xp.any(chosen[:i, ...] == t, axis=0)
+        chosen[i, ...] = xp.where(taken, j, t)
+    return xp.permute_dims(chosen, (1, 0, 2))
+
+
+def require_at_most(name: str, k: int, d: int) -> None:
+    """Refuse to keep more entries than there are."""
+    if k > d:
+        raise Refusal(f"{name} keeps {k} of d = {d} entries; choose k between 1 and {d}")

@@ -1,0 +1,226 @@
+"""Expectation and variance, exactly: every outcome of a draw with its probability."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from compressor_cases import ALL, CASES, UNBIASED, VECTORS, draw, outcomes, serves
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bitbound.solvers.compressors.selection import subsets
+from bitbound.solvers.compressors.selector import compressor
+
+TINIEST = 2.0**-126
+
+
+def beyond_omega(name, d):
+    """What natural compression may add to the variance below its smallest power."""
+    return d * d * TINIEST**2 if "natural" in name else 0.0
+
+
+def check_moments(name, x):
+    c = compressor(name)
+    values, probability = outcomes(c, x)
+    rounding = 1e-13 * np.abs(x).max() * x.size + 1e-322  # some steps of subnormal numbers
+    square = float(x @ x)
+    assert probability.sum() == pytest.approx(1, abs=1e-14)
+    mean = values @ probability
+    if c.unbiased:
+        assert np.abs(mean - x).max() <= rounding
+    elif name.startswith("scaled"):
+        assert np.abs(mean - x * c.alpha(x.size)).max() <= rounding
+    error = ((values - x[:, None]) ** 2).sum(axis=0) @ probability
+    variance = c.variance(x[None, :, None])
+    assert variance.shape == (1, 1)
+    assert variance[0, 0] == pytest.approx(error, rel=1e-12, abs=1e-12 * square + 1e-300)
+    bound = c.omega(x.size) if c.unbiased else 1 - c.alpha(x.size)
+    # A denormal square has lost its digits, hence the absolute term.
+    assert variance[0, 0] <= bound * square * (1 + 1e-12) + beyond_omega(name, x.size) + 1e-300
+    assert variance[0, 0] >= 0
+
+
+@pytest.mark.parametrize(("name", "vector"), CASES)
+def test_moments_by_enumeration(name, vector):
+    check_moments(name, np.array(VECTORS[vector]))
+
+
+entries = st.one_of(
+    st.floats(-1e100, 1e100),
+    st.sampled_from([0.0, -0.0, 5e-324, -1e-310, 1e-40, TINIEST, 1.0, -1.0, 1.5, 2.0, 3e100]),
+)
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(data=st.data())
+def test_moments_of_any_vector(name, data):
+    least = next(d for d in range(1, 5) if serves(name, d))
+    x = data.draw(st.lists(entries, min_size=least, max_size=4))
+    check_moments(name, np.array(x))
+
+
+# Of subnormal numbers some cells are narrower than the smallest normal number.
+WIDE_CASES = [case for case in CASES if case[1] != "subnormal"]
+
+
+@pytest.mark.parametrize(("name", "vector"), WIDE_CASES)
+def test_outcome_is_constant_inside_a_cell(name, vector):
+    # The enumeration evaluates one point of each cell; here two further ones.
+    x = np.array(VECTORS[vector])
+    middle, _ = outcomes(compressor(name), x)
+    for fraction in (1e-3, 0.999):
+        np.testing.assert_array_equal(outcomes(compressor(name), x, fraction)[0], middle)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("u", [0.0, 0.5, 1 - 2.0**-53])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_zero_stays_zero(name, u, zero):
+    c = compressor(name)
+    x = np.full((2, 5, 3), zero)
+    y = c.compress(x, np.full((2, c.uniforms(5), 3), u))
+    np.testing.assert_array_equal(y, np.zeros_like(x))
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "sign"])
+@pytest.mark.parametrize("u", [0.0, 0.9, 1 - 2.0**-53])
+@pytest.mark.parametrize("x", [[0.0, 3.0, 0.0], [0.0, 5e-324, -0.0], [0.0, -0.7, 1e300]])
+def test_zero_entries_stay_zero(name, u, x):
+    # Also where a uniform number is 0, and where its product with a norm rounds up to the norm.
+    c = compressor(name)
+    x = np.array(x)[None, :, None]
+    y = c.compress(x, np.full((1, c.uniforms(3), 1), u))
+    assert not y[x == 0].any()
+    if name == "l1":
+        assert np.abs(y).sum() == np.abs(x).sum()
+
+
+ATTAINED = [
+    *[(name, [0.4, -7.0, 2.0]) for name in UNBIASED if "rand-k" in name and "natural" not in name],
+    ("natural", [4 / 3, -8 / 3, 1 / 3, 1 / 6]),
+    ("rand-k:1+natural", [4 / 3, -8 / 3, 1 / 3]),
+    ("rand-k:2+natural", [4 / 3, -8 / 3, 1 / 3]),
+    ("l1", [1.0, -1.0, 1.0, 1.0, -1.0]),
+    ("dithering:1", [1.0, -1.0, 1.0]),
+    ("dithering:3", [1.0, -1.0, 1.0, 1.0]),
+    ("ternary", [1.0, -1 / 3, 1 / 3, 1 / 3]),
+    ("top-k:1", [1.0, 1.0, -1.0]),
+    ("top-k:2", [1.0, 1.0, -1.0]),
+    ("sign", [0.0, -3.0, 0.0, 0.0]),
+    ("scaled(rand-k:1)", [0.4, -7.0, 2.0]),
+    ("scaled(natural)", [4 / 3, -8 / 3, 1 / 3]),
+    ("scaled(l1)", [1.0, 1.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("name", "x"), ATTAINED)
+def test_constant_is_attained(name, x):
+    c = compressor(name)
+    x = np.array(x)
+    bound = c.omega(x.size) if c.unbiased else 1 - c.alpha(x.size)
+    ratio = c.variance(x[None, :, None])[0, 0] / (x @ x)
+    assert ratio == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(("d", "k"), [(d, k) for d in range(1, 7) for k in range(1, d + 1)])
+def test_subsets_are_uniform(d, k):
+    cells = [(np.arange(j) + 0.5) / j for j in range(d - k + 1, d + 1)]
+    uniforms = np.array(list(product(*cells))).T[None]
+    drawn = subsets(uniforms, d)
+    assert drawn.shape == uniforms.shape
+    subset, count = np.unique(np.sort(drawn[0], axis=0), axis=1, return_counts=True)
+    assert [tuple(s) for s in subset.T] == list(combinations(range(d), k))
+    assert len(set(count)) == 1
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (7, 3), (10**6, 2)])
+def test_subsets_stay_inside_at_the_ends(d, k):
+    uniforms = np.stack([np.zeros((1, k)), np.full((1, k), 1 - 2.0**-53)], axis=2)
+    drawn = subsets(uniforms, d)[0]
+    assert drawn.min() >= 0
+    assert drawn.max() <= d - 1
+    assert all(len(set(column)) == k for column in drawn.T)
+
+
+@pytest.mark.parametrize("name", [name for name in UNBIASED if name != "identity"])
+def test_one_whole_draw(name):
+    """Independent errors, or common ones where shared: E|mean_i e_i|^2 against the closed form.
+
+    The mean of 4000 runs is compared with 1 at 6 standard errors: a false alarm has probability
+    2e-9 per compressor (normal approximation), and the seed is fixed.
+    """
+    n, d, runs = 5, 6, 4000
+    c, x, u = draw(name, n, d, runs, seed=1)
+    x = np.repeat(x[:1, :, :1], n, axis=0).repeat(runs, axis=2)
+    error = (c.compress(x, u) - x).mean(axis=0)
+    expected = c.variance(x)[0, 0] * (1 if c.shared else 1 / n)
+    ratio = (error**2).sum(axis=0) / expected
+    assert abs(ratio.mean() - 1) <= 6 * ratio.std() / runs**0.5 + 1e-12
+    assert np.all(np.abs(error.mean(axis=1)) <= 6 * error.std(axis=1) / runs**0.5 + 1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@given(data=st.data())
+def test_top_k_keeps_the_largest(k, data):
+    x = np.array(data.draw(st.lists(entries, min_size=k, max_size=6)))
+    c = compressor(f"top-k:{k}")
+    indices, values = c.message(x[None, :, None], np.empty((1, 0, 1)))
+    kept = indices[0, :, 0]
+    assert len(set(kept)) == k
+    np.testing.assert_array_equal(values[0, :, 0], x[kept])
+    left = np.delete(np.abs(x), kept)
+    assert np.abs(x[kept]).min() >= left.max(initial=0.0)
+    y = c.compress(x[None, :, None], np.empty((1, 0, 1)))[0, :, 0]
+    np.testing.assert_array_equal(y[kept], x[kept])
+    assert not np.delete(y, kept).any()
+
+
+def test_top_k_takes_the_first_of_equal_entries():
+    x = np.array([1.0, -2.0, 2.0, -1.0, 1.0])
+    indices, _ = compressor("top-k:3").message(x[None, :, None], np.empty((1, 0, 1)))
+    assert indices[0, :, 0].tolist() == [1, 2, 0]
+
+
+class TestNaturalAtTheEndsOfItsRange:
+    """The grid of powers is 0, 2^-126, 2^-125, ..., 2^127 on the wire."""
+
+    c = compressor("natural")
+
+    def send(self, x, u):
+        message = self.c.message(np.full((1, 1, 1), x), np.full((1, 1, 1), u))
+        (received,) = self.c.layout(1).transmit(message)
+        return float(message[0][0, 0, 0]), float(received[0, 0, 0])
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    @pytest.mark.parametrize(
+        ("x", "u", "sent"),
+        [
+            (TINIEST, 0.0, TINIEST),
+            (0.75 * TINIEST, 0.74, TINIEST),
+            (0.75 * TINIEST, 0.75, 0.0),
+            (1.75 * TINIEST, 0.74, 2 * TINIEST),
+            (1.75 * TINIEST, 0.75, TINIEST),
+            (5e-324, 0.0, TINIEST),
+            (5e-324, 2.0**-53, 0.0),
+            (2.0**127, 0.0, 2.0**127),
+            (1.5 * 2.0**126, 0.4, 2.0**127),
+            (4 / 3, 0.3333, 2.0),
+            (4 / 3, 0.3334, 1.0),
+            (1.0, 0.0, 1.0),
+        ],
+    )
+    def test_inside(self, x, u, sent, sign):
+        assert self.send(sign * x, u) == (sign * sent, sign * sent)
+
+    @pytest.mark.parametrize("x", [1.5 * 2.0**127, 2.0**128, 1e300, np.inf])
+    def test_above_is_infinite_on_the_wire(self, x):
+        with np.errstate(invalid="ignore"):
+            assert self.send(x, 0.1)[1] == np.inf
+            assert self.send(-x, 0.1)[1] == -np.inf
+
+    def test_singles_have_the_same_range(self):
+        x = np.array([1e-40, -3e-39, 2.0**-126, 3.0, 1e38], dtype=np.float32)[None, :, None]
+        u = np.array([0.0, 0.9, 0.9, 0.4, 0.9])[None, :, None]
+        y = self.c.compress(x, u)
+        assert y.dtype == np.float32
+        np.testing.assert_array_equal(y[0, :, 0], [TINIEST, 0, TINIEST, 4, 2.0**126])

@@ -1,0 +1,201 @@
+"""Bytes: every representable value survives, everything else is refused."""
+
+import numpy as np
+import pytest
+from compressor_cases import ALL, draw, serves
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers import wire
+from bitbound.solvers.compressors.selector import compressor
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+EVERY_CODE = [
+    wire.Natural(),
+    wire.Sign(),
+    *[wire.Level(s) for s in (1, 2, 3, 4, 7, 8)],
+    *[wire.Index(d) for d in (1, 2, 3, 5, 8, 122, 256)],
+]
+
+
+def valid_codes(field):
+    if isinstance(field, wire.Index):
+        return np.arange(field.d, dtype=np.uint64)
+    codes = np.arange(2**field.width, dtype=np.uint64)
+    if isinstance(field, wire.Level):
+        return codes[codes % np.uint64(2 ** (field.width - 1)) <= field.s]
+    return codes
+
+
+@pytest.mark.parametrize("field", EVERY_CODE, ids=repr)
+def test_every_code_is_the_code_of_its_value(field):
+    codes = valid_codes(field)
+    values = field.from_codes(codes)
+    assert same_bits(field.to_codes(values), codes)
+    assert len({(value, np.signbit(value)) for value in values.tolist()}) == codes.size
+
+
+def test_values_of_natural_codes():
+    codes = np.array([0, 1, 127, 254, 255, 256, 257, 511], dtype=np.uint64)
+    expected = [0.0, 2.0**-126, 1.0, 2.0**127, np.inf, -0.0, -(2.0**-126), -np.inf]
+    values = wire.Natural().from_codes(codes)
+    np.testing.assert_array_equal(values, expected)
+    assert np.signbit(values).tolist() == [False] * 5 + [True] * 3
+
+
+def test_values_of_level_codes():
+    values = wire.Level(2).from_codes(np.arange(7, dtype=np.uint64)[[0, 1, 2, 4, 5, 6]])
+    assert str(values.tolist()) == "[0.0, 1.0, 2.0, -0.0, -1.0, -2.0]"
+
+
+def test_float32_keeps_every_single():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2**32, 20_000, dtype=np.uint64)
+    special = np.array([0, 2**31, 1, 0x7F800000, 0xFF800000, 0x7F7FFFFF], dtype=np.uint64)
+    codes = np.concat([codes, special])
+    codes = codes[~np.isnan(wire.Float32().from_codes(codes))]
+    assert same_bits(wire.Float32().to_codes(wire.Float32().from_codes(codes)), codes)
+
+
+def test_float32_rounds_and_overflows():
+    values = np.array([1 / 3, 1e39, -1e39, 1e-46, np.nan])
+    field = wire.Float32()
+    expected = [float(np.float32(1 / 3)), np.inf, -np.inf, 0.0, np.nan]
+    np.testing.assert_array_equal(field.from_codes(field.to_codes(values)), expected)
+
+
+REFUSED = [
+    (wire.Natural(), [1.0, 3.0], "3.0 here, it expects zero or plus or minus a power of two"),
+    (wire.Natural(), [2.0**-127], "power of two"),
+    (wire.Natural(), [1e-300], "power of two"),
+    (wire.Sign(), [1.0, 0.0], "0.0 here, it expects a sign, 1 or -1"),
+    (wire.Level(2), [-3.0], "-3.0 here, it expects a level -2..2"),
+    (wire.Level(2), [0.5], "a level -2..2"),
+    (wire.Level(2), [np.nan], "a level -2..2"),
+    (wire.Index(5), [0, 5], "5 here, it expects an index 0..4"),
+    (wire.Index(5), [-1], "an index 0..4"),
+    (wire.Index(5), [0.5], "an index 0..4"),
+]
+
+
+@pytest.mark.parametrize(("field", "values", "sentence"), REFUSED)
+def test_values_outside_are_refused(field, values, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        field.to_codes(np.array(values))
+
+
+@pytest.mark.parametrize(
+    ("field", "code"), [(wire.Index(5), 5), (wire.Level(2), 3), (wire.Level(4), 13)]
+)
+def test_codes_without_a_value_are_refused(field, code):
+    with pytest.raises(Refusal, match="the wire cannot carry"):
+        field.from_codes(np.array([code], dtype=np.uint64))
+
+
+MIXED = wire.Layout(
+    (
+        (wire.Index(5), 2),
+        (wire.Float32(), 1),
+        (wire.Natural(), 3),
+        (wire.Sign(), 2),
+        (wire.Level(4), 1),
+    )
+)
+
+
+def mixed_message(n=2, runs=3):
+    rng = np.random.default_rng(3)
+    return (
+        rng.integers(0, 5, (n, 2, runs)),
+        rng.standard_normal((n, 1, runs)).astype(np.float32).astype(np.float64),
+        2.0 ** rng.integers(-126, 128, (n, 3, runs)),
+        rng.choice([-1.0, 1.0], (n, 2, runs)),
+        rng.integers(-4, 5, (n, 1, runs)).astype(np.float64),
+    )
+
+
+def test_layout_against_bit_strings():
+    message = mixed_message()
+    payload = MIXED.encode(message)
+    assert MIXED.bits == 2 * 3 + 32 + 3 * 9 + 2 + 4 == 71
+    assert payload.shape == (2, 9, 3)
+    assert payload.dtype == np.uint8
+    for i in range(2):
+        for r in range(3):
+            string = "".join(
+                format(int(field.to_codes(values[i, j : j + 1, r])[0]), f"0{field.width}b")
+                for (field, count), values in zip(MIXED.fields, message, strict=True)
+                for j in range(count)
+            )
+            octets = [string.ljust(72, "0")[8 * b : 8 * b + 8] for b in range(9)]
+            assert payload[i, :, r].tolist() == [int(octet, 2) for octet in octets]
+
+
+def test_layout_round_trip():
+    message = mixed_message()
+    for sent, received in zip(message, MIXED.decode(MIXED.encode(message)), strict=True):
+        assert same_bits(np.ascontiguousarray(received), sent)
+
+
+@pytest.mark.parametrize(
+    ("name", "d"), [(name, d) for name in ALL for d in (1, 2, 3, 8, 13, 122) if serves(name, d)]
+)
+def test_counted_bits_are_encoded_bits(name, d):
+    """The bytes hold the counted bits, zeros after them, and no counted bit is idle."""
+    c, x, u = draw(name, 1, d, 1)
+    layout = c.layout(d)
+    message = c.message(x, u)
+    payload = layout.encode(message)
+    assert payload.shape == (1, -(-c.bits(d) // 8), 1)
+    bits = np.unpackbits(payload[0, :, 0])
+    assert not bits[c.bits(d) :].any()
+    known = tuple(m for (f, _), m in zip(layout.fields, message, strict=True)
+                  if isinstance(f, wire.Shared))  # fmt: skip
+    received = [np.ascontiguousarray(values).tobytes() for values in layout.decode(payload, known)]
+    for position in range(c.bits(d)):
+        flipped = bits.copy()
+        flipped[position] ^= 1
+        try:
+            other = layout.decode(np.packbits(flipped)[None, :, None], known)
+        except Refusal:
+            continue
+        assert [np.ascontiguousarray(values).tobytes() for values in other] != received
+
+
+def test_misfitting_messages_are_refused():
+    message = mixed_message()
+    with pytest.raises(Refusal, match=r"arrays of \[2, 1, 3, 2\] numbers where its layout has"):
+        MIXED.encode(message[:-1])
+    with pytest.raises(Refusal, match="8 bytes per message where its layout has 9"):
+        MIXED.decode(MIXED.encode(message)[:, :-1, :])
+
+
+def test_shared_numbers_are_not_sent():
+    c, x, u = draw("rand-k:2@shared", 4, 6, 3)
+    layout = c.layout(6)
+    message = c.message(x, u)
+    assert layout.bits == 64
+    assert layout.encode(message).shape == (4, 8, 3)
+    with pytest.raises(Refusal, match="give decode the shared arrays"):
+        layout.decode(layout.encode(message))
+    assert same_bits(np.ascontiguousarray(layout.transmit(message)[0]), np.array(message[0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ALL)
+def test_transmit_keeps_the_dtypes(name, dtype):
+    c, x, u = draw(name, 2, 5, 3)
+    message = c.message(x.astype(dtype), u)
+    received = c.layout(5).transmit(message)
+    assert [a.dtype for a in received] == [a.dtype for a in message]
+    if dtype is np.float32:  # all singles: nothing is rounded
+        for sent, got in zip(message, received, strict=True):
+            np.testing.assert_array_equal(got, sent)
+
+
+def test_layout_of_a_selector_is_the_only_source_of_bits():
+    c = compressor("rand-k:2")
+    assert c.bits(122) == c.layout(122).bits == 2 * 32 + 2 * 7
