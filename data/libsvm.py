@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pooch
 import scipy.sparse
-from sklearn.datasets import load_breast_cancer
 
 from bitbound.data.cache import cache_folder
 from bitbound.data.catalogue import ADDRESS, BUNDLED, CATALOGUE, NAMES, Entry, Manifest
@@ -74,6 +73,9 @@ def read(path: Path, *, name: str | None = None, features: int = 0) -> Dataset:
 
 
 def _bundled() -> Dataset:
+    """Give scikit-learn's breast-cancer set with every feature standardised."""
+    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (slow to import)
+
     data, target = load_breast_cancer(return_X_y=True)
     standardised = (data - data.mean(axis=0)) / data.std(axis=0)
     return Dataset(

@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -90,6 +90,9 @@ class Problem(ABC):
     ridge_g: float
     x_star: Array
 
+    noise: ClassVar[None] = None
+    per_run: ClassVar[tuple[str, ...]] = ()
+
     @property
     def n(self) -> int:
         """Number of clients."""
@@ -99,6 +102,11 @@ class Problem(ABC):
     def d(self) -> int:
         """Number of features."""
         return int(self.x_star.shape[0])
+
+    @property
+    def x_0(self) -> Array:
+        """Where runs start, (d,): the origin."""
+        return 0 * self.x_star
 
     @property
     def ridge_f(self) -> float:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
 
 from bitbound.data.errors import Refusal
 
@@ -75,6 +74,8 @@ def parse(
         and increasing, a value or label that is not finite, and label values that are not two; for
         a file without a row or without an entry.
     """
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (slow to import)
+
     try:
         matrix, values = load_svmlight_file(io.BytesIO(text), zero_based=False)
     except (ValueError, OverflowError) as error:

@@ -157,6 +157,12 @@ def copies(x: Array, n: int) -> Array:
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))
 
 
+def points(x: Array, d: int, runs: int = 1) -> Array:
+    """Give a point (d,) for all runs, or points (d, R) for each, as (1, d, max(R, runs))."""
+    xp = array_namespace(x)
+    return xp.reshape(x, (1, d, -1)) + xp.zeros((1, d, runs), dtype=x.dtype, device=device(x))
+
+
 def floor_power_of_two(x: Array) -> Array:
     """Give sign(x) 2^a with 2^a <= |x| < 2^(a+1), by clearing the mantissa; exact.
 

@@ -98,6 +98,10 @@ class Compressor(ABC):
         """C(x) of every client and run: (n, d, R) to (n, d, R)."""
         return self.vector(self.message(x, uniforms), x.shape[1])
 
+    def mean(self, x: Array) -> Array:
+        """E C(x): (n, d, R) to (n, d, R); x itself where the compressor is unbiased."""
+        return x
+
     @abstractmethod
     def variance(self, x: Array) -> Array:
         """Exact E|C(x) - x|^2 in closed form: (n, d, R) to (n, R).
@@ -121,6 +125,10 @@ class Biased(Compressor):
     @abstractmethod
     def alpha(self, d: int) -> float:
         """Largest known alpha with E|C(x) - x|^2 <= (1 - alpha) |x|^2 for every x of R^d."""
+
+    def mean(self, x: Array) -> Array:
+        """E C(x): (n, d, R) to (n, d, R); by default C(x), for a compressor that draws nothing."""
+        return self.compress(x, x[:, :0, :])
 
 
 def require_positive_integer(name: str, value: int, meaning: str) -> None:

@@ -99,6 +99,9 @@ class Scaled(Biased):
     def vector(self, message: wire.Message, d: int) -> Array:
         return self.inner.vector(message, d) * self.alpha(d)
 
+    def mean(self, x: Array) -> Array:
+        return self.alpha(x.shape[1]) * x
+
     def variance(self, x: Array) -> Array:
         alpha = self.alpha(x.shape[1])
         return alpha**2 * self.inner.variance(x) + (1 - alpha) ** 2 * squared_norm(x)[:, 0, :]

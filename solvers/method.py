@@ -1,0 +1,183 @@
+"""What a method is: frozen parameters, a frozen state and pure steps.
+
+A method touches the world only through ``problem`` and ``channel``. The engine owns the loop:
+it calls ``local_step`` at every iteration and ``communicate`` when the schedule says so. The same
+class runs in simulation, on the wire and on symbols, and does not know in which world it is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Protocol
+
+from bitbound.solvers.backend import Array
+
+
+class Gradients(Protocol):
+    """What a method sees of a problem."""
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        """Gradients of all f_i at x, (n, d, R) or (1, d, R), as (n, d, R).
+
+        With ``active`` only some clients evaluate theirs: which, (n, 1, R) bool, or how many.
+        The method does not use what the others would get. With ``sample``, the name of a slot
+        such as ``"control"`` or the number of a local step, they are stochastic gradients if the
+        problem has noise; a slot is asked for once in a round.
+        """
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of the shared function g at y, (1, d, R)."""
+
+
+class Solution(Gradients, Protocol):
+    """What the fixed point of a method is made of."""
+
+    @property
+    def x_star(self) -> Array:
+        """The solution, (d,)."""
+
+    @property
+    def grad_star(self) -> Array:
+        """The gradients of the f_i at the solution, (n, d)."""
+
+
+class Messages(Protocol):
+    """What a method sees of the network and of shared randomness.
+
+    A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries. Nothing is sent
+    outside it, and 0 is received there.
+    """
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v_i uncompressed from every client; what is received, (n, d, R)."""
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v from the server to all clients, or to those of a mask, uncompressed; (1, d, R)."""
+
+    def coin(self, p: float) -> Array:
+        """Toss one coin per run, seen by all: (1, 1, R) bool, true with probability p."""
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss a coin on every client: (n, 1, R) bool, true with probability q_i."""
+
+    def cohort(self, m: int) -> Array:
+        """Draw m of the n clients uniformly: (n, 1, R) bool."""
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        """Draw s owners in the cohort for every entry: (n, d, R) bool."""
+
+
+@dataclass(frozen=True)
+class WithProbability:
+    """Communicate after each iteration with probability p, one coin per run."""
+
+    p: float
+
+
+@dataclass(frozen=True)
+class Every:
+    """Communicate after every so many iterations."""
+
+    iterations: int = 1
+
+
+Schedule = WithProbability | Every
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a method needs in order to be run.
+
+    Attributes
+    ----------
+    compressor : "unbiased", "contractive" or None
+        The class of its compressor; None for a method that sends uncompressed vectors.
+    composite : bool
+        Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
+    strongly_convex : bool
+        Whether it needs mu > 0.
+    """
+
+    compressor: Literal["unbiased", "contractive"] | None = None
+    composite: bool = False
+    strongly_convex: bool = True
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A term weight * sum_i |v_i|^2 of a Lyapunov function; vectors (n, d, R) or (1, d, R)."""
+
+    weight: float
+    vectors: Array
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A term weight * (f(x) - f*) of a Lyapunov function; the point is (1, d, R)."""
+
+    weight: float
+    point: Array
+
+
+Terms = tuple[Squares | Gap, ...]
+
+
+class Method(ABC):
+    """Base of all methods; a subclass is a frozen dataclass of its parameters."""
+
+    name: ClassVar[str]
+    needs: ClassVar[Needs]
+
+    @property
+    def per_run(self) -> tuple[str, ...]:
+        """The parameters that may be arrays (1, 1, R), one value for each run: all."""
+        return tuple(field.name for field in fields(self))  # type: ignore[arg-type]
+
+    @property
+    @abstractmethod
+    def schedule(self) -> Schedule:
+        """When the engine calls ``communicate``."""
+
+    @abstractmethod
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
+        """Give the first state, from the initial point x, (1, d, R)."""
+
+    def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Do one step on every client; by default, nothing. The channel is for coins only."""
+        return s
+
+    @abstractmethod
+    def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Do what happens at a communication round."""
+
+    @abstractmethod
+    def model(self, s: Any) -> Array:
+        """Give the point that f - f* is measured at, (1, d, R)."""
+
+    @abstractmethod
+    def fixed_point(self, problem: Solution) -> Any:
+        """Give the state at the solution, where the method stays whatever the randomness."""
+
+    @abstractmethod
+    def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
+        """Give the terms of the Lyapunov function at s; ``star`` is the fixed point."""
+
+    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...]:
+        """Give what is 0 in every state of a run, such as the sum of the control variates.
+
+        Each is linear in the deviation of the state from the fixed point.
+        """
+        return ()

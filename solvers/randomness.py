@@ -1,0 +1,73 @@
+"""Random numbers by named purpose and run seed, independent of what else is in the batch.
+
+Every pair (run seed, purpose) has its own Philox generator, seeded by
+``SeedSequence(seed, spawn_key=(crc32(purpose),))``. A run consumes its streams only when it draws
+itself, so it sees the same numbers whether it runs alone, in a batch, before or after others.
+"""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK = 4096
+
+
+def generator(seed: int, purpose: str) -> np.random.Generator:
+    """Make the generator of one run seed and one purpose, such as ``"compressor"``."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(crc32(purpose.encode()),))
+    return np.random.Generator(np.random.Philox(sequence))
+
+
+class Stream:
+    """The uniform numbers of one purpose for R runs, drawn in blocks.
+
+    Cutting a stream into draws of other lengths does not change its numbers.
+    """
+
+    def __init__(self, seeds: Sequence[int], purpose: str) -> None:
+        self._generators = [generator(seed, purpose) for seed in seeds]
+        self._block = np.empty((len(seeds), 0))
+        self._used = np.zeros(len(seeds), dtype=np.intp)
+
+    def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+        """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
+        if count > self._block.shape[1] - self._used[runs].max(initial=0):
+            self._refill(runs, count)
+        windows = np.lib.stride_tricks.sliding_window_view(self._block, count, axis=1)
+        numbers = windows[runs, self._used[runs]]
+        self._used[runs] += count
+        return numbers.T
+
+    def _refill(self, runs: NDArray[np.intp], count: int) -> None:
+        """Move what is left of each short run to the front of its block and draw the rest."""
+        width = max(_BLOCK, 16 * count)
+        if self._block.shape[1] < width:
+            runs = np.arange(len(self._generators))
+            block = np.empty((len(runs), width))
+        else:
+            block, width = self._block, self._block.shape[1]
+        for run in runs:
+            left = self._block[run, self._used[run] :].copy()
+            block[run, : left.size] = left
+            self._generators[run].random(out=block[run, left.size :])
+        self._block = block
+        self._used[runs] = 0
+
+
+class Streams:
+    """All streams of a batch of runs, made when their purpose is first named."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._seeds = tuple(seeds)
+        self._streams: dict[str, Stream] = {}
+
+    def uniform(
+        self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Draw uniform numbers of [0, 1) of a purpose for some runs: (*shape, R)."""
+        if purpose not in self._streams:
+            self._streams[purpose] = Stream(self._seeds, purpose)
+        rows, columns = shape
+        return self._streams[purpose].draw(runs, rows * columns).reshape(rows, columns, len(runs))

@@ -1,0 +1,89 @@
+"""What is held for every run: arrays with the runs on the last axis, in frozen dataclasses.
+
+A state holds nothing else. A method or a problem may hold some, its fields named by ``per_run``,
+so that a grid of parameters is one batch.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import Array, like
+
+S = TypeVar("S")
+
+
+def each(function: Callable[..., Array], first: S, *others: S) -> S:
+    """Apply a function to every field of one or several states of the same kind."""
+    state: Any = first
+    return replace(
+        state,
+        **{
+            field.name: function(*(getattr(s, field.name) for s in (first, *others)))
+            for field in fields(state)
+        },
+    )
+
+
+def number_of_runs(state: Any) -> int:
+    """Give R, the length of the last axis of every field."""
+    return int(getattr(state, fields(state)[0].name).shape[2])
+
+
+def take(state: S, runs: NDArray[np.intp]) -> S:
+    """Give the state of some runs, named by their positions on the last axis."""
+    return each(lambda x: _take(x, runs), state)
+
+
+def _take(x: Array, runs: NDArray[np.intp]) -> Array:
+    return array_namespace(x).take(x, like(x, runs), axis=2)
+
+
+def batch(*owners: Any) -> int:
+    """Give the number of runs that the parameters of a method and a problem are made for.
+
+    It is 1 if all are numbers, which fit any number of runs.
+
+    Raises
+    ------
+    Refusal
+        If two parameters are made for different numbers of runs.
+    """
+    sizes = {x.shape[2] for owner in owners for x in _per_run(owner).values()} - {1}
+    if len(sizes) > 1:
+        raise Refusal(
+            f"parameters are given for {' and for '.join(map(str, sorted(sizes)))} runs; "
+            "give the same number of values for each, or one value"
+        )
+    return sizes.pop() if sizes else 1
+
+
+def narrow(owner: S, runs: NDArray[np.intp]) -> S:
+    """Give a method or a problem for some of the runs that its parameters are made for."""
+    some = {name: _take(x, runs) for name, x in _per_run(owner).items() if x.shape[2] > 1}
+    changed: S = replace(owner, **some) if some else owner  # type: ignore[type-var]
+    return changed
+
+
+def _per_run(owner: Any) -> dict[str, Array]:
+    parameters = {name: getattr(owner, name) for name in owner.per_run}
+    return {name: x for name, x in parameters.items() if hasattr(x, "shape")}
+
+
+def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
+    """Put the state of some runs, (len(runs),), back among all R."""
+
+    def put(old: Array, new: Array) -> Array:
+        xp = array_namespace(old)
+        replaced = np.zeros((1, 1, old.shape[2]), dtype=bool)
+        replaced[..., runs] = True
+        place = np.zeros(old.shape[2], dtype=np.intp)
+        place[runs] = np.arange(len(runs))
+        return xp.where(like(old, replaced), xp.take(new, like(old, place), axis=2), old)
+
+    return each(put, state, part)

@@ -1,0 +1,107 @@
+"""Parameters of methods and problems on the run axis, and noise shared by seed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.quadratic import Quadratic
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.engine import run
+from bitbound.solvers.grid import Grid
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.tape import Tape
+from bitbound.theory.catalogue import parameters
+
+LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
+
+
+@pytest.mark.parametrize("name", ["gd", "diana", "locodl"])
+@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+def test_a_grid_is_its_runs_one_by_one(problem, name, library):
+    """Step sizes and seeds in one batch give the traces of single runs, also where runs drop out.
+
+    The step sizes that are too large diverge, or end later than the others.
+    """
+    rand = None if name == "gd" else compressor("rand-k:2")
+    method = parameters(name, problem, rand)
+    grid = Grid({"gamma": [method.gamma * scale for scale in (0.3, 1.0, 8.0)]}, seeds=2)
+    options = {"budget": Budget(gap=1e-3, rounds=300), "record": Record(1.0, 7), "library": library}
+    batch = run(replace(method, gamma=grid["gamma"]), problem, rand, seeds=grid.runs, **options)
+    assert len(set(batch.ending)) > 1
+    for place, (gamma, seed) in enumerate(zip(grid["gamma"].ravel(), grid.runs, strict=True)):
+        alone = run(replace(method, gamma=float(gamma)), problem, rand, seeds=[seed], **options)
+        assert batch.ending[place] == alone.ending[0]
+        for column, values in alone.columns.items():
+            if column != "run":
+                np.testing.assert_allclose(
+                    batch.run(place)[column], values, rtol=1e-9, atol=1e-300, equal_nan=True
+                )
+
+
+def test_the_grid_is_a_product():
+    grid = Grid({"eta": (0.1, 0.01), "tau": (5, 10, 15)}, seeds=4)
+    table = grid.table(np.arange(24))
+    for i, eta in enumerate((0.1, 0.01)):
+        for j, tau in enumerate((5, 10, 15)):
+            for seed in range(4):
+                place = table[i, j, seed]
+                assert (grid["eta"][0, 0, place], grid["tau"][0, 0, place]) == (eta, tau)
+                assert grid.runs[place] == seed
+
+
+def test_misfitting_batches_are_refused(problem):
+    budget = Budget(rounds=1)
+    with pytest.raises(Refusal, match="2 seeds and parameters for 3 runs"):
+        run(GD(np.full((1, 1, 3), 0.1)), problem, seeds=2, budget=budget)
+    with pytest.raises(Refusal, match="all different"):
+        run(GD(0.1), problem, seeds=[1, 1], budget=budget)
+    locodl = parameters("locodl", problem, compressor("natural"))
+    mixed = replace(locodl, gamma=np.full((1, 1, 3), 0.1), omega=np.full((1, 1, 2), 0.1))
+    with pytest.raises(Refusal, match="for 2 and for 3 runs"):
+        run(mixed, problem, compressor("natural"), seeds=[0, 0, 0], budget=budget)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize("d", [1, 4])
+def test_noise_is_bounded_centred_and_has_its_variance(law, d):
+    """20000 samples; the mean and the variance within 5 standard errors (false alarm 1e-5)."""
+    samples = Tape.of(law, range(100)).draw(0, 200, d)
+    norms = np.linalg.norm(samples, axis=1)
+    assert norms.max() <= law.sigma * (1 + 1e-12)
+    assert norms.max() >= 0.99 * law.sigma / np.sqrt(d)
+    error = law.sigma / np.sqrt(norms.size)
+    assert np.abs(samples.mean(axis=(0, 2))).max() <= 5 * error
+    assert abs((norms**2).mean() - law.variance(d)) <= 5 * law.sigma * error
+
+
+def test_samples_are_keyed_by_seed_round_client_and_slot():
+    """A sample does not depend on other runs, on slots in between or on the order of the runs."""
+    tape = Tape.of(Uniform(1.0), [5, 2, 5, 9])
+    rounds = []
+    for _ in range(3):
+        rounds.append(tape.draw("control", 3, 2))
+        tape.draw(0, 3, 2)
+    alone = Tape.of(Uniform(1.0), [5])
+    for sample in rounds:
+        np.testing.assert_array_equal(sample[:, :, 0], sample[:, :, 2])
+        np.testing.assert_array_equal(sample[:, :, [0]], alone.draw("control", 3, 2))
+    every = np.concatenate([*rounds, tape.draw(0, 3, 2)])
+    assert np.unique(every[:, :, [0, 1, 3]]).size == 12 * 2 * 3
+    narrowed = tape.at(np.array([3, 0])).draw(1, 3, 2)
+    np.testing.assert_array_equal(narrowed[:, :, [1]], alone.draw(1, 3, 2))
+
+
+@pytest.mark.parametrize("law", [Uniform, Rademacher, Ball])
+@pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, np.nan])
+def test_impossible_noise_is_refused(law, sigma):
+    with pytest.raises(Refusal, match="give a positive number"):
+        law(sigma)

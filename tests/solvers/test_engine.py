@@ -1,0 +1,162 @@
+"""The loop: budgets, endings, recording, drop-out, divergence, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.quadratic import Quadratic
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.engine import run
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.catalogue import parameters
+
+RAND_2 = compressor("rand-k:2")
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def locodl(problem):
+    return parameters("locodl", problem, RAND_2)
+
+
+def test_gradient_descent_is_the_recursion_written_out(problem):
+    gamma, rounds = 0.03, 17
+    trace = run(GD(gamma), problem, seeds=1, budget=Budget(rounds=rounds), record=Record(1, 1))
+    x = np.zeros((1, 5, 1))
+    for row in range(rounds + 1):
+        assert trace.columns["distance"][row] == pytest.approx(
+            np.sum((x[0, :, 0] - problem.x_star) ** 2), rel=1e-12
+        )
+        x = x - gamma * problem.grad(x).mean(axis=0, keepdims=True)
+    np.testing.assert_array_equal(trace.columns["uplink_bits"], 32 * 5 * np.arange(rounds + 1))
+    np.testing.assert_array_equal(trace.columns["downlink_bits"], 32 * 5 * np.arange(rounds + 1))
+    np.testing.assert_array_equal(trace.columns["gradients"], np.arange(rounds + 1))
+
+
+@pytest.mark.parametrize(
+    ("budget", "ending", "column", "limit"),
+    [
+        (Budget(bits=500), "bits", "uplink_bits", 500),
+        (Budget(rounds=9), "rounds", "rounds", 9),
+        (Budget(iterations=33), "iterations", "iteration", 33),
+    ],
+)
+def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limit):
+    trace = run(locodl, problem, RAND_2, seeds=4, budget=budget)
+    assert trace.ending == (ending,) * 4
+    for run_number in range(4):
+        spent = trace.run(run_number)[column]
+        assert spent[-1] >= limit
+        assert (spent[:-1] < limit).all()
+    if ending != "iterations":  # every message costs the same: the end is the first round beyond
+        step = {"bits": RAND_2.bits(5), "rounds": 1}[ending]
+        assert (trace.final(column) < limit + step).all()
+
+
+def test_accuracy_ends_each_run_by_itself(problem, locodl):
+    trace = run(locodl, problem, RAND_2, seeds=6, budget=Budget(gap=1e-7), record=Record(1.0, 1))
+    assert trace.ending == ("gap",) * 6
+    assert len(set(trace.final("iteration"))) > 1
+    for run_number in range(6):
+        gaps = trace.run(run_number)["gap"]
+        assert gaps[-1] <= 1e-7
+        assert (gaps[:-1] > 1e-7).all()
+    np.testing.assert_array_equal(trace.bits_to(1e-7), trace.final("uplink_bits"))
+    assert np.isnan(trace.bits_to(1e-30)).all()
+
+
+def test_bits_to_an_accuracy_is_the_first_recorded_point_there(problem, locodl):
+    trace = run(locodl, problem, RAND_2, seeds=3, budget=Budget(gap=1e-6), record=Record(1.0, 1))
+    for run_number, bits in enumerate(trace.bits_to(1e-3)):
+        rows = trace.run(run_number)
+        first = np.flatnonzero(rows["gap"] <= 1e-3)[0]
+        assert rows["uplink_bits"][first] == bits
+
+
+def test_record_spacing_is_geometric(problem, locodl):
+    record = Record(ratio=1.5, every=2)
+    trace = run(locodl, problem, RAND_2, seeds=1, budget=Budget(rounds=40), record=record)
+    assert trace.columns["rounds"].tolist() == [0, 2, 4, 6, 9, 14, 21, 32, 40]
+
+
+def test_recording_does_not_change_the_run(problem, locodl):
+    budget = Budget(rounds=60)
+    often = run(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(1.0, 1))
+    rarely = run(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(10.0, 100))
+    for column in ("gap", "distance", "lyapunov", "iteration", "uplink_bits"):
+        np.testing.assert_allclose(often.final(column), rarely.final(column), rtol=1e-12)
+
+
+def test_divergence_is_recorded_not_raised(problem):
+    trace = run(GD(gamma=5.0), problem, seeds=2, budget=Budget(rounds=10_000))
+    assert trace.ending == ("diverged", "diverged")
+    assert not np.isfinite(trace.final("gap")).any()
+
+
+def test_a_diverging_run_does_not_disturb_the_others(problem, locodl):
+    """Only runs whose values are no longer finite end; here none does, in the same batch size."""
+    hasty = replace(locodl, gamma=2.5 * locodl.gamma, p=1.0)
+    trace = run(hasty, problem, RAND_2, seeds=5, budget=Budget(rounds=3000, gap=1e-9))
+    for run_number, ending in enumerate(trace.ending):
+        assert (ending == "diverged") == (not np.isfinite(trace.run(run_number)["gap"][-1]))
+
+
+def test_one_point_for_each_run_and_progress_reaches_one(problem, locodl):
+    told = []
+    trace = run(locodl, problem, RAND_2, seeds=3, budget=Budget(rounds=50), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert sorted(set(trace.columns["run"])) == [0, 1, 2]
+    assert (np.diff(trace.columns["run"]) >= 0).all()
+
+
+def test_single_precision_is_an_option(problem):
+    method = parameters("gd", problem)
+    trace = run(method, problem, seeds=1, budget=Budget(rounds=100), dtype="float32")
+    double = run(method, problem, seeds=1, budget=Budget(rounds=100))
+    assert trace.specification["dtype"] == "float32"
+    assert trace.final("gap")[0] != double.final("gap")[0]
+    assert trace.run(0)["gap"][3] == pytest.approx(double.run(0)["gap"][3], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"compressor": compressor("top-k:2")}, "top-k:2 is biased and locodl needs an unbiased"),
+        ({"compressor": compressor("rand-k:6")}, "rand-k:6 keeps 6 of d = 5"),
+        ({"seeds": []}, "must be at least one"),
+        ({"seeds": [1, 1]}, "all different"),
+        ({"seeds": [-1]}, "whole numbers >= 0"),
+        ({"seeds": [0.5]}, "whole numbers >= 0"),
+        ({"library": "torch"}, "'torch' is unknown"),
+    ],
+)
+def test_misfits_are_refused(problem, locodl, arguments, sentence):
+    options = {"compressor": RAND_2, "budget": Budget(rounds=1), **arguments}
+    with pytest.raises(Refusal, match=sentence):
+        run(locodl, problem, **options)
+
+
+def test_uncompressed_method_refuses_a_compressor(problem):
+    with pytest.raises(Refusal, match="gd sends uncompressed vectors and cannot use rand-k:2"):
+        run(GD(0.1), problem, RAND_2, budget=Budget(rounds=1))
+
+
+@pytest.mark.parametrize("limit", ["bits", "rounds", "gap", "iterations"])
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf")])
+def test_impossible_budgets_are_refused(limit, bad):
+    with pytest.raises(Refusal, match=f"{limit} is not possible"):
+        Budget(**{limit: bad})
+
+
+@pytest.mark.parametrize("bad", [{"ratio": 0.5}, {"every": 0}, {"ratio": float("nan")}])
+def test_impossible_record_spacing_is_refused(bad):
+    with pytest.raises(Refusal, match="both must be at least 1"):
+        Record(**bad)

@@ -1,0 +1,136 @@
+"""Traces on disk: whole or not at all, loaded instead of computed, recomputed where corrupt."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bitbound.solvers.store as store_module
+from bitbound.data.quadratic import Quadratic
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.engine import run
+from bitbound.solvers.store import Store
+from bitbound.solvers.trace import COLUMNS, Trace
+from bitbound.theory.catalogue import parameters
+
+RAND_2 = compressor("rand-k:2")
+OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def method(problem):
+    return parameters("diana", problem, RAND_2)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count how often the store runs a method."""
+    calls = []
+
+    def counting(*arguments, **options):
+        calls.append(arguments)
+        return run(*arguments, **options)
+
+    monkeypatch.setattr(store_module, "run", counting)
+    return calls
+
+
+def equal(a: Trace, b: Trace) -> bool:
+    same = all(np.array_equal(a.columns[name], b.columns[name]) for name in COLUMNS)
+    return same and a.ending == b.ending and a.specification == b.specification
+
+
+def test_saved_and_loaded_is_the_same(problem, method, tmp_path):
+    trace = run(method, problem, RAND_2, **OPTIONS)
+    trace.save(tmp_path / "deep" / "trace.npz")
+    assert equal(trace, Trace.load(tmp_path / "deep" / "trace.npz"))
+    assert [file.name for file in (tmp_path / "deep").iterdir()] == ["trace.npz"]
+
+
+def test_the_specification_is_json_and_complete(problem, method):
+    settings = run(method, problem, RAND_2, **OPTIONS).specification
+    again = json.loads(json.dumps(settings))
+    assert again == settings
+    assert again["method"]["parameters"] == pytest.approx(vars(method))
+    assert again["compressor"] == "rand-k:2"
+    assert again["problem"]["fingerprint"] == problem.fingerprint
+    assert again["seeds"] == [0, 1]
+
+
+def test_what_exists_is_loaded(problem, method, tmp_path, counted):
+    store = Store(tmp_path)
+    first = store.trace(method, problem, RAND_2, **OPTIONS)
+    second = store.trace(method, problem, RAND_2, **OPTIONS)
+    assert len(counted) == 1
+    assert equal(first, second)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seeds": 3},
+        {"budget": Budget(rounds=21)},
+        {"record": Record(ratio=2)},
+        {"wire": True},
+        {"dtype": "float32"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_another_option_is_another_trace(problem, method, tmp_path, change):
+    store = Store(tmp_path)
+    options = {**OPTIONS, **change}
+    assert store.path(method, problem, RAND_2, **OPTIONS) != store.path(
+        method, problem, RAND_2, **options
+    )
+
+
+def test_another_part_is_another_trace(problem, method, tmp_path):
+    path = Store(tmp_path).path
+    other_problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=1)
+    paths = {
+        path(method, problem, RAND_2, **OPTIONS),
+        path(replace(method, gamma=method.gamma / 2), problem, RAND_2, **OPTIONS),
+        path(method, problem, compressor("rand-k:3"), **OPTIONS),
+        path(method, other_problem, RAND_2, **OPTIONS),
+    }
+    assert len(paths) == 4
+
+
+def test_changed_program_text_is_another_trace_but_a_comment_is_not():
+    bare = store_module._bare
+    text = 'def step(x):\n    """Step."""\n    return x - 1  # down\n'
+    assert bare(text) == bare("def step(x):\n    return x - 1\n")
+    assert bare(text) != bare(text.replace("- 1", "+ 1"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"not an archive", None], ids=["empty", "text", "cut"])
+def test_a_corrupt_file_is_told_and_computed_again(problem, method, tmp_path, counted, damage):
+    store = Store(tmp_path)
+    first = store.trace(method, problem, RAND_2, **OPTIONS)
+    path = store.path(method, problem, RAND_2, **OPTIONS)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    with pytest.warns(UserWarning, match=r"cannot be read and is computed again"):
+        second = store.trace(method, problem, RAND_2, **OPTIONS)
+    assert len(counted) == 2
+    assert equal(first, second)
+    assert equal(first, store.trace(method, problem, RAND_2, **OPTIONS))
+
+
+def test_an_interrupted_save_leaves_nothing(problem, method, tmp_path, monkeypatch):
+    trace = run(method, problem, RAND_2, **OPTIONS)
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trace.save(tmp_path / "trace.npz")
+    assert list(tmp_path.iterdir()) == []
