@@ -1,0 +1,126 @@
+"""ADIANA: DIANA with Nesterov's acceleration."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bitbound.solvers.backend import Array, copies, mean, where
+from bitbound.solvers.method import (
+    Every,
+    Gap,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    Squares,
+    Terms,
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """State of ADIANA; y, z and w are the same on all clients and the server."""
+
+    y: Array  # (1, d, R), the model
+    z: Array  # (1, d, R), the model that gathers momentum
+    w: Array  # (1, d, R), the reference point of the shifts
+    h: Array  # (n, d, R), the shift of each client
+    h_mean: Array  # (1, d, R), the mean shift, kept by the server
+    gradient: Array  # (n, d, R), grad f_i(w), kept by each client
+
+
+@dataclass(frozen=True)
+class ADIANA(Method):
+    """ADIANA for min (1/n) sum_i f_i(x) with compressors C_i, C_i' in U(omega).
+
+    Each round, with two messages from every client::
+
+        x = theta_1 z + theta_2 w + (1 - theta_1 - theta_2) y
+        m_i = C_i(grad f_i(x) - h_i),   c_i = C_i'(grad f_i(w) - h_i)     sent by client i
+        g = h_mean + mean_i m_i                                         broadcast by the server
+        h_i <- h_i + alpha c_i,   h_mean <- h_mean + alpha mean_i c_i
+        y+ = x - eta g
+        z <- beta z + (1 - beta) x - gamma g
+        w <- y (variant I) or y+ (variant II), with probability p
+
+    Parameters
+    ----------
+    theta_1, theta_2 : float
+        Weights of z and w, theta_1 > 0 and theta_1 + theta_2 <= 1.
+    eta, gamma : float
+        Step sizes of y and z.
+    alpha : float
+        Step size of the shifts, at most 1/(1 + omega).
+    beta : float
+        Momentum of z, 1 - gamma mu.
+    p : float
+        Probability that the reference point moves.
+    omega_av : float
+        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
+    variant : "I" or "II"
+        Where the reference point moves to: the y before the step (the original) or after it.
+
+    Notes
+    -----
+    Lyapunov function ``(theta_1/(2 gamma beta)) |z - x*|^2 + c (f(y) - f*) +
+    ((theta_2 + theta_1/2)/p) (f(w) - f*) + nu (1/n) sum_i |h_i - grad f_i(w)|^2`` with c = 1 and
+    nu = 6 eta omega_av/alpha (I), or c = 1 - theta_2 - theta_1/2 and nu = 8 eta omega_av/alpha
+    (II). If theta_2 = 0, w has no influence and its term is left out.
+    The gradient at w is evaluated only when w moves: 1 + p gradients per client and round.
+    Source: Li, Kovalev, Qian, Richtarik, arXiv:2002.11364. The shifts start at 0, for free.
+    """
+
+    theta_1: float
+    theta_2: float
+    eta: float
+    gamma: float
+    alpha: float
+    beta: float
+    p: float
+    omega_av: float
+    variant: Literal["I", "II"] = "I"
+
+    name: ClassVar[str] = "adiana"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
+        return State(x, x, x, copies(0 * x, problem.n), 0 * x, problem.grad(x))
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        x = self.theta_1 * s.z + self.theta_2 * s.w + (1 - self.theta_1 - self.theta_2) * s.y
+        m = channel.uplink(problem.grad(x) - s.h)
+        c = channel.uplink(s.gradient - s.h)
+        g = channel.broadcast(s.h_mean + mean(m))
+        y = x - self.eta * g
+        moves = channel.coin(self.p)
+        w = where(moves, s.y if self.variant == "I" else y, s.w)
+        return State(
+            y=y,
+            z=self.beta * s.z + (1 - self.beta) * x - self.gamma * g,
+            w=w,
+            h=s.h + self.alpha * c,
+            h_mean=s.h_mean + self.alpha * mean(c),
+            gradient=where(moves, problem.grad(w, active=moves), s.gradient),
+        )
+
+    def model(self, s: State) -> Array:
+        return s.y
+
+    def fixed_point(self, problem: Solution) -> State:
+        x, h = problem.x_star[None, :, None], problem.grad_star[:, :, None]
+        return State(x, x, x, h, mean(h), h)
+
+    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
+        first = self.variant == "I"
+        reference = self.theta_2 + self.theta_1 / 2 if self.theta_2 else 0.0
+        shifts = (6 if first else 8) * self.eta * self.omega_av / self.alpha
+        return (
+            Squares(self.theta_1 / (2 * self.gamma * self.beta), s.z - star.z),
+            Gap(1.0 if first else 1 - reference, s.y),
+            Gap(reference / self.p, s.w),
+            Squares(shifts / problem.n, s.h - s.gradient),
+        )
+
+    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+        return s.h_mean - mean(s.h), s.gradient - problem.grad(s.w)

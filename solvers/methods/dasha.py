@@ -1,0 +1,92 @@
+"""DASHA: compressed gradient differences with a momentum that corrects the estimates."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.backend import Array, mean
+from bitbound.solvers.method import (
+    Every,
+    Gap,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    Squares,
+    Terms,
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """State of DASHA."""
+
+    x: Array  # (1, d, R), the model
+    g: Array  # (n, d, R), the gradient estimate of each client
+    g_mean: Array  # (1, d, R), the mean estimate, kept by the server
+    gradient: Array  # (n, d, R), grad f_i(x), kept by each client
+
+
+@dataclass(frozen=True)
+class DASHA(Method):
+    """DASHA with full gradients for min (1/n) sum_i f_i(x) with compressors C_i in U(omega).
+
+    Each round::
+
+        x+ = x - gamma g_mean                                        broadcast by the server
+        m_i = C_i(grad f_i(x+) - grad f_i(x) - a (g_i - grad f_i(x)))     sent by client i
+        g_i <- g_i + m_i,   g_mean <- g_mean + mean_i m_i
+
+    At the start g_i = grad f_i(x): one uncompressed vector of every client, and its bits.
+
+    Parameters
+    ----------
+    gamma : float
+        Step size.
+    a : float
+        Momentum of the correction, at most 1/(1 + 2 omega).
+    omega_av : float
+        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
+
+    Notes
+    -----
+    Lyapunov function ``f(x) - f* + (gamma/a) |g_mean - grad f(x)|^2
+    + 4 gamma omega_av (1/n) sum_i |g_i - grad f_i(x)|^2``, factor 1 - gamma mu per round.
+    Source: Tyurin, Richtarik, arXiv:2202.01268.
+    """
+
+    gamma: float
+    a: float
+    omega_av: float
+
+    name: ClassVar[str] = "dasha"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
+        gradient = problem.grad(x)
+        g = channel.send(gradient)
+        return State(x, g, mean(g), gradient)
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        x = channel.broadcast(s.x - self.gamma * s.g_mean)
+        gradient = problem.grad(x)
+        m = channel.uplink(gradient - s.gradient - self.a * (s.g - s.gradient))
+        return State(x, s.g + m, s.g_mean + mean(m), gradient)
+
+    def model(self, s: State) -> Array:
+        return s.x
+
+    def fixed_point(self, problem: Solution) -> State:
+        g = problem.grad_star[:, :, None]
+        return State(problem.x_star[None, :, None], g, mean(g), g)
+
+    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
+        return (
+            Gap(1.0, s.x),
+            Squares(self.gamma / self.a, s.g_mean - mean(s.gradient)),
+            Squares(4 * self.gamma * self.omega_av / problem.n, s.g - s.gradient),
+        )
+
+    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+        return s.g_mean - mean(s.g), s.gradient - problem.grad(s.x)

@@ -1,0 +1,89 @@
+"""EF21: error feedback for biased compressors."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.backend import Array, mean
+from bitbound.solvers.method import (
+    Every,
+    Gap,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    Squares,
+    Terms,
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """State of EF21."""
+
+    x: Array  # (1, d, R), the model
+    g: Array  # (n, d, R), the gradient estimate of each client
+    g_mean: Array  # (1, d, R), the mean estimate, kept by the server
+
+
+@dataclass(frozen=True)
+class EF21(Method):
+    """EF21 for min (1/n) sum_i f_i(x) with contractive compressors C_i in B(alpha).
+
+    Each round::
+
+        x <- x - gamma g_mean                    broadcast by the server
+        c_i = C_i(grad f_i(x) - g_i)             sent by client i
+        g_i <- g_i + c_i,   g_mean <- g_mean + mean_i c_i
+
+    At the start g_i = C_i(grad f_i(x)): one more message of every client, and its bits.
+
+    Parameters
+    ----------
+    gamma : float
+        Step size.
+    alpha : float
+        Contraction of the compressors, E|C_i(x) - x|^2 <= (1 - alpha) |x|^2.
+
+    Notes
+    -----
+    Lyapunov function ``f(x) - f* + (gamma/theta) (1/n) sum_i |g_i - grad f_i(x)|^2`` with
+    theta = 1 - sqrt(1 - alpha), factor 1 - gamma mu per round.
+    Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
+    """
+
+    gamma: float
+    alpha: float
+
+    name: ClassVar[str] = "ef21"
+    needs: ClassVar[Needs] = Needs(compressor="contractive")
+    schedule: ClassVar[Every] = Every()
+
+    @property
+    def theta(self) -> float:
+        """Contraction of the estimates' errors."""
+        return 1 - math.sqrt(1 - self.alpha)
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
+        g = channel.uplink(problem.grad(x))
+        return State(x, g, mean(g))
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        x = channel.broadcast(s.x - self.gamma * s.g_mean)
+        c = channel.uplink(problem.grad(x) - s.g)
+        return State(x, s.g + c, s.g_mean + mean(c))
+
+    def model(self, s: State) -> Array:
+        return s.x
+
+    def fixed_point(self, problem: Solution) -> State:
+        g = problem.grad_star[:, :, None]
+        return State(problem.x_star[None, :, None], g, mean(g))
+
+    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
+        errors = self.gamma / self.theta / problem.n
+        return Gap(1.0, s.x), Squares(errors, s.g - problem.grad(s.x))
+
+    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+        return (s.g_mean - mean(s.g),)

@@ -1,0 +1,69 @@
+"""TAMUNA: CompressedScaffnew with a random cohort of clients in every round."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.backend import copies, total, where
+from bitbound.solvers.method import Gradients, Messages, Squares, Terms
+from bitbound.solvers.methods.scaffnew import Scaffnew, State
+
+
+@dataclass(frozen=True)
+class TAMUNA(Scaffnew):
+    """TAMUNA for min (1/n) sum_i f_i(x), with partial participation and masks.
+
+    Each round, for the clients i of a uniformly random cohort of size m::
+
+        x_i <- x_mean, then Geom(p) times    x_i <- x_i - gamma (grad f_i(x_i) - h_i)
+        q = random mask (d, m) with s ones in every row, the owners of an entry
+        x_mean = (1/s) sum_i q_i * x_i       q_i * x_i sent by client i
+        h_i <- h_i + (p chi/gamma) q_i * (x_mean - x_i)
+
+    The clients outside the cohort do nothing. The local models that the state gives them are
+    virtual: they influence nothing and cost nothing, and so the cohort may be drawn when its
+    round ends. The server sends all of x_mean to the next cohort and, where it is not the same
+    one, the owned entries back to their owners.
+
+    Parameters
+    ----------
+    gamma : float
+        Step size, 0 < gamma < 2/L.
+    p : float
+        Probability that a local step is the last of its round.
+    chi : float
+        Dual relaxation, 0 < chi <= n (s - 1)/(s (n - 1)).
+    s : int
+        Owners of every entry, 2 <= s <= m.
+    m : int
+        Clients in a cohort, m <= n; with m = n the method is CompressedScaffnew.
+
+    Notes
+    -----
+    Lyapunov function ``(1/gamma) sum_i |x_i - x*|^2
+    + (gamma/(p^2 chi)) ((n - 1)/(s - 1)) sum_i |h_i - grad f_i(x*)|^2`` over all n clients, per
+    local step. Source: Condat, Agarsky, Malinovsky, Richtarik, arXiv:2302.09832.
+    """
+
+    chi: float
+    s: int
+    m: int
+
+    name: ClassVar[str] = "tamuna"
+
+    def local_step(self, s: State, problem: Gradients, channel: Messages) -> State:
+        return State(s.x - self.gamma * (problem.grad(s.x, active=self.m) - s.h), s.h)
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        cohort = channel.cohort(self.m)
+        owned = channel.ownership(self.s, cohort)
+        sent = channel.send(s.x, owned)
+        x_mean = channel.broadcast(total(sent) / self.s, cohort)
+        if self.m < problem.n:
+            x_mean = channel.broadcast(x_mean, owned)
+        correction = self.p * self.chi / self.gamma * (x_mean - sent)
+        return State(copies(x_mean, problem.n), s.h + where(owned, correction, 0 * correction))
+
+    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
+        owners = (self.s - 1) / (problem.n - 1)
+        dual = self.gamma / (self.p**2 * self.chi * owners)
+        return Squares(1 / self.gamma, s.x - star.x), Squares(dual, s.h - star.h)
