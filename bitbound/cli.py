@@ -1,0 +1,223 @@
+"""The command line: list, run, figures, demo.
+
+Tables go to stdout, progress and warnings to stderr. Exit code 2 and one sentence on stderr for
+input that does not fit, 130 after Ctrl-C, 0 otherwise.
+"""
+
+import argparse
+import json
+import os
+import sys
+import textwrap
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from tqdm import tqdm
+
+from bitbound.data.catalogue import NAMES as DATASETS
+from bitbound.data.errors import Refusal
+from bitbound.data.selector import KAPPA, problem
+from bitbound.figures.report import WIDTH, costs, describe, summary
+from bitbound.solvers.budget import Budget
+from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.engine import run
+from bitbound.theory.catalogue import METHODS, method_entry
+from bitbound.theory.theorem import Setting
+
+WRONG_INPUT, INTERRUPTED = 2, 130
+_FINEST = 1e-6
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``bitbound``; by default those of this process.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            chosen = _parser().parse_args(arguments)
+            chosen.command(chosen)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader of our output has left, such as head
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (Refusal, OSError) as error:
+            print(f"bitbound: {error}", file=sys.stderr)
+            return WRONG_INPUT
+        except KeyboardInterrupt:
+            print("bitbound: interrupted", file=sys.stderr)
+            return INTERRUPTED
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refusal(f"{message} (see {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="bitbound", description="Run distributed optimisation methods and count their bits."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="methods, compressors and data sets by name")
+    listing.set_defaults(command=_list)
+
+    running = commands.add_parser("run", help="run one method on one problem")
+    running.set_defaults(command=_run)
+    running.add_argument("problem", metavar="PROBLEM", help="such as a5a@87 or /path/to/file@20")
+    running.add_argument("method", metavar="METHOD", help="such as locodl")
+    running.add_argument(
+        "compressor", metavar="COMPRESSOR", nargs="?", help="such as rand-k:2+natural"
+    )
+    running.add_argument("--kappa", type=float, default=KAPPA, help="condition number L/mu")
+    running.add_argument("--seeds", type=_count, default=5, help="number of runs")
+    end = running.add_mutually_exclusive_group()
+    end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
+    end.add_argument("--until", type=float, help="stop at this f - f* (default 1e-6)")
+    running.add_argument("--parameters", metavar="RULE", help="the rule for the parameters")
+    running.add_argument("--wire", action="store_true", help="send every message as bytes")
+    running.add_argument(
+        "--strict", action="store_true", help="refuse parameters outside every theorem"
+    )
+    running.add_argument("--json", action="store_true", help="print one JSON object")
+
+    drawing = commands.add_parser("figures", help="figures of the LoCoDL paper")
+    drawing.set_defaults(command=_figures)
+    drawing.add_argument("numbers", metavar="FIGURE", nargs="*", help="1, 2, 3, 4 or all")
+    drawing.add_argument("--scaled", action="store_true", help="data with scaled features")
+    showing = commands.add_parser("demo", help="all methods on data that needs no file")
+    showing.set_defaults(command=_demo)
+    for command in (drawing, showing):
+        command.add_argument("--jobs", type=_count, help="parallel processes (default: all cores)")
+        command.add_argument("--seeds", type=_count, default=5, help="number of runs of each curve")
+        command.add_argument("--output", type=Path, default=Path("results"), help="folder")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _list(chosen: argparse.Namespace) -> None:
+    print("METHOD, with its rules for parameters; the first is the default")
+    width = max(map(len, METHODS))
+    for name, entry in METHODS.items():
+        need = entry.method.needs.compressor
+        print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(entry.rules)}")
+    print("\nCOMPRESSOR, with integers for K and S")
+    print(_wrapped(COMPRESSORS))
+    print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
+    print(_wrapped(DATASETS))
+
+
+def _run(chosen: argparse.Namespace) -> None:
+    if chosen.bits is None:
+        until = _FINEST if chosen.until is None else chosen.until
+        budget = Budget(gap=until)
+    else:
+        until, budget = _FINEST, Budget(bits=chosen.bits)
+    entry = method_entry(chosen.method)
+    sent = compressor(chosen.compressor) if chosen.compressor else None
+    solved = problem(chosen.problem, kappa=chosen.kappa)
+    method = entry.parameters(solved, sent, chosen.parameters)
+    _check_theorems(entry, method, Setting.of(method, solved, sent), chosen.strict)
+    with tqdm(
+        total=1.0,
+        desc=method.name,
+        file=sys.stderr,
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
+    ) as bar:
+        trace = run(
+            method,
+            solved,
+            sent,
+            seeds=chosen.seeds,
+            budget=budget,
+            wire=chosen.wire,
+            progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
+        )
+        bar.update(1 - bar.n)
+    accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
+    accuracies.append(until)
+    if chosen.json:
+        print(json.dumps(summary(solved, method, sent, trace, accuracies), allow_nan=False))
+        return
+    print(describe(solved, method, sent), costs(trace, accuracies), sep="\n\n")
+    diverged = trace.ending.count("diverged")
+    if diverged:
+        print(f"\n{diverged} of {len(trace.ending)} runs diverged")
+
+
+def _check_theorems(entry: Any, method: Any, setting: Setting, strict: bool) -> None:
+    """Warn, or refuse, where no theorem of the method covers its parameters."""
+    broken = [
+        [condition for condition in theorem.conditions(method, setting) if not condition.holds]
+        for theorem in entry.theorems
+    ]
+    if not all(broken):
+        return
+    reason = "; ".join(
+        f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
+    )
+    sentence = f"the parameters of {method.name} are outside every theorem of the method: {reason}"
+    if strict:
+        raise Refusal(sentence)
+    print(f"bitbound: {sentence}", file=sys.stderr)
+
+
+def _figures(chosen: argparse.Namespace) -> None:
+    from bitbound.figures.recipes import FIGURES, paper_figure  # noqa: PLC0415  (heavy)
+
+    words = chosen.numbers or ["all"]
+    allowed = [*map(str, FIGURES), "all"]
+    for word in words:
+        if word not in allowed:
+            raise Refusal(f"there is no figure {word!r}; choose some of {', '.join(allowed)}")
+    numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
+    _reproduce(chosen, [paper_figure(number, scaled=chosen.scaled) for number in numbers])
+
+
+def _demo(chosen: argparse.Namespace) -> None:
+    from bitbound.figures.recipes import demonstration  # noqa: PLC0415  (heavy)
+
+    _reproduce(chosen, [demonstration()])
+
+
+def _reproduce(chosen: argparse.Namespace, figures: list[Any]) -> None:
+    from bitbound.figures.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
+
+    reproduce(figures, chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
+
+
+def _wrapped(words: Sequence[str]) -> str:
+    return textwrap.fill(
+        ", ".join(words),
+        WIDTH,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    print(f"bitbound: {message}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""What is drawn: recipes of the papers' figures, the drawing, the report."""

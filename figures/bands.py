@@ -1,0 +1,69 @@
+"""From traces to what is drawn: the median and the band of several runs on one grid of bits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.solvers.trace import Trace
+
+POINTS = 250
+"""Points of the grid of bits."""
+BAND = (10.0, 90.0)
+"""The percentiles of the band."""
+_SMALLEST, _DIVERGED = 1e-300, 1e300
+
+
+@dataclass(frozen=True)
+class Band:
+    """Median and 10-90 % band of f - f* over the runs of a trace.
+
+    Attributes
+    ----------
+    bits : (B,)
+        Uplink bits per client, from 0.
+    median, low, high : (B,)
+        f - f*; NaN from where a run has ended without being below the floor.
+    """
+
+    bits: NDArray[np.float64]
+    median: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def band(trace: Trace, bits: float, floor: float) -> Band:
+    """Give the median and the 10-90 % band of f - f* over the runs of a trace.
+
+    Between recorded points, log(f - f*) is linear in the bits. A run that has ended at or below
+    the floor stays below; one that has diverged counts as infinitely high. Percentiles are those
+    of log(f - f*), linear between runs.
+
+    Parameters
+    ----------
+    trace : Trace
+        R runs.
+    bits : float
+        Where the axis of bits ends; the grid ends there or with the longest run.
+    floor : float
+        Where the axis of f - f* ends. The last point given is the first with a median below.
+    """
+    grid = np.linspace(0, min(bits, float(np.max(trace.final("uplink_bits")))), POINTS)
+    logs = np.array([_at(trace, run, grid, floor) for run in range(len(trace.seeds))])
+    low, median, high = np.percentile(logs, (BAND[0], 50, BAND[1]), axis=0)
+    below = np.flatnonzero(median <= np.log10(floor))
+    kept = slice(below[0] + 1 if below.size else POINTS)
+    with np.errstate(over="ignore"):
+        return Band(grid[kept], *(10.0 ** line[kept] for line in (median, low, high)))
+
+
+def _at(trace: Trace, run: int, grid: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+    """Give log10(f - f*) of one run on the grid, (B,)."""
+    columns = trace.run(run)
+    finite = np.isfinite(columns["gap"])
+    logs = np.log10(np.clip(columns["gap"][finite], _SMALLEST, _DIVERGED))
+    if trace.ending[run] == "diverged":
+        after = np.log10(_DIVERGED)
+    else:
+        after = logs[-1] if logs[-1] <= np.log10(floor) else np.nan
+    return np.interp(grid, columns["uplink_bits"][finite], logs, right=after)

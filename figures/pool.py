@@ -1,0 +1,161 @@
+"""Traces of many curves in parallel processes, or on the workers of a dask cluster.
+
+Every trace that is finished is in a store; starting again computes only what is missing.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import active_children, get_context, parent_process
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
+from bitbound.data.selector import problem as select_problem
+from bitbound.figures.recipes import Curve, Panel
+from bitbound.solvers.compressors.selector import compressor as select_compressor
+from bitbound.solvers.store import Store
+from bitbound.solvers.trace import Trace
+from bitbound.theory.catalogue import parameters
+
+SCHEDULER = "BITBOUND_SCHEDULER"
+"""The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
+_STOPPED = 143
+
+
+@dataclass(frozen=True)
+class Job:
+    """One curve of one panel, with so many seeds, and the folder of the finished traces."""
+
+    panel: Panel
+    curve: Curve
+    seeds: int
+    folder: Path
+
+    def trace(self) -> Trace:
+        """Load the trace, or compute and keep it."""
+        problem = _problem(self.panel.problem, self.panel.kappa)
+        curve = self.curve
+        compressor = select_compressor(curve.compressor) if curve.compressor else None
+        method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
+        return Store(self.folder).trace(
+            method, problem, compressor, seeds=self.seeds, budget=self.panel.budget
+        )
+
+
+def traces(jobs: Iterable[Job], processes: int | None = None) -> Iterator[tuple[Job, Trace]]:
+    """Give the trace of every job, as they are finished, with a progress bar on stderr.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        What to load or to compute.
+    processes : int, optional
+        How many at once; by default, one for every core that this process may use. If the
+        environment variable ``BITBOUND_SCHEDULER`` names a dask scheduler, its workers are used
+        instead; they must see the folder of the traces and the data.
+
+    Raises
+    ------
+    Refusal
+        If a job does not fit, or ``processes`` is not positive. What is finished is kept.
+    """
+    jobs = list(jobs)
+    with (
+        _executor(min(_count(processes), max(len(jobs), 1))) as executor,
+        tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr) as bar,
+    ):
+        futures = {executor.submit(_run, job): job for job in jobs}
+        for future in as_completed(futures):
+            try:
+                trace = future.result()
+            except BrokenProcessPool:
+                raise Refusal(
+                    "a process was ended from outside, perhaps for lack of memory; "
+                    "start again, with fewer parallel jobs, to go on with what is finished"
+                ) from None
+            bar.update()
+            yield futures[future], trace
+
+
+def _count(processes: int | None) -> int:
+    if processes is None:
+        return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if processes < 1:
+        raise Refusal(f"{processes} parallel jobs are not possible; give at least 1")
+    return processes
+
+
+def _executor(processes: int) -> AbstractContextManager[Executor]:
+    address = os.environ.get(SCHEDULER)
+    return _cluster(address) if address else _machine(processes)
+
+
+@contextmanager
+def _machine(processes: int) -> Iterator[Executor]:
+    """Give processes of this machine; those that are still at work at an error are stopped."""
+    others = set(active_children())
+    executor = ProcessPoolExecutor(processes, get_context("spawn"), _prepare)
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown()
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    """Give the workers of a dask cluster; leaving takes back what they have not started."""
+    try:
+        from distributed import Client  # noqa: PLC0415  (an optional extra)
+    except ImportError:
+        raise Refusal(
+            f"{SCHEDULER} is set but dask is not installed; install bitbound[cluster] or unset it"
+        ) from None
+    try:
+        client = Client(address)
+    except (OSError, ValueError) as error:
+        raise Refusal(f"no dask scheduler answers at {SCHEDULER}={address}: {error}") from None
+    with client:
+        yield client.get_executor()
+
+
+def _prepare() -> None:
+    """Prepare a process: one BLAS thread, no interrupts but the parent's, no life without it."""
+    threadpool_limits(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(_STOPPED))
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(_STOPPED)
+
+
+def _run(job: Job) -> Trace:
+    try:
+        return job.trace()
+    except SystemExit:  # stopped by the parent; a file that was being written is gone by now
+        os._exit(_STOPPED)
+
+
+@lru_cache(maxsize=2)
+def _problem(selector: str, kappa: float) -> Problem:
+    return select_problem(selector, kappa=kappa)

@@ -1,0 +1,251 @@
+"""What the figures show, declared: Figures 1 to 4 of the LoCoDL paper and the demonstration.
+
+Source: Condat, Maranjyan, Richtarik, arXiv:2403.04348, section 4 and appendix B. Their panels
+compare f(x) - f* against the bits sent per client, with kappa = 1e4 and the parameters that the
+theorems give.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.budget import Budget
+from bitbound.theory.catalogue import METHODS
+
+METHOD_LABELS = {
+    "locodl": "LoCoDL",
+    "adiana": "ADIANA",
+    "diana": "DIANA",
+    "5gcs-cc": "5GCS-CC",
+    "compressed-scaffnew": "CompressedScaffnew",
+    "gradskip": "GradSkip",
+    "scaffold": "Scaffold",
+    "tamuna": "TAMUNA",
+    "scaffnew": "Scaffnew",
+    "fedcomgate": "FedCOMGATE",
+    "ef21": "EF21",
+    "marina": "MARINA",
+    "dasha": "DASHA",
+    "agd": "AGD",
+    "gd": "GD",
+}
+"""How the methods are written in figures, in the order of a legend."""
+
+COMPRESSOR_LABELS = {
+    "rand-k+natural": "rand-k + natural",
+    "rand-k": "rand-k",
+    "natural": "natural",
+    "l1": "l1-selection",
+    "top-k": "top-k",
+    None: "none, or its own",
+}
+"""How the kinds of compressors are written in figures, in the order of a legend."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One method with one compressor.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, as in the catalogue of theory.
+    compressor : str, optional
+        Selector of the compressor; none for a method that has none or its own.
+    rule : str, optional
+        The rule of theory for the parameters; by default the first of the method.
+    options : tuple of (str, number)
+        What the rule leaves open.
+    """
+
+    method: str
+    compressor: str | None = None
+    rule: str | None = None
+    options: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def kind(self) -> str | None:
+        """The selector of the compressor without its numbers, such as ``rand-k+natural``."""
+        return self.compressor and re.sub(r":\d+", "", self.compressor)
+
+    @property
+    def k(self) -> int | None:
+        """The k of a rand-k."""
+        found = re.match(r"rand-k:(\d+)", self.compressor or "")
+        return int(found[1]) if found else None
+
+    @property
+    def label(self) -> str:
+        """The name that the paper's legends give it, such as ``LoCoDL: rand-2 + natural``."""
+        parts = [f"{name} = {value:g}" for name, value in self.options]
+        if self.kind is not None:
+            kind = COMPRESSOR_LABELS.get(self.kind, self.kind)
+            parts.insert(0, kind.replace("rand-k", f"rand-{self.k}"))
+        method = METHOD_LABELS.get(self.method, self.method)
+        return f"{method}: {', '.join(parts)}" if parts else method
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One system of axes with its curves.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    problem : str
+        Selector of the problem, such as ``a5a@87``.
+    kappa : float
+        Condition number L/mu of the problem in the composite view.
+    bits : float
+        Where the axis of bits per client ends.
+    floor : float
+        Where the axis of f - f* ends; it starts at 1.
+    curves : tuple of Curve
+        What is drawn.
+    most_bits : float, optional
+        Bits at which a run is given up; by default, where the axis ends.
+    """
+
+    title: str
+    problem: str
+    kappa: float
+    bits: float
+    floor: float
+    curves: tuple[Curve, ...]
+    most_bits: float | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """When a run ends: below the floor or at the end of its bits."""
+        return Budget(bits=self.most_bits or self.bits, gap=self.floor)
+
+    @property
+    def available(self) -> tuple[Curve, ...]:
+        """The curves whose method is in the catalogue."""
+        return tuple(curve for curve in self.curves if curve.method in METHODS)
+
+    @property
+    def left_out(self) -> tuple[Curve, ...]:
+        """The curves whose method is not in the catalogue."""
+        return tuple(curve for curve in self.curves if curve.method not in METHODS)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side, written to one file.
+
+    Parameters
+    ----------
+    name : str
+        Stem of its files.
+    panels : tuple of Panel
+        From left to right.
+    """
+
+    name: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What differs between the figures of the paper; LoCoDL's k is given for each n."""
+
+    dataset: str
+    scaled: str
+    bits: float
+    adiana: int
+    locodl: dict[int, int]
+
+
+_RECIPES = {
+    1: _Recipe("a5a", "a5a", 2e6, 30, {87: 2, 288: 1}),
+    2: _Recipe("diabetes", "diabetes_scale", 4e5, 2, {6: 2, 37: 1, 73: 1}),
+    3: _Recipe("australian", "australian_scale", 3e5, 3, {9: 2, 41: 1, 225: 1}),
+    4: _Recipe("w1a", "w1a", 2e6, 75, {87: 4, 619: 1}),
+}
+FIGURES = tuple(_RECIPES)
+"""Numbers of the figures that can be drawn."""
+
+
+def compressed(method: str, k: int, rule: str | None = None) -> tuple[Curve, ...]:
+    """Give a method with the four compressors of the paper."""
+    selectors = (f"rand-k:{k}", "natural", f"rand-k:{k}+natural", "l1")
+    return tuple(Curve(method, selector, rule) for selector in selectors)
+
+
+def paper_figure(number: int, *, scaled: bool = False) -> Figure:
+    """Give a figure of the LoCoDL paper, with its curves, its k and its axes, and GD beside them.
+
+    Parameters
+    ----------
+    number : int
+        1 to 4.
+    scaled : bool
+        Take the data whose features were scaled to [-1, 1], where LibSVM has them (``diabetes``
+        and ``australian``; the features of ``a5a`` and ``w1a`` are 0 and 1).
+
+    Raises
+    ------
+    Refusal
+        If there is no such figure.
+    """
+    if number not in _RECIPES:
+        raise Refusal(f"there is no recipe for figure {number}; choose one of 1, 2, 3, 4")
+    recipe = _RECIPES[number]
+    dataset = recipe.scaled if scaled else recipe.dataset
+    panels = tuple(
+        Panel(
+            title=f"({letter}) {dataset}, n = {n}",
+            problem=f"{dataset}@{n}",
+            kappa=1e4,
+            bits=recipe.bits,
+            floor=1e-5,
+            curves=(
+                *compressed("locodl", k, "paper"),
+                *compressed("adiana", recipe.adiana),
+                *compressed("diana", 1),
+                *compressed("5gcs-cc", 1),
+                Curve("compressed-scaffnew", options=(("s", 2),)),
+                Curve("gradskip"),
+                Curve("scaffold"),
+                Curve("gd"),
+            ),
+        )
+        for letter, (n, k) in zip("abc", recipe.locodl.items(), strict=False)
+    )
+    suffix = "-scaled" if dataset != recipe.dataset else ""
+    return Figure(f"figure{number}{suffix}", panels)
+
+
+def demonstration() -> Figure:
+    """Give the figure of the main job, on data that needs no file.
+
+    One panel has every method of the catalogue with one compressor, the other LoCoDL and DIANA
+    with four.
+    """
+    favourite = {"unbiased": "rand-k:2+natural", "contractive": "top-k:2", None: None}
+    methods = Panel(
+        title="(a) breast-cancer, n = 9: every method",
+        problem="breast-cancer@9",
+        kappa=1e3,
+        bits=2.5e5,
+        floor=1e-6,
+        curves=tuple(
+            Curve(name, favourite[METHODS[name].method.needs.compressor])
+            for name in _ordered(METHODS)
+        ),
+        most_bits=1e6,
+    )
+    compressors = replace(
+        methods,
+        title="(b) breast-cancer, n = 9: compressors",
+        curves=(*compressed("locodl", 2), *compressed("diana", 2)),
+    )
+    return Figure("demo", (methods, compressors))
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    order = list(METHOD_LABELS)
+    return sorted(names, key=lambda name: order.index(name) if name in order else len(order))

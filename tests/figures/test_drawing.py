@@ -1,0 +1,141 @@
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from bitbound.figures.bands import band
+from bitbound.figures.drawing import FORMATS, LINES, METHODS, _canvas, draw, look
+from bitbound.figures.recipes import (
+    COMPRESSOR_LABELS,
+    FIGURES,
+    METHOD_LABELS,
+    Curve,
+    Figure,
+    demonstration,
+    paper_figure,
+)
+from bitbound.theory.catalogue import METHODS as CATALOGUE
+
+
+def straight(made, rate, runs=3):
+    """Runs that gain ``rate`` and a bit more decimal digits over 1e5 bits."""
+    bits = [np.linspace(0, 1e5, 50)] * runs
+    return made(bits, [10 ** (-rate * (1 + 0.1 * run) * bits[0] / 1e5) for run in range(runs)])
+
+
+@pytest.fixture
+def full(made):
+    """A figure of two panels with all twenty curves, and traces of them."""
+    figure = replace(paper_figure(1), name="made")
+    traces = {
+        (panel, curve): straight(made, 0.3 + 0.4 * place)
+        for panel in figure.panels
+        for place, curve in enumerate(panel.curves)
+    }
+    return figure, traces
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_no_two_curves_of_a_panel_look_alike(number):
+    for panel in paper_figure(number).panels:
+        looks = [str(sorted(look(curve).items(), key=str)) for curve in panel.curves]
+        assert len(set(looks)) == len(panel.curves) == 20
+
+
+def test_every_method_and_compressor_has_a_look_and_a_name():
+    assert set(METHODS) == set(METHOD_LABELS) >= set(CATALOGUE)
+    assert set(LINES) == set(COMPRESSOR_LABELS)
+    assert len(set(METHODS.values())) == len(METHODS)
+
+
+DEUTERANOPE = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])
+PROTANOPE = np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("blind", [DEUTERANOPE, PROTANOPE], ids=["deuteranope", "protanope"])
+def test_colours_can_be_told_apart_without_red_or_green_receptors(blind):
+    """Distances in RGB after the projections of Vienot, Brettel and Mollon (1999)."""
+    methods = {curve.method for curve in paper_figure(1).panels[0].curves}
+    colours = [METHODS[method][0] for method in sorted(methods)]
+    assert len(colours) == 8
+    to_lms = np.array(
+        [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.02996, 0.18431, 1.46709]]
+    )
+    rgb = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours])
+    seen = np.linalg.solve(to_lms, np.array(blind) @ to_lms @ (rgb**2.2).T).T.clip(0, 1) ** (
+        1 / 2.2
+    )
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 0.14
+
+
+def test_lines_are_the_medians_and_axes_those_of_the_recipe(full):
+    figure, traces = full
+    canvas = _canvas(figure, traces)
+    for panel, place in zip(figure.panels, canvas.axes, strict=True):
+        assert place.get_xlim() == (0, panel.bits)
+        assert place.get_ylim() == (panel.floor, 1)
+        assert place.get_yscale() == "log"
+        assert len(place.lines) == len(panel.curves)
+        for line, curve in zip(place.lines, panel.curves, strict=True):
+            expected = band(traces[panel, curve], panel.bits, panel.floor)
+            assert np.array_equal(line.get_xdata(), expected.bits)
+            assert np.array_equal(line.get_ydata(), expected.median)
+            assert (to_hex(line.get_color()).upper(), line.get_marker()) == METHODS[curve.method]
+
+
+def test_bands_are_filled_between_the_percentiles(full):
+    figure, traces = full
+    place, panel = _canvas(figure, traces).axes[0], figure.panels[0]
+    assert len(place.collections) == len(panel.curves)
+    expected = band(traces[panel, panel.curves[0]], panel.bits, panel.floor)
+    outline = place.collections[0].get_paths()[0].vertices
+    corners = np.concatenate([expected.low, expected.high])
+    assert set(np.round(corners, 15)) == set(np.round(outline[:, 1], 15))
+
+
+def test_legend_names_what_is_drawn_and_nothing_else(made):
+    panel = replace(demonstration().panels[0], curves=(Curve("locodl", "natural"), Curve("gd")))
+    traces = {(panel, curve): straight(made, 2) for curve in panel.curves}
+    (legend,) = _canvas(Figure("two", (panel,)), traces).legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts == ["method", "LoCoDL", "GD", "compressor", "natural", "none, or its own"]
+
+
+def test_curves_of_unknown_methods_and_compressors_are_drawn_and_named(made):
+    panel = replace(demonstration().panels[0], curves=(Curve("mine", "ternary"),))
+    traces = {(panel, panel.curves[0]): straight(made, 2)}
+    (legend,) = _canvas(Figure("own", (panel,)), traces).legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts == ["method", "mine", "compressor", "ternary"]
+
+
+def test_files_are_the_same_when_drawn_again(full, tmp_path):
+    figure, traces = full
+    first = draw(figure, traces, tmp_path / "a")
+    again = draw(figure, dict(reversed(traces.items())), tmp_path / "b")
+    assert [path.name for path in first] == [f"made.{suffix}" for suffix in FORMATS]
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["made.png", "made.svg"]
+
+
+def test_svg_has_no_date_and_png_is_a_png(full, tmp_path):
+    svg, png = draw(*full, tmp_path)
+    assert b"<dc:date>" not in svg.read_bytes()
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_failing_drawing_leaves_the_old_file(full, tmp_path, monkeypatch):
+    before = [path.read_bytes() for path in draw(*full, tmp_path)]
+
+    def fail(self, file, **options):
+        file.write(b"half")
+        raise RuntimeError
+
+    monkeypatch.setattr("bitbound.figures.drawing.Canvas.savefig", fail)
+    with pytest.raises(RuntimeError):
+        draw(*full, tmp_path)
+    assert [(tmp_path / f"made.{s}").read_bytes() for s in FORMATS] == before
+    assert len(list(tmp_path.iterdir())) == 2

@@ -1,0 +1,216 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.figures import pool
+from bitbound.figures.pool import SCHEDULER, Job, traces
+from bitbound.figures.recipes import demonstration, paper_figure
+from bitbound.figures.reproduction import reproduce
+from bitbound.solvers import store
+from bitbound.solvers.trace import Trace
+from bitbound.theory.catalogue import METHODS
+
+
+class Serial(Executor):
+    """Runs what is submitted at once, here."""
+
+    def submit(self, function, /, *arguments, **named):
+        future = Future()
+        future.set_result(function(*arguments, **named))
+        return future
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Run jobs in this process and list what is computed: (method, compressor)."""
+
+    @contextmanager
+    def executor(processes):
+        with Serial() as serial:
+            yield serial
+
+    computed = []
+
+    def counted(method, problem, compressor=None, **options):
+        computed.append((method.name, compressor.name if compressor else None))
+        return run(method, problem, compressor, **options)
+
+    run = store.run
+    monkeypatch.setattr(pool, "_executor", executor)
+    monkeypatch.setattr(store, "run", counted)
+    return computed
+
+
+@pytest.fixture
+def short():
+    """A panel of the demonstration with runs that end early."""
+    figure = demonstration()
+    panel = replace(figure.panels[1], bits=2e4, floor=1e-2, most_bits=None)
+    return replace(figure, panels=(panel,))
+
+
+def test_starting_again_computes_only_what_is_missing(here, short, tmp_path, monkeypatch, capsys):
+    curves = short.panels[0].curves
+    counted, stop_at = store.run, 4
+
+    def stopped(*arguments, **options):
+        if len(here) == stop_at:
+            raise KeyboardInterrupt
+        return counted(*arguments, **options)
+
+    monkeypatch.setattr(store, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce([short], tmp_path, seeds=2, processes=1)
+    names = [(curve.method, curve.compressor) for curve in curves]
+    assert here == names[:stop_at]
+    assert not list(tmp_path.glob("demo.*"))
+
+    monkeypatch.setattr(store, "run", counted)
+    here.clear()
+    drawn = reproduce([short], tmp_path, seeds=2, processes=1)
+    assert here == names[stop_at:]
+    content = [path.read_bytes() for path in drawn]
+
+    here.clear()
+    assert reproduce([short], tmp_path, seeds=2, processes=1) == drawn
+    assert here == []
+    assert [path.read_bytes() for path in drawn] == content
+    assert f"{len(curves)}/{len(curves)}" in capsys.readouterr().err
+
+
+def test_other_seeds_are_computed_anew(here, short, tmp_path):
+    job = Job(short.panels[0], short.panels[0].curves[0], 1, tmp_path)
+    for seeds in (1, 2, 1):
+        assert len(replace(job, seeds=seeds).trace().seeds) == seeds
+    assert len(here) == 2
+
+
+def test_a_trace_is_that_of_the_recipe(short, tmp_path):
+    panel = short.panels[0]
+    curve = replace(panel.curves[0], rule="balanced")
+    trace = Job(panel, curve, 2, tmp_path).trace()
+    settings = trace.specification
+    assert settings["problem"]["name"] == panel.problem
+    assert settings["problem"]["kappa"] == pytest.approx(panel.kappa)
+    assert settings["method"]["name"] == curve.method
+    assert settings["compressor"] == curve.compressor
+    assert (settings["budget"]["bits"], settings["budget"]["gap"]) == (panel.bits, panel.floor)
+    paper = Job(panel, panel.curves[0], 2, tmp_path).trace()
+    assert paper.specification["method"] != settings["method"]
+
+
+def test_methods_that_are_not_there_are_left_out_and_named(here, short, tmp_path, monkeypatch):
+    curves = [c for c in paper_figure(2).panels[0].curves if c.kind in (None, "natural")]
+    figure = replace(short, panels=(replace(short.panels[0], curves=tuple(curves)),))
+    monkeypatch.setattr("bitbound.figures.recipes.METHODS", {"gd": None, "locodl": None})
+    told = []
+    reproduce([figure], tmp_path, seeds=1, tell=told.append)
+    assert {method for method, _ in here} == {"gd", "locodl"}
+    names = "ADIANA, DIANA, 5GCS-CC, CompressedScaffnew, GradSkip, Scaffold"
+    assert told[-1].endswith(f"does not have the methods: {names}")
+
+
+@pytest.mark.parametrize("processes", [0, -1])
+def test_no_processes_are_refused(processes):
+    with pytest.raises(Refusal, match=f"{processes} parallel jobs are not possible"):
+        list(traces([], processes))
+
+
+def test_no_jobs_are_no_traces(here):
+    assert list(traces([])) == []
+
+
+def test_a_cluster_is_used_where_one_is_named(short, tmp_path, monkeypatch):
+    told = []
+
+    class Client:
+        def __init__(self, address):
+            told.append(address)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            told.append("left")
+
+        def get_executor(self):
+            return Serial()
+
+    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
+    panel = short.panels[0]
+    job = Job(panel, panel.curves[0], 1, tmp_path)
+    ((done, trace),) = traces([job])
+    assert told == ["tcp://scheduler:8786", "left"]
+    assert done == job
+    assert isinstance(trace, Trace)
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
+    def unreachable(address):
+        raise OSError("timed out")
+
+    monkeypatch.setenv(SCHEDULER, "tcp://nowhere:1")
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=unreachable))
+    with pytest.raises(Refusal, match="BITBOUND_SCHEDULER=tcp://nowhere:1: timed out"):
+        list(traces([]))
+
+
+def test_a_cluster_without_dask_is_refused(monkeypatch):
+    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(Refusal, match=r"install bitbound\[cluster\] or unset it"):
+        list(traces([]))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and process groups of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number, code):
+    command = [sys.executable, "-m", "bitbound", "demo", "--seeds", "3", "--jobs", "2"]
+    process = subprocess.Popen(
+        [*command, "--output", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or process.poll() is not None)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in out + err
+    _wait_for(lambda: not _alive(process.pid))
+    kept = list(tmp_path.glob("traces/*.npz"))
+    assert 0 < len(kept) < len(METHODS)
+    for path in kept:
+        assert np.all(np.isfinite(Trace.load(path).columns["gap"]))
+    if number == signal.SIGINT:
+        assert err.splitlines()[-1] == "bitbound: interrupted"
+        assert not [path for path in tmp_path.rglob("*") if path.suffix in {".tmp", ".part"}]
+
+
+def _alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)

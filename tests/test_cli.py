@@ -1,0 +1,270 @@
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import pytest
+
+import bitbound
+from bitbound.cli import main
+from bitbound.theory.catalogue import METHODS
+
+FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
+RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]
+CASES = [
+    ("locodl", "rand-k:2+natural", []),
+    ("locodl", "natural", ["--parameters", "balanced"]),
+    ("diana", "l1", ["--wire"]),
+    ("gd", None, []),
+]
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def words(method, compressor, extra):
+    return ["run", "breast-cancer@9", method, *([compressor] if compressor else []), *FAST, *extra]
+
+
+@pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
+def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
+    assert main([*words(method, compressor, extra), "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+
+    problem = bitbound.problem("breast-cancer@9", kappa=50)
+    sent = bitbound.compressor(compressor) if compressor else None
+    rule = extra[1] if "--parameters" in extra else None
+    used = bitbound.parameters(method, problem, sent, rule)
+    trace = bitbound.run(
+        used, problem, sent, seeds=2, budget=bitbound.Budget(gap=1e-3), wire="--wire" in extra
+    )
+    view = problem.composite
+    assert found["problem"] == {
+        "name": "breast-cancer@9", "n": 9, "m": 63, "d": 30, "L": view.constants.L,
+        "mu": view.constants.mu, "kappa": view.constants.kappa, "f_star": problem.f_star,
+    }  # fmt: skip
+    assert found["problem"]["kappa"] == pytest.approx(50, rel=1e-12)
+    assert found["method"] == {"name": method, **asdict(used)}
+    c = bitbound.compressor(compressor or "identity")
+    assert found["compressor"] == {"name": c.name, "omega": c.omega(30), "bits": c.bits(30)}
+    accuracies = {name: trace.bits_to(float(name)) for name in ("1e-1", "1e-2", "1e-3")}
+    assert found["runs"] == [
+        {
+            "seed": seed,
+            "bits_to": {name: bits[seed] for name, bits in accuracies.items()},
+            "rounds": trace.final("rounds")[seed],
+            "iterations": trace.final("iteration")[seed],
+            "gradients": trace.final("gradients")[seed],
+            "uplink_bits": trace.final("uplink_bits")[seed],
+            "downlink_bits": trace.final("downlink_bits")[seed],
+            "gap": trace.final("gap")[seed],
+        }
+        for seed in (0, 1)
+    ]
+    assert set(found) == {"problem", "method", "compressor", "runs"}
+
+
+def test_json_has_null_where_an_accuracy_was_not_reached(capsys):
+    assert main([*RUN[:4], "--bits", "2000", "--seeds", "2", "--json"]) == 0
+    for run in strict(capsys.readouterr().out)["runs"]:
+        assert run["bits_to"]["1e-6"] is None
+        assert list(run["bits_to"]) == [f"1e-{digit}" for digit in range(1, 7)]
+        assert 2000 <= run["uplink_bits"] < 2000 + 28
+
+
+def test_json_of_runs_that_diverge_is_strict(capsys, reckless):
+    assert main([*RUN[:4], *FAST, "--json"]) == 0
+    out, err = capsys.readouterr()
+    for run in strict(out)["runs"]:
+        assert run["gap"] is None
+        assert run["bits_to"]["1e-3"] is None
+    assert "outside every theorem" in err
+
+
+def test_a_quadratic_has_no_rows(capsys):
+    assert main(["run", "quadratic:d=4@3", "gd", *FAST, "--json"]) == 0
+    assert strict(capsys.readouterr().out)["problem"]["m"] is None
+
+
+@pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
+def test_tables_fit_a_terminal_and_progress_is_elsewhere(capsys, method, compressor, extra):
+    assert main(words(method, compressor, extra)) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("problem     breast-cancer@9: n=9, m=63, d=30,")
+    assert [line.split()[0] for line in lines[-3:]] == ["1e-1", "1e-2", "1e-3"]
+    assert "100%" in err
+    assert "%" not in out
+
+
+def test_default_accuracy_is_1e_6(capsys):
+    assert main(["run", "breast-cancer@9", "gd", "--kappa", "10", "--seeds", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1e-6")
+
+
+def test_list_names_what_there_is(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    for name in (*METHODS, "paper, balanced", "rand-k:K+natural", "a5a", "breast-cancer"):
+        assert name in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+REFUSALS = [
+    ([], "required: COMMAND"),
+    (["walk"], "invalid choice: 'walk'"),
+    (["run", "breast-cancer@9"], "required: METHOD"),
+    (["run", "breast-cancer", "gd"], "'breast-cancer' cannot be read; expected <data>@<clients>"),
+    (["run", "breast-cancer@0", "gd"], "0"),
+    (["run", "breast-cancer@1000", "gd"], "1000"),
+    (["run", "brest-cancer@9", "gd"], "breast-cancer"),
+    (["run", "/no/such/file@9", "gd"], "/no/such/file"),
+    (["run", "breast-cancer@9", "gdd"], "'gdd' is unknown; did you mean gd"),
+    (["run", "breast-cancer@9", "locodl", "rand-q:2"], "no compressor is called 'rand-q:2'"),
+    (["run", "breast-cancer@9", "locodl", "rand-k:0"], "at least 1"),
+    (["run", "breast-cancer@9", "locodl", "rand-k:31"], "31"),
+    (["run", "breast-cancer@9", "locodl", "top-k:2"], "needs an unbiased compressor"),
+    (["run", "breast-cancer@9", "gd", "natural"], "cannot use natural"),
+    ([*RUN, "--parameters", "best"], "no parameter rule 'best'; choose one of paper, balanced"),
+    ([*RUN, "--kappa", "much"], "invalid float value: 'much'"),
+    ([*RUN, "--kappa", "1"], "kappa"),
+    ([*RUN, "--kappa", "nan"], "nan"),
+    ([*RUN, "--kappa", "inf"], "inf"),
+    ([*RUN, "--seeds", "0"], "--seeds: '0' is no whole number of at least 1"),
+    ([*RUN, "--seeds", "-2"], "--seeds: '-2' is no whole number of at least 1"),
+    ([*RUN, "--seeds", "1.5"], "--seeds: '1.5' is no whole number of at least 1"),
+    ([*RUN, "--until", "0"], "a budget of 0.0 gap is not possible; give a positive number"),
+    ([*RUN, "--until", "nan"], "a budget of nan gap is not possible"),
+    ([*RUN[:4], "--bits", "-5"], "a budget of -5.0 bits is not possible"),
+    ([*RUN[:4], "--bits", "inf"], "a budget of inf bits is not possible"),
+    ([*RUN, "--bits", "10"], "not allowed with"),
+    ([*RUN, "--fast"], "unrecognized arguments: --fast"),
+    (["figures", "5"], "there is no figure '5'; choose some of 1, 2, 3, 4, all"),
+    (["figures", "1", "--jobs", "0"], "--jobs: '0' is no whole number of at least 1"),
+    (["demo", "--jobs", "two"], "--jobs: 'two' is no whole number of at least 1"),
+    (["demo", "--seeds", "0"], "--seeds: '0' is no whole number of at least 1"),
+    (["demo", "--output", "/dev/null/results"], "/dev/null"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "fragment"), REFUSALS, ids=lambda x: str(x)[-40:])
+def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, arguments, fragment):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    sentences = [line for line in err.replace("\r", "\n").splitlines() if "curves:" not in line]
+    (sentence,) = [line for line in sentences if line.strip()]
+    assert sentence.startswith("bitbound: ")
+    assert fragment in sentence
+
+
+@pytest.fixture
+def reckless(monkeypatch):
+    """A default rule of LoCoDL whose step size is beyond the theorem's limit and diverges."""
+    entry = METHODS["locodl"]
+    rule = entry.rules["paper"]
+
+    def too_long(setting):
+        return replace(rule(setting), gamma=300 / setting.L)
+
+    monkeypatch.setitem(METHODS, "locodl", replace(entry, rules={"reckless": too_long}))
+
+
+def test_parameters_outside_every_theorem_are_told_once(capsys, reckless):
+    assert main(RUN) == 0
+    out, err = capsys.readouterr()
+    assert err.count("outside every theorem of the method: gamma < 2/L fails with") == 1
+    assert out.splitlines()[-1] == "2 of 2 runs diverged"
+
+
+def test_parameters_outside_every_theorem_are_refused_if_strict(capsys, reckless):
+    assert main([*RUN, "--strict"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("bitbound: the parameters of locodl are outside every theorem")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
+def test_rules_of_the_catalogue_are_inside_a_theorem(capsys, method, compressor, extra):
+    assert main([*words(method, compressor, extra), "--strict"]) == 0
+    assert "theorem" not in capsys.readouterr().err
+
+
+def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bitbound.cli.run", interrupted)
+    assert main(RUN) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1] == "bitbound: interrupted"
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["figures"], ["demo"]])
+def test_help_is_no_error(capsys, command):
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    assert "usage: bitbound" in capsys.readouterr().out
+
+
+def python(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_python_m_bitbound():
+    done = python("-m", "bitbound", "run", "breast-cancer@9", "gd", "natural")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_has_left_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bitbound", "list"]
+    with os.fdopen(writer) as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_importing_is_light():
+    code = "import sys, bitbound, bitbound.cli; print(*sys.modules)"
+    loaded = python("-W", "error", "-c", code).stdout.split()
+    assert "bitbound.cli" in loaded
+    assert not {"matplotlib", "distributed", "cupy", "cvxpy"} & set(loaded)
+
+
+def test_public_names_are_sorted_and_there():
+    assert all(hasattr(bitbound, name) for name in bitbound.__all__)
+    assert len(set(bitbound.__all__)) == len(bitbound.__all__)
+
+
+def test_demo_end_to_end(tmp_path):
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = python(
+        "-m", "bitbound", "demo", "--seeds", "1", "--jobs", "2", "--output", str(tmp_path),
+        env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "curves: 100%" in done.stderr
+    lines = done.stdout.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+    rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in METHODS]
+    assert {row[0] for row in rows} == set(METHODS)
+    rows = [row for row in rows if row[0] in ("locodl", "diana")]
+    bits = {(row[0], row[1]): float(row[3].replace(",", "")) for row in rows}
+    for compressor in ("rand-k:2+natural", "rand-k:2", "natural", "l1"):
+        assert 5 * bits["locodl", compressor] < bits["diana", compressor]
+    assert (tmp_path / "demo.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
