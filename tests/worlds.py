@@ -3,7 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
+from bitbound.data.errors import Refusal
 from bitbound.data.quadratic import Quadratic
 from bitbound.data.selector import problem as select_problem
 from bitbound.solvers.backend import namespace, transfer
@@ -26,6 +28,21 @@ PROBLEMS = {
     "logistic": lambda: select_problem("breast-cancer@5", kappa=50.0, seed=1),
     "one client": lambda: Quadratic.random(1, 5, mu=1.0, L=10.0, seed=4),
 }
+
+
+def _gpu() -> str:
+    """Say why cupy cannot be tested here, or nothing if it can."""
+    try:
+        namespace("cupy")
+    except Refusal as refusal:
+        return str(refusal)
+    return ""
+
+
+LIBRARIES = [
+    "array-api-strict",
+    pytest.param("cupy", marks=pytest.mark.skipif(bool(_gpu()), reason=_gpu())),
+]
 
 NEEDS_TWO_CLIENTS = {"compressed-scaffnew", "tamuna"}
 

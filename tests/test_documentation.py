@@ -1,0 +1,34 @@
+"""The code in the documentation runs, and what the pages say about it is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_page(page: str) -> dict:
+    """Run the python blocks of a page one after the other; give the names they define."""
+    path = ROOT / page
+    blocks = re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert blocks, f"{page} has no python block"
+    names: dict = {"__name__": path.stem}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    return names
+
+
+def test_a_method_of_ones_own(capsys):
+    names = run_page("docs/write-a-method.md")
+    trace, step = names["trace"], names["step"]
+    assert (trace.columns["gap"] > 1e-6).all(), "the page says that it stalls"
+    assert step.now == pytest.approx(0, abs=1e-20)
+    assert step.expected > 1e-6
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in (ROOT / "docs").glob("*.md")))
+def test_links_lead_somewhere(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / "docs" / target).exists(), target
