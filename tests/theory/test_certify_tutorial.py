@@ -1,0 +1,18 @@
+"""The tutorial's code runs, and what it says is so."""
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "certify-your-method.md"
+
+
+def test_the_tutorial_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 2
+    names: dict = {"__name__": "tutorial"}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), names)
+    certificate = names["certificate"]
+    assert certificate.factor < 1
+    assert certificate.verify() == certificate.factor
+    assert "works up to gamma" in capsys.readouterr().out
