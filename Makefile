@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) test lint types clean
+.PHONY: all demo figures $(FIGURES) audit test lint types clean
 
 all: demo
 
@@ -18,6 +18,10 @@ figures: .venv/installed
 
 $(FIGURES): figure%: .venv/installed
 	$(BIN)/bitbound figures $*
+
+# The proofs of EPISODE and LoCoDL, step by step.
+audit: .venv/installed
+	$(BIN)/bitbound audit
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest

@@ -95,6 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     drawing.set_defaults(command=_figures)
     drawing.add_argument("numbers", metavar="FIGURE", nargs="*", help="1, 2, 3, 4 or all")
     drawing.add_argument("--scaled", action="store_true", help="data with scaled features")
+    auditing = commands.add_parser("audit", help="audit published proofs, step by step")
+    auditing.set_defaults(command=_audit)
+    auditing.add_argument("proof", metavar="PROOF", nargs="*", help="episode, locodl; default all")
+    auditing.add_argument("--seed", type=int, default=0, help="seed of the search")
+    auditing.add_argument("--effort", type=float, default=1.0, help="scales the points searched")
+    auditing.add_argument("--output", type=Path, default=Path("results/audit"), help="folder")
     showing = commands.add_parser("demo", help="all methods on data that needs no file")
     showing.set_defaults(command=_demo)
     for command in (drawing, showing):
@@ -187,6 +193,17 @@ def _figures(chosen: argparse.Namespace) -> None:
             raise Refusal(f"there is no figure {word!r}; choose some of {', '.join(allowed)}")
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
     _reproduce(chosen, [paper_figure(number, scaled=chosen.scaled) for number in numbers])
+
+
+def _audit(chosen: argparse.Namespace) -> None:
+    from bitbound.theory.audit.catalogue import PROOFS, audit  # noqa: PLC0415  (slow to import)
+
+    for name in chosen.proof or PROOFS:
+        steps = len(PROOFS[name].steps) if name in PROOFS else None
+        with tqdm(total=steps, desc=f"audit {name}", unit="step", file=sys.stderr) as bar:
+            report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
+        report.save(chosen.output)
+        print(report.table(), end="\n\n")
 
 
 def _demo(chosen: argparse.Namespace) -> None:
