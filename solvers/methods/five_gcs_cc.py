@@ -88,7 +88,7 @@ class FiveGCSCC(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        m = channel.uplink(self._dual(x, s.u, cohort, problem) - s.u, cohort)
+        m = channel.uplink(self._change(x, s.u, cohort, problem), cohort)
         m_total = total(m)
         return State(
             x=x - self.gamma * problem.n / self.cohort * m_total,
@@ -96,20 +96,21 @@ class FiveGCSCC(Method):
             u=s.u + m / (1 + self.omega),
         )
 
-    def _dual(self, x: Array, u: Array, active: Array, problem: Gradients) -> Array:
-        """Solve the subproblems of some clients: grad F_i(y_i), (n, d, R); the others keep u_i."""
-        y, gradient = copies(x, problem.n), u
+    def _change(self, x: Array, u: Array, active: Array, problem: Gradients) -> Array:
+        """Solve the subproblems of some clients: grad F_i(y_i) - u_i, (n, d, R); 0 for others."""
+        y, change = copies(x, problem.n), 0 * u
         for _ in range(self.K + 1):
-            new = (problem.grad(y, active=active) - self.mu * y) / problem.n
-            gradient = where(active, new, gradient)
-            slope = gradient - u + self.tau * (y - x)
+            new = (problem.grad(y, active=active) - self.mu * y) / problem.n - u
+            change = where(active, new, change)
+            slope = change + self.tau * (y - x)
             if self.adaptive:
-                enough = self.tau / (2 * self.L_F) * squared_norm(gradient - u)
+                enough = self.tau / (2 * self.L_F) * squared_norm(change)
                 active = active & (squared_norm(slope) > enough)
                 if not host(active).any():
                     break
-            y = where(active, y - slope / (self.L_F + self.tau), y)
-        return gradient
+            none = 0 * slope[:, :1, :]
+            y = y - where(active, none + 1 / (self.L_F + self.tau), none) * slope
+        return change
 
     def model(self, s: State) -> Array:
         return s.x

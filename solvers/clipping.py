@@ -1,0 +1,110 @@
+"""What the clipped methods have in common: the two steps, the cohort, and what they are judged by.
+
+Conventions: a vector is clipped iff its norm exceeds the threshold tau = gamma/eta strictly; the
+direction of the zero vector is zero; gamma = inf means no clipping.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import Array, mean, points, squared_norm, where
+from bitbound.solvers.method import (
+    Every,
+    Gradients,
+    Method,
+    Needs,
+    Solution,
+    Squares,
+    Terms,
+)
+
+
+def norm(v: Array) -> Array:
+    """Euclidean norm over the features: (n, d, R) to (n, 1, R)."""
+    return squared_norm(v) ** 0.5
+
+
+def unit(v: Array) -> Array:
+    """Give the direction v/|v| of every vector, zero for the zero vector; (n, d, R)."""
+    length = norm(v)
+    return v / where(length > 0, length, 1 + 0 * length)
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """State of a method that keeps its model only: x, (1, d, R)."""
+
+    x: Array
+
+
+@dataclass(frozen=True)
+class ClippedMethod(Method):
+    """Base of the methods for nonconvex (L0, L1)-smooth functions, with the clipping parameters.
+
+    A call of ``communicate`` is a round. In place of a Lyapunov function there is |grad f(x)|^2 at
+    the model, what the theorems bound. The "fixed point" is the solution, but not all methods stay
+    there.
+
+    Parameters
+    ----------
+    eta : float
+        Step size.
+    gamma : float
+        Length of a clipped step; the threshold of the gradient norm is tau = gamma/eta.
+    """
+
+    eta: float
+    gamma: float
+
+    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    schedule: ClassVar[Every] = Every()
+
+    @property
+    def tau(self) -> float:
+        """The threshold of the gradient norm, gamma/eta."""
+        return self.gamma / self.eta
+
+    def clip(self, q: Array) -> Array:
+        """Give the step min(eta, gamma/|q|) q for every vector q; (n, d, R)."""
+        return self.step(q, norm(q) > self.tau)
+
+    def step(self, q: Array, clipped: Array) -> Array:
+        """Give the step gamma q/|q| where ``clipped`` holds and eta q elsewhere; (n, d, R)."""
+        return where(clipped, self.gamma * unit(q), self.eta * q)
+
+    def start(self, x: Array, problem: Gradients, channel: Any) -> Any:
+        """Give the state that holds x only."""
+        return ModelState(x)
+
+    def model(self, s: Any) -> Array:
+        """Give x, (1, d, R)."""
+        return s.x
+
+    def fixed_point(self, problem: Solution) -> ModelState:
+        """Give the solution."""
+        return ModelState(points(problem.x_star, problem.d))
+
+    def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
+        """Give |grad f(x)|^2 at the model."""
+        return (Squares(1.0, mean(problem.grad(self.model(s)))),)
+
+
+def participants(S: int | None, n: int) -> int:
+    """Give the size of a cohort, n if it is left open.
+
+    Raises
+    ------
+    Refusal
+        If there are not so many clients.
+    """
+    if S is None:
+        return n
+    if not 1 <= S <= n:
+        raise Refusal(f"a cohort of {S} out of {n} clients is not possible; give 1 to {n}")
+    return S
+
+
+UNCLIPPED = math.inf
+"""The gamma of a method without clipping."""

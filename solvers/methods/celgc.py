@@ -1,0 +1,51 @@
+"""CELGC: local SGD with clipping on every client; without clipping, FedAvg."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.backend import copies, total
+from bitbound.solvers.clipping import ClippedMethod, ModelState, participants
+from bitbound.solvers.method import Gradients, Messages
+
+
+@dataclass(frozen=True)
+class CELGC(ClippedMethod):
+    """Communication-efficient local gradient clipping for min (1/n) sum_i f_i(x).
+
+    Each round, for all clients or for those of a random cohort of size S::
+
+        y = x, then I times    y <- y - min(eta, gamma/|q|) q   with q = g_i(y; sample)
+        x <- mean_i y_i                               y_i sent by client i, x broadcast
+
+    Every client decides by itself at every step. With gamma infinite it is FedAvg, or local SGD.
+
+    Parameters
+    ----------
+    eta : float
+        Step size.
+    gamma : float
+        Largest length of a step; infinite for FedAvg.
+    I : int
+        Local steps of a round.
+    S : int, optional
+        Clients of a round; all if left open.
+
+    Notes
+    -----
+    Per round and client: d numbers up and d down, one synchronisation, I gradients.
+    Source: Liu, Zhuang, Lei, Liao, "A communication-efficient distributed gradient clipping
+    algorithm for training deep neural networks", NeurIPS 2022.
+    """
+
+    I: int = 1  # noqa: E741  (the paper's symbol)
+    S: int | None = None
+
+    name: ClassVar[str] = "celgc"
+
+    def communicate(self, s: ModelState, problem: Gradients, channel: Messages) -> ModelState:
+        m = participants(self.S, problem.n)
+        y = copies(s.x, problem.n)
+        for k in range(self.I):
+            y = y - self.clip(problem.grad(y, active=m, sample=k))
+        cohort = channel.cohort(m)
+        return ModelState(channel.broadcast(total(channel.send(y, cohort)) / m, cohort))

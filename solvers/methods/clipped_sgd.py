@@ -1,0 +1,44 @@
+"""Clipped SGD on a single machine; without noise, clipped gradient descent."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.backend import mean
+from bitbound.solvers.clipping import ClippedMethod, ModelState
+from bitbound.solvers.method import Gradients, Messages
+
+
+@dataclass(frozen=True)
+class ClippedSGD(ClippedMethod):
+    """Clipped SGD for min f(x), on one machine that holds all f_i, f = (1/n) sum_i f_i.
+
+    Each iteration, with g = (1/n) sum_i g_i(x; sample)::
+
+        x <- x - min(eta, gamma/|g|) g
+
+    Parameters
+    ----------
+    eta : float
+        Step size.
+    gamma : float
+        Largest length of a step.
+    I : int
+        Iterations that are counted as one round.
+
+    Notes
+    -----
+    Nothing is communicated; an iteration takes the gradients of all f_i. If f is
+    (L0, L1)-smooth and gradients are exact, f decreases at every iteration for eta and gamma
+    small enough. With the threshold tau = gamma/eta a step is min(eta, eta tau/|g|) g.
+    Source: Zhang, He, Sra, Jadbabaie, "Why gradient clipping accelerates training", ICLR 2020.
+    """
+
+    I: int = 1  # noqa: E741  (as for the other methods)
+
+    name: ClassVar[str] = "clipped-sgd"
+
+    def communicate(self, s: ModelState, problem: Gradients, channel: Messages) -> ModelState:
+        x = s.x
+        for k in range(self.I):
+            x = x - self.clip(mean(problem.grad(x, sample=k)))
+        return ModelState(x)

@@ -1,0 +1,68 @@
+"""Normalised gradient descent on a single machine."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bitbound.solvers.backend import Array, mean, points
+from bitbound.solvers.clipping import ModelState, norm
+from bitbound.solvers.method import (
+    Every,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    Squares,
+    Terms,
+)
+
+
+@dataclass(frozen=True)
+class NormalisedGD(Method):
+    """Normalised SGD for min f(x), on one machine that holds all f_i, f = (1/n) sum_i f_i.
+
+    Each iteration, with g = (1/n) sum_i g_i(x; sample)::
+
+        x <- x - (eta/(|g| + beta)) g
+
+    Parameters
+    ----------
+    eta : float
+        Length of a step at large gradients.
+    beta : float
+        The gradient norm at which a step is half as long.
+    I : int
+        Iterations that are counted as one round.
+
+    Notes
+    -----
+    Between half of and all of a clipped step with the step size eta/beta and the threshold beta.
+    Source: Zhang, He, Sra, Jadbabaie, "Why gradient clipping accelerates training", ICLR 2020.
+    """
+
+    eta: float
+    beta: float
+    I: int = 1  # noqa: E741  (as for the other methods)
+
+    name: ClassVar[str] = "normalised-gd"
+    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> ModelState:
+        return ModelState(x)
+
+    def communicate(self, s: ModelState, problem: Gradients, channel: Messages) -> ModelState:
+        x = s.x
+        for k in range(self.I):
+            g = mean(problem.grad(x, sample=k))
+            x = x - self.eta / (norm(g) + self.beta) * g
+        return ModelState(x)
+
+    def model(self, s: ModelState) -> Array:
+        return s.x
+
+    def fixed_point(self, problem: Solution) -> ModelState:
+        return ModelState(points(problem.x_star, problem.d))
+
+    def lyapunov(self, s: ModelState, star: Any, problem: Gradients) -> Terms:
+        return (Squares(1.0, mean(problem.grad(s.x))),)

@@ -1,0 +1,347 @@
+"""Clipped methods: the identities between them on common samples, their costs, and B.3 exactly."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
+from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.polynomials import Quartics
+from bitbound.data.shapes import Cosh, Well
+from bitbound.solvers.backend import host, points, quiet_machine, transfer
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.channel import Channel, Ledger, Oracle
+from bitbound.solvers.clipping import unit
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.engine import run
+from bitbound.solvers.methods.celgc import CELGC
+from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+from bitbound.solvers.methods.clipped_sgd import ClippedSGD
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.momentum_clipping import MomentumClipping
+from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from bitbound.solvers.methods.normalised_gd import NormalisedGD
+from bitbound.solvers.methods.scaffold import SCAFFOLD
+from bitbound.solvers.randomness import Streams
+from bitbound.solvers.tape import Tape
+
+ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
+"""The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""
+
+
+def trajectory(method, problem, rounds=ROUNDS, library="numpy"):
+    """Give the models after every round, (rounds + 1, d, R), and the ledger."""
+    problem = transfer(problem, library)
+    ledger, runs = Ledger(len(SEEDS)), np.arange(len(SEEDS))
+    x = points(problem.x_0, problem.d, len(SEEDS))
+    channel = Channel(problem.n, Identity(), runs, Streams(SEEDS), ledger, x)
+    tape = Tape.of(problem.noise, SEEDS) if problem.noise else None
+    oracle = Oracle(problem, runs, ledger, tape)
+    with quiet_machine():
+        states = [method.start(x, oracle, channel)]
+        for _ in range(rounds):
+            states.append(method.communicate(states[-1], oracle, channel))
+            for invariant in method.invariants(states[-1], problem):
+                assert np.max(np.abs(host(invariant))) <= 1e-12
+    return np.concatenate([host(method.model(s)) for s in states]), ledger
+
+
+def problems(noise):
+    tilts = np.array([[3.0, 0], [-1, 1], [-2, -1]])
+    return {
+        "quartics": Quartics.of(2.0, noise=noise),
+        "cosh": Tilted.of(Cosh(0.7), tilts, [3.0, -2.5], noise),
+        "wells": Tilted.of(Well(), 3 * tilts, [2.0, 1.5], noise),
+        "multiples": Multiples.of(Cosh(1.0), (3.0, -1.0, 1.0), [2.0, 1.5], noise),
+    }
+
+
+def single(noise):
+    return Multiples.of(Well(), (1.0,), [2.0, 1.5], noise)
+
+
+def same(first, second, noises, single_client=False):
+    """Assert that two methods have the same models after every round."""
+    for noise in noises:
+        chosen = {"single": single(noise)} if single_client else problems(noise)
+        for problem in chosen.values():
+            a, b = trajectory(first, problem)[0], trajectory(second, problem)[0]
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+            assert np.abs(a[-1] - a[0]).max() > 1e-2
+
+
+EXACT, NOISY, ANY = [None], [Uniform(0.5), Rademacher(0.5), Ball(0.5)], [None, Uniform(0.5)]
+
+IDENTITIES = {
+    "EPISODE, I = 1, exact == clipped GD": (
+        EPISODE(ETA, GAMMA), ClippedSGD(ETA, GAMMA), EXACT, False),
+    "EPISODE, unclipped, I = 1 == minibatch SGD": (
+        EPISODE(ETA, inf), ClippedMinibatchSGD(ETA, inf), NOISY, False),
+    "EPISODE, n = 1, unclipped == SGD": (
+        EPISODE(ETA, inf, 4), ClippedSGD(ETA, inf, 4), NOISY, True),
+    "EPISODE, large threshold == EPISODE (unclipped)": (
+        EPISODE(ETA, 1e6, 4), EPISODE(ETA, inf, 4), ANY, False),
+    "CELGC, n = 1 == clipped SGD": (CELGC(ETA, GAMMA, 4), ClippedSGD(ETA, GAMMA, 4), ANY, True),
+    "CELGC, unclipped, I = 1 == NaiveParallelClip, unclipped": (
+        CELGC(ETA, inf), NaiveParallelClip(ETA, inf), ANY, False),
+    "NaiveParallelClip, unclipped == minibatch SGD": (
+        NaiveParallelClip(ETA, inf), ClippedMinibatchSGD(ETA, inf), ANY, False),
+    "NaiveParallelClip == clipped SGD of f": (
+        NaiveParallelClip(ETA, GAMMA, 3), ClippedSGD(ETA, GAMMA, 3), ANY, False),
+    "clipped minibatch SGD, I = 1 == NaiveParallelClip": (
+        ClippedMinibatchSGD(ETA, GAMMA), NaiveParallelClip(ETA, GAMMA), ANY, False),
+    "EPISODE++, unclipped == SCAFFOLD": (
+        EpisodePlusPlus(ETA, inf, 3, 2), ClippedSCAFFOLD(ETA, inf, 3, 2, informed=True),
+        ANY, False),
+    "SCAFFOLD (clipped), unclipped == SCAFFOLD, option II": (
+        ClippedSCAFFOLD(ETA, inf, 3, 2), SCAFFOLD(3, ETA, 1.0, 2), EXACT, False),
+    "EPISODE++, I = 1, unclipped, exact == GD": (
+        EpisodePlusPlus(ETA, inf), GD(ETA), EXACT, False),
+    "framework, nu = 0 == clipped SGD": (
+        MomentumClipping(ETA, GAMMA, 3, nu=0.0), ClippedSGD(ETA, GAMMA, 3), ANY, False),
+    "framework, beta = 0 == clipped SGD": (
+        MomentumClipping(ETA, GAMMA, 3, beta=0.0), ClippedSGD(ETA, GAMMA, 3), ANY, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_identities(name):
+    """Part A.13 of the specification: equal models after every round, on the same samples."""
+    first, second, noises, single_client = IDENTITIES[name]
+    same(first, second, noises, single_client=single_client)
+
+
+@pytest.mark.parametrize("pair", [(EPISODE(ETA, GAMMA), CELGC(ETA, GAMMA)),
+                                  (EPISODE(ETA, GAMMA, 4), EPISODE(ETA, inf, 4)),
+                                  (EpisodePlusPlus(ETA, GAMMA, 4), EPISODE(ETA, GAMMA, 4)),
+                                  (EPISODE(ETA, GAMMA, 4), ClippedSGD(ETA, GAMMA, 4))],
+                         ids=lambda pair: "-".join(m.name for m in pair))  # fmt: skip
+def test_methods_that_are_not_identical_differ(pair):
+    """The comparison above tells methods apart, and the threshold is crossed."""
+    with pytest.raises(AssertionError, match="Not equal"):
+        same(*pair, EXACT)
+
+
+@pytest.mark.parametrize("noise", [None, Uniform(0.5)], ids=["exact", "noisy"])
+def test_one_client_needs_no_correction(noise):
+    """EPISODE with n = 1: the steps are normalised or plain, as decided with the control sample."""
+    problem, I = single(noise), 3  # noqa: E741
+    models, _ = trajectory(EPISODE(ETA, GAMMA, I), problem)
+    tape = Tape.of(noise, SEEDS) if noise else None
+
+    def gradient(x, slot):
+        return problem.grad(x) + (tape.draw(slot, 1, 2) if tape else 0)
+
+    x, decisions = models[:1], set()
+    for after in models[1:]:
+        clipped = np.linalg.norm(gradient(x, "control"), axis=1) > GAMMA / ETA
+        decisions |= set(clipped.ravel().tolist())
+        for k in range(I):
+            g = gradient(x, k)
+            x = x - np.where(clipped, GAMMA * unit(g), ETA * g)
+        np.testing.assert_allclose(x[0], after, rtol=1e-11)
+    assert decisions == {True, False}
+
+
+def test_identical_clients_freeze_the_decision():
+    """EPISODE with equal f_i and no noise is GD that decides once a round whether it normalises."""
+    alike = Multiples.of(Well(), (1.0, 1.0, 1.0), [2.0, 1.5])
+    several, one = (trajectory(EPISODE(ETA, GAMMA, 3), p)[0] for p in (alike, single(None)))
+    np.testing.assert_allclose(several, one, rtol=1e-12)
+
+
+def test_episode_plus_plus_decides_with_the_previous_round():
+    """With S = n, I = 1 and no noise: EPISODE's first round, then a decision one round late."""
+    for problem in problems(None).values():
+        models, _ = trajectory(EpisodePlusPlus(ETA, GAMMA), problem)
+        start = models[:1]
+        episode, _ = trajectory(EPISODE(ETA, GAMMA), problem, 1)
+        np.testing.assert_allclose(models[1], episode[1], rtol=1e-12)
+        previous = problem.grad(start)
+        x = start
+        for after in models[1:]:
+            G, now = previous.mean(axis=0, keepdims=True), problem.grad(x)
+            q = now - previous + G
+            clipped = np.linalg.norm(G, axis=1, keepdims=True) > GAMMA / ETA
+            x = (x - np.where(clipped, GAMMA * unit(q), ETA * q)).mean(axis=0, keepdims=True)
+            np.testing.assert_allclose(x[0], after, rtol=1e-11, atol=1e-13)
+            previous = now
+
+
+@pytest.mark.parametrize("method", [EPISODE(1.0, 1e-3, 6), EpisodePlusPlus(1.0, 1e-3, 6)])
+def test_a_clipped_round_goes_no_further_than_its_steps(method):
+    for problem in problems(Rademacher(2.0)).values():
+        models, _ = trajectory(method, problem)
+        steps = np.linalg.norm(np.diff(models, axis=0), axis=1)
+        assert steps.max() <= 6 * 1e-3 * (1 + 1e-12)
+        assert steps.max() >= 5e-3
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.01, 2.0, 5.0])
+def test_the_stalemate(gamma):
+    """CELGC stays at 0, and at every point of [-2, 1]; EPISODE is at x* = -1/2 in one round."""
+    problem = stalemate(gamma)
+    constants = problem.constants
+    assert (constants.L0, constants.L1, constants.kappa, constants.rho) == (1, 0, gamma + 1.5, 1)
+    models, _ = trajectory(CELGC(1.0, gamma), problem, 100)
+    assert (models == 0).all()
+    for x_0 in np.linspace(-2, 1, 25):
+        moved = replace(problem, start=np.full((1, 1, 1), x_0))
+        assert np.abs(trajectory(CELGC(1.0, gamma), moved, 3)[0] - x_0).max() <= 1e-15
+    outside = replace(problem, start=np.full((1, 1, 1), 1.5))
+    assert trajectory(CELGC(1.0, gamma), outside, 1)[0][1, 0, 0] < 1.5
+    models, _ = trajectory(EPISODE(1.0, gamma), problem, 5)
+    np.testing.assert_array_equal(models[1:], np.full((5, 1, 3), -0.5))
+
+
+COSTS = {
+    # method: (up, down, synchronisations, gradients) per round and participant, then at the start
+    EPISODE(ETA, GAMMA, 5): ((2, 2, 2, 6), (0, 0, 0, 0)),
+    EPISODE(ETA, inf, 5): ((2, 2, 2, 6), (0, 0, 0, 0)),
+    EpisodePlusPlus(ETA, GAMMA, 5): ((2, 2, 1, 5), (1, 1, 1, 1)),
+    EpisodePlusPlus(ETA, GAMMA, 5, 2): ((2, 2, 1, 5), (1, 1, 1, 1)),
+    CELGC(ETA, GAMMA, 5): ((1, 1, 1, 5), (0, 0, 0, 0)),
+    CELGC(ETA, inf, 5, 3): ((1, 1, 1, 5), (0, 0, 0, 0)),
+    NaiveParallelClip(ETA, GAMMA, 5): ((5, 5, 5, 5), (0, 0, 0, 0)),
+    ClippedMinibatchSGD(ETA, GAMMA, 5): ((1, 1, 1, 5), (0, 0, 0, 0)),
+    ClippedMinibatchSGD(ETA, GAMMA, 5, 1): ((1, 1, 1, 5), (0, 0, 0, 0)),
+    ClippedSCAFFOLD(ETA, GAMMA, 5): ((2, 2, 1, 5), (0, 0, 0, 0)),
+    ClippedSCAFFOLD(ETA, GAMMA, 5, informed=True): ((2, 2, 1, 5), (1, 1, 1, 1)),
+    ClippedSCAFFOLD(ETA, GAMMA, 5, option="I"): ((2, 2, 1, 6), (0, 0, 0, 0)),
+    ClippedSGD(ETA, GAMMA, 5): ((0, 0, 0, 5), (0, 0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("method", COSTS, ids=repr)
+def test_costs(method):
+    """Table A.12: floats of size d, synchronisations and gradients, per round and participant."""
+    problem = crossed_cosh(2.0)
+    (up, down, waits, gradients), first = COSTS[method]
+    n, d = problem.n, problem.d
+    m = getattr(method, "S", None) or n
+    for rounds in (0, 1, 7):
+        _, ledger = trajectory(method, problem, rounds)
+        assert (ledger.uplink_bits == 32 * d * (rounds * m * up + n * first[0])).all()
+        assert (ledger.downlink_bits == 32 * d * (rounds * m * down + n * first[1])).all()
+        assert (ledger.synchronisations == rounds * waits + first[2]).all()
+        assert (ledger.gradients == rounds * m * gradients + n * first[3]).all()
+
+
+@pytest.mark.parametrize("method", [*COSTS, NormalisedGD(0.1, 2.0), MomentumClipping(ETA, GAMMA),
+                                    MomentumClipping(ETA, GAMMA, soft=True)],
+                         ids=repr)  # fmt: skip
+def test_strict_library_gives_the_same(method):
+    for problem in problems(Uniform(0.5)).values():
+        if (getattr(method, "S", None) or 1) <= problem.n:
+            ours, strict = (
+                trajectory(method, problem, 6, b)[0] for b in ("numpy", "array-api-strict")
+            )
+            np.testing.assert_allclose(ours, strict, rtol=1e-11, atol=1e-13)
+
+
+def test_normalised_gd_is_within_a_factor_of_two_of_clipping():
+    """h_c/2 <= h_n <= h_c with eta_c = eta/beta and threshold beta; the soft factor too."""
+    eta, beta = 0.3, 2.0
+    clipped = ClippedSGD(eta / beta, eta)
+    soft = MomentumClipping(eta / beta, eta, beta=0.0, soft=True)
+    for scale in (1e-3, 1.0, 2.0, 30.0):
+        problem = single(None)
+        problem = replace(problem, start=scale * problem.start)
+        hard = np.linalg.norm(np.diff(trajectory(clipped, problem, 1)[0], axis=0))
+        for other in (NormalisedGD(eta, beta), soft):
+            length = np.linalg.norm(np.diff(trajectory(other, problem, 1)[0], axis=0))
+            assert hard / 2 * (1 - 1e-12) <= length <= hard * (1 + 1e-12)
+
+
+def test_the_momentum_mixture_is_the_recursion_written_out():
+    """A.11 with both steps at work, some clipped and some not."""
+    problem, beta, nu = problems(None)["wells"], 0.6, 0.7
+    models, _ = trajectory(MomentumClipping(ETA, GAMMA, 1, beta=beta, nu=nu), problem)
+    x, m = models[:1], 0 * models[:1]
+    for after in models[1:]:
+        g = problem.grad(x).mean(axis=0, keepdims=True)
+        m = beta * m + (1 - beta) * g
+        steps = [np.minimum(ETA, GAMMA / np.linalg.norm(v, axis=1, keepdims=True)) * v
+                 for v in (m, g)]  # fmt: skip
+        x = x - nu * steps[0] - (1 - nu) * steps[1]
+        np.testing.assert_allclose(x[0], after, rtol=1e-11, atol=1e-13)
+
+
+def test_the_conventions():
+    """A norm at the threshold is not clipped; the direction of zero is zero."""
+    assert (unit(np.zeros((2, 3, 4))) == 0).all()
+    at = Multiples.of(Well(), (1.0,), [1.0])  # gradient 2
+    models, _ = trajectory(EPISODE(0.25, 0.5, 2), at, 1)  # tau = 2: two plain steps
+    x = 1 - 0.25 * 2
+    assert models[1, 0, 0] == x - 0.25 * (x**3 + x)
+    models, _ = trajectory(EPISODE(0.25, 0.4999, 2), at, 1)  # two steps of length gamma
+    np.testing.assert_allclose(models[1, 0, 0], 1 - 2 * 0.4999)
+
+
+@pytest.mark.parametrize("method", [EPISODE, EpisodePlusPlus, CELGC, NaiveParallelClip,
+                                    ClippedMinibatchSGD, ClippedSCAFFOLD])  # fmt: skip
+@pytest.mark.parametrize("S", [0, 5])
+def test_impossible_cohorts_are_refused(method, S):
+    with pytest.raises(Refusal, match=f"cohort of {S} out of 4 clients"):
+        trajectory(method(ETA, GAMMA, 2, S=S), crossed_cosh(1.0), 1)
+
+
+def test_sampling_is_uniform_and_only_the_cohort_speaks():
+    """EPISODE++ with S = 1: one G_i changes in a round; each client's turn comes equally often.
+
+    400 rounds of 3 runs, 20 clients: each within 6 standard deviations (false alarm 1e-7).
+    """
+    problem = tilted_wells(2.0, Uniform(0.1))
+    method = EpisodePlusPlus(0.01, 0.1, 1, 1)
+    ledger, runs = Ledger(3), np.arange(3)
+    x = np.repeat(problem.start, 3, axis=2)
+    channel = Channel(20, Identity(), runs, Streams(SEEDS), ledger, x)
+    oracle = Oracle(problem, runs, ledger, Tape.of(problem.noise, SEEDS))
+    s, turns = method.start(x, oracle, channel), np.zeros(20)
+    for _ in range(400):
+        after = method.communicate(s, oracle, channel)
+        changed = (after.G_i != s.G_i).any(axis=1)
+        assert (changed.sum(axis=0) == 1).all()
+        turns += changed.sum(axis=1)
+        s = after
+    assert np.abs(turns - 60).max() <= 6 * np.sqrt(60)
+
+
+def test_divergence_is_a_result():
+    trace = run(CELGC(0.5, inf, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
+    assert trace.ending == ("diverged",)
+    trace = run(EPISODE(0.01, 0.1, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
+    assert trace.ending == ("rounds",)
+
+
+def test_the_recorded_gradient_norm_and_problem_in_a_batch():
+    """A batch over H gives the runs of every H alone; lyapunov is |f'(x)|^2."""
+    H = np.repeat([1.0, 2.0, 8.0], 2)
+    method, options = EPISODE(0.01, 0.05, 8), {"budget": Budget(rounds=20), "record": Record(1, 1)}
+    batch = run(method, Quartics.of(H, noise=Uniform(1.0)), seeds=(0, 1) * 3, **options)
+    for place, h in enumerate(H):
+        problem = Quartics.of(h, noise=Uniform(1.0))
+        alone = run(method, problem, seeds=[place % 2], **options)
+        for column in ("gap", "distance", "lyapunov", "synchronisations"):
+            np.testing.assert_allclose(batch.run(place)[column], alone.columns[column], rtol=1e-9)
+    first = Quartics.of(1.0).grad(np.ones((1, 1, 1))).mean()
+    assert batch.columns["lyapunov"][0] == first**2
+
+
+@pytest.mark.parametrize("method", COSTS, ids=repr)
+def test_wire_is_the_simulation_up_to_rounding(method):
+    """With every message through its bytes the costs are equal and the models nearly so."""
+    options = {"seeds": 2, "budget": Budget(rounds=6), "record": Record(1.0, 1)}
+    problem = crossed_cosh(2.0, Uniform(0.5))
+    simulated, wired = (run(method, problem, wire=wire, **options) for wire in (False, True))
+    for column in ("rounds", "synchronisations", "uplink_bits", "downlink_bits", "gradients"):
+        np.testing.assert_array_equal(simulated.columns[column], wired.columns[column])
+    np.testing.assert_allclose(wired.columns["gap"], simulated.columns["gap"], rtol=1e-4, atol=1e-6)
+    if method.name != "clipped-sgd":
+        assert not np.array_equal(wired.columns["gap"], simulated.columns["gap"])
