@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults scaling theory test lint types clean
 
 all: demo
 
@@ -12,16 +12,36 @@ all: demo
 demo: .venv/installed
 	$(BIN)/bitbound demo
 
-# The figures of the LoCoDL paper; BITBOUND_DATA names the folder with the LibSVM files.
+# Figures 1-4 of the LoCoDL paper, with its parameters and with the best theoretical ones;
+# BITBOUND_DATA names the folder with the LibSVM files.
 figures: .venv/installed
 	$(BIN)/bitbound figures all
 
+# One of them, with the paper's parameters.
 $(FIGURES): figure%: .venv/installed
-	$(BIN)/bitbound figures $*
+	$(BIN)/bitbound figures $* --version paper
+
+# The figures of EPISODE and its rivals, with verdicts.
+episode: .venv/installed
+	$(BIN)/bitbound episode
 
 # The proofs of EPISODE and LoCoDL, step by step.
 audit: .venv/installed
 	$(BIN)/bitbound audit
+
+# Certified against published rates of all methods, and the bits that certified parameters save.
+certified: .venv/installed-certify
+	$(BIN)/bitbound certified
+
+# Every theorem on standard problems; which check catches which planted fault; scaling laws.
+theory: .venv/installed
+	$(BIN)/bitbound theory
+
+faults: .venv/installed-dev
+	$(BIN)/python tests/theory/test_planted_faults.py results/theory
+
+scaling: .venv/installed
+	$(BIN)/bitbound scaling
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest
@@ -39,6 +59,10 @@ types: .venv/installed-dev
 .venv/installed: pyproject.toml
 	python3 -m venv .venv
 	$(PIP) --editable .
+	touch $@
+
+.venv/installed-certify: .venv/installed
+	$(PIP) --editable ".[certify]"
 	touch $@
 
 .venv/installed-dev: .venv/installed

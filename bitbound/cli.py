@@ -16,6 +16,9 @@ from typing import Any, NoReturn, TextIO
 
 from tqdm import tqdm
 
+from bitbound.certifying import add_commands as add_certifying
+from bitbound.checking import add_checking
+from bitbound.data.cache import write_atomically
 from bitbound.data.catalogue import NAMES as DATASETS
 from bitbound.data.errors import Refusal
 from bitbound.data.selector import KAPPA, problem
@@ -24,7 +27,8 @@ from bitbound.solvers.budget import Budget
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.engine import run
-from bitbound.theory.catalogue import METHODS, method_entry
+from bitbound.theory.catalogue import METHODS
+from bitbound.theory.from_file import find_entry, make_method, parse_setting
 from bitbound.theory.theorem import Setting
 
 WRONG_INPUT, INTERRUPTED = 2, 130
@@ -43,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.showwarning = _show_warning
         try:
             chosen = _parser().parse_args(arguments)
-            chosen.command(chosen)
+            status: int | None = chosen.command(chosen)
             sys.stdout.flush()
+            return status or 0
         except BrokenPipeError:  # the reader of our output has left, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Refusal, OSError) as error:
@@ -75,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     running = commands.add_parser("run", help="run one method on one problem")
     running.set_defaults(command=_run)
     running.add_argument("problem", metavar="PROBLEM", help="such as a5a@87 or /path/to/file@20")
-    running.add_argument("method", metavar="METHOD", help="such as locodl")
+    running.add_argument("method", metavar="METHOD", help="such as locodl, or path/to/method.py")
     running.add_argument(
         "compressor", metavar="COMPRESSOR", nargs="?", help="such as rand-k:2+natural"
     )
@@ -85,6 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
     end.add_argument("--until", type=float, help="stop at this f - f* (default 1e-6)")
     running.add_argument("--parameters", metavar="RULE", help="the rule for the parameters")
+    running.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter, such as p=1"
+    )
     running.add_argument("--wire", action="store_true", help="send every message as bytes")
     running.add_argument(
         "--strict", action="store_true", help="refuse parameters outside every theorem"
@@ -94,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
     drawing = commands.add_parser("figures", help="figures of the LoCoDL paper")
     drawing.set_defaults(command=_figures)
     drawing.add_argument("numbers", metavar="FIGURE", nargs="*", help="1, 2, 3, 4 or all")
+    drawing.add_argument(
+        "--version",
+        choices=["paper", "best", "both"],
+        default="both",
+        help="parameters of the paper, the best theoretical ones, or both (default)",
+    )
     drawing.add_argument("--scaled", action="store_true", help="data with scaled features")
     auditing = commands.add_parser("audit", help="audit published proofs, step by step")
     auditing.set_defaults(command=_audit)
@@ -101,6 +115,13 @@ def _parser() -> argparse.ArgumentParser:
     auditing.add_argument("--seed", type=int, default=0, help="seed of the search")
     auditing.add_argument("--effort", type=float, default=1.0, help="scales the points searched")
     auditing.add_argument("--output", type=Path, default=Path("results/audit"), help="folder")
+    add_certifying(commands, _count)
+    add_checking(commands, _count)
+    clipping = commands.add_parser("episode", help="figures of EPISODE and its rivals")
+    clipping.set_defaults(command=_episode)
+    clipping.add_argument("--jobs", type=_count, help="parallel processes (default: all cores)")
+    clipping.add_argument("--seeds", type=_count, default=20, help="seeds of every grid point")
+    clipping.add_argument("--output", type=Path, default=Path("results/episode"), help="folder")
     showing = commands.add_parser("demo", help="all methods on data that needs no file")
     showing.set_defaults(command=_demo)
     for command in (drawing, showing):
@@ -134,10 +155,11 @@ def _run(chosen: argparse.Namespace) -> None:
         budget = Budget(gap=until)
     else:
         until, budget = _FINEST, Budget(bits=chosen.bits)
-    entry = method_entry(chosen.method)
+    entry = find_entry(chosen.method)
     sent = compressor(chosen.compressor) if chosen.compressor else None
     solved = problem(chosen.problem, kappa=chosen.kappa)
-    method = entry.parameters(solved, sent, chosen.parameters)
+    settings = dict(map(parse_setting, chosen.set))
+    method = make_method(entry, solved, sent, chosen.parameters, settings)
     _check_theorems(entry, method, Setting.of(method, solved, sent), chosen.strict)
     with tqdm(
         total=1.0,
@@ -172,7 +194,7 @@ def _check_theorems(entry: Any, method: Any, setting: Setting, strict: bool) -> 
         [condition for condition in theorem.conditions(method, setting) if not condition.holds]
         for theorem in entry.theorems
     ]
-    if not all(broken):
+    if not broken or not all(broken):
         return
     reason = "; ".join(
         f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
@@ -184,7 +206,8 @@ def _check_theorems(entry: Any, method: Any, setting: Setting, strict: bool) -> 
 
 
 def _figures(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.recipes import FIGURES, paper_figure  # noqa: PLC0415  (heavy)
+    from bitbound.figures.recipes import FIGURES, VERSIONS  # noqa: PLC0415  (heavy)
+    from bitbound.figures.reproduction import reproduce_paper  # noqa: PLC0415  (loads matplotlib)
 
     words = chosen.numbers or ["all"]
     allowed = [*map(str, FIGURES), "all"]
@@ -192,7 +215,15 @@ def _figures(chosen: argparse.Namespace) -> None:
         if word not in allowed:
             raise Refusal(f"there is no figure {word!r}; choose some of {', '.join(allowed)}")
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
-    _reproduce(chosen, [paper_figure(number, scaled=chosen.scaled) for number in numbers])
+    reproduce_paper(
+        numbers,
+        chosen.output,
+        versions=VERSIONS if chosen.version == "both" else [chosen.version],
+        scaled=chosen.scaled,
+        seeds=chosen.seeds,
+        processes=chosen.jobs,
+        tell=tqdm.write,
+    )
 
 
 def _audit(chosen: argparse.Namespace) -> None:
@@ -204,6 +235,20 @@ def _audit(chosen: argparse.Namespace) -> None:
             report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
         report.save(chosen.output)
         print(report.table(), end="\n\n")
+
+
+def _episode(chosen: argparse.Namespace) -> None:
+    from bitbound.figures import episode  # noqa: PLC0415  (matplotlib is slow to import)
+
+    report: list[str] = []
+
+    def tell(text: str) -> None:
+        report.append(text)
+        print(text, end="\n\n", flush=True)
+
+    episode.main(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    text = "\n\n".join(report) + "\n"
+    write_atomically(chosen.output / "report.txt", lambda file: file.write(text.encode()))
 
 
 def _demo(chosen: argparse.Namespace) -> None:

@@ -1,11 +1,12 @@
 """Certified factors: the worst case of a method over all functions and all compressors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
+import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
@@ -14,6 +15,7 @@ from bitbound.theory.family import Family
 from bitbound.theory.interpolation import Form
 from bitbound.theory.programme import Coordinates, Solution, Solver, maximise, psi
 from bitbound.theory.step import Step, symbolic_step
+from bitbound.theory.symbols import Blocks
 from bitbound.theory.theorem import Setting
 
 Weights = Literal["fixed", "free"]
@@ -29,6 +31,9 @@ CENTRES = (0.0, 0.25, 0.5)
 
 SMALL_LOSS = 1e-3
 """Part of the solver's decrease that may be given up without trying another centre."""
+
+RANK = 1e-7
+"""Relative size below which an eigenvalue of the dual is taken to be 0."""
 
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
@@ -192,24 +197,78 @@ def largest_step(
         If no step down to 1e-9 of the largest is certified.
     """
     low, high = 1e-9 * largest, largest
-    if not _contracts(change(low), family, weights):
+    if not contracts(change(low), family, weights):
         raise Refusal(f"no step size from {low:g} on is certified; the other parameters forbid it")
-    if _contracts(change(high), family, weights):
+    if contracts(change(high), family, weights):
         return high
     while high > low * (1 + accuracy):
         middle = (low * high) ** 0.5
-        if _contracts(change(middle), family, weights):
+        if contracts(change(middle), family, weights):
             low = middle
         else:
             high = middle
     return low
 
 
-def _contracts(method: Method, family: Family, weights: Weights) -> bool:
+def contracts(method: Method, family: Family, weights: Weights = "fixed") -> bool:
+    """Whether the solver finds a factor below 1."""
     try:
         return solver_decrease(method, family, weights) > 0
     except Refusal:
         return False
+
+
+def worst_vectors(
+    method: Method, family: Family, *, ridge: bool = False
+) -> tuple[Step, float, Blocks]:
+    """Give the step, its solver's decrease, and the unknowns at a worst case with Psi = 1.
+
+    Their Gram matrices are the dual of the programme. An unknown is a row, (basis, D), of what all
+    clients share, and of the parts of zero sum together.
+
+    Parameters
+    ----------
+    ridge : bool
+        Take g to be (mu/2) |x|^2 and not any function of the class.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified or no factor is finite.
+    """
+    step = symbolic_step(method, family)
+    if ridge:
+        step = _with_ridge(step, family.mu)
+    now, _ = psi(step, step.weights)
+    for centre in CENTRES:
+        try:
+            solution = _Programme(step, family, "clarabel", centre).at(step.weights)
+            break
+        except Refusal:
+            if centre == CENTRES[-1]:
+                raise
+    kernels = Coordinates.of(step, now, family, centre).kernels
+    smallest = RANK * sum(float(np.trace(gram)) for gram in solution.dual)
+    factors = []
+    for gram in solution.dual:
+        values, directions = np.linalg.eigh(gram)
+        kept = values > smallest
+        factors.append(directions[:, kept] * np.sqrt(values[kept]))
+    first, second = (kernel @ factor for kernel, factor in zip(kernels, factors, strict=True))
+    return step, solution.value, (first, second)
+
+
+def _with_ridge(step: Step, mu: float) -> Step:
+    """Add that every gradient of g is mu times its point."""
+    relations = np.array(
+        [
+            mu * evaluation.point[0] - np.eye(step.basis.size)[evaluation.gradient]
+            for evaluation in step.evaluations
+            if evaluation.function == "g"
+        ]
+    ).reshape(-1, step.basis.size)
+    first, second = step.kernels
+    return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), second))
 
 
 def solver_decrease(method: Method, family: Family, weights: Weights = "fixed") -> float:

@@ -1,61 +1,34 @@
-"""The promises of a theorem against what the code does: one list of verdicts.
+"""The one-step promise of a theorem against the exact expectation of what the code does.
 
-Each check gives a number and its limit; the verdict follows from these two only.
+At states of real runs, at random states, and in the worst case over all states of small quadratic
+problems. Each check gives a number and its limit; the verdict follows from these two only.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.engine import run
-from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Every, Method
-from bitbound.solvers.trace import Trace
+from bitbound.solvers.state import each, number_of_runs
 from bitbound.theory.expectation import one_step
-from bitbound.theory.promise import promise, simulated_world
-from bitbound.theory.quadratics import worst_case
+from bitbound.theory.promise import simulated_world
+from bitbound.theory.quadratics import unit_deviations, valid_deviations, worst_case
 from bitbound.theory.theorem import Condition, Entry, Setting, Theorem
-
-FALSE_ALARM = 1e-6
-"""Probability that the check of a whole run fails on correct code."""
+from bitbound.theory.verdict import Verdict
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A checked inequality ``value <= limit``.
-
-    Attributes
-    ----------
-    check : str
-        What was checked.
-    value, limit : float
-        What came out, and what was promised.
-    note : str
-        What a reader wants to know beside it.
-    """
-
-    check: str
-    value: float
-    limit: float
-    note: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the value stays within the limit, up to rounding; NaN does not."""
-        return self.value <= self.limit + 1e-9 * abs(self.limit)
 
 
 def unmet(theorem: Theorem, method: Method, setting: Setting) -> tuple[Condition, ...]:
@@ -64,7 +37,7 @@ def unmet(theorem: Theorem, method: Method, setting: Setting) -> tuple[Condition
 
 
 def steps_along_a_run(
-    theorem: Theorem,
+    theorem: Theorem | None,
     method: Method,
     problem: Any,
     compressor: Compressor | None = None,
@@ -75,10 +48,10 @@ def steps_along_a_run(
     """Check E[Psi+]/Psi <= tau exactly, at states of a real run after so many iterations.
 
     States where Psi has fallen below 1e-16 of its start are left out: what is left is rounding.
+    Without a theorem the limit is 1.
     """
-    setting = Setting.of(method, problem, compressor)
     view = fitting_view(method, problem)
-    channel, oracle = simulated_world(method, view, compressor, seed)
+    channel, oracle = simulated_world(method, view, compressor, [seed])
     state = method.start(channel.template, oracle, channel)
     period = method.schedule.iterations if isinstance(method.schedule, Every) else 1
     done, factors, exact = 0, [], True
@@ -96,7 +69,56 @@ def steps_along_a_run(
         exact = exact and step.exact
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
-    return Verdict("one step along a run", max(factors), theorem.rate(method, setting), note)
+    limit = promised_factor(theorem, method, problem, compressor)
+    return Verdict("one step along a run", float(np.max(factors)), limit, note)
+
+
+def steps_at_random_states(
+    theorem: Theorem | None,
+    method: Method,
+    problem: Quadratic,
+    compressor: Compressor | None = None,
+    *,
+    seed: int = 0,
+    states: int = 10,
+) -> Verdict:
+    """Check E[Psi+]/Psi <= tau exactly, at random states of a small quadratic problem.
+
+    The parts of a state deviate from the solution by very different amounts, some not at all.
+    Cost: (size of a state)^2, since the states violate no invariant.
+    """
+    view = fitting_view(method, problem)
+    units = unit_deviations(method.fixed_point(view))
+    allowed = valid_deviations(method.invariants(units, view), number_of_runs(units))
+    generator = np.random.default_rng(seed)
+    factors, exact = [], True
+    for number in range(states):
+        weights = allowed.T @ np.exp(generator.normal(scale=3.0, size=len(allowed)))
+        signs = generator.choice([-1.0, 1.0], size=allowed.shape[1])
+        deviation = allowed @ (signs * weights if number % 2 else generator.normal(size=len(signs)))
+        state = each(partial(_combine, deviation), units, method.fixed_point(view))
+        step = one_step(method, problem, compressor, state)
+        exact = exact and step.exact
+        factors.append(step.factor)
+    note = "exact" if exact else "upper bound on E[Psi+]"
+    limit = promised_factor(theorem, method, problem, compressor)
+    return Verdict("one step at random states", float(np.max(factors)), limit, note)
+
+
+def _combine(deviation: NDArray[np.float64], units: Any, star: Any) -> Any:
+    """Give the solution plus a combination of unit deviations, one run."""
+    if star.dtype == bool:
+        return star
+    return star + ((units - star) @ deviation)[:, :, None]
+
+
+def promised_factor(
+    theorem: Theorem | None, method: Method, problem: Any, compressor: Compressor | None = None
+) -> float:
+    """Give tau, or 1 without a theorem: what every Lyapunov function keeps."""
+    if theorem is None:
+        return 1.0
+    return theorem.rate(method, Setting.of(method, problem, compressor))
 
 
 def worst_quadratic(
@@ -107,125 +129,94 @@ def worst_quadratic(
     sizes: Sequence[tuple[int, int]] = ((2, 2), (3, 2)),
     kappas: Sequence[float] = (10.0, 200.0),
     seed: int = 0,
+    options: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check the exact worst case over all states of small random quadratics.
 
     The parameters are those of a rule at each problem, the compressor is rand-1 (scaled to be a
-    contraction where the method needs one). The value is the largest (worst case)/tau.
-
-    Raises
-    ------
-    Refusal
-        If the rule meets the theorem on none of the problems.
+    contraction where the method needs one). The value is the largest (worst case)/tau, over the
+    problems where the rule meets the theorem.
     """
     need = entry.method.needs.compressor
     chosen = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[need]
     ratios = []
-    for n, d in sizes:
-        for kappa in kappas:
-            problem = Quadratic.random(n, d, mu=1.0, L=kappa, seed=seed)
-            method = entry.parameters(problem, chosen, rule)
+    for (n, d), kappa in product(sizes, kappas):
+        for problem in _quadratics(n, d, kappa, seed):
+            try:
+                method = entry.parameters(problem, chosen, rule, **(options or {}))
+            except Refusal:  # a rule without compression, or a cohort larger than n
+                continue
             setting = Setting.of(method, problem, chosen)
             if not unmet(theorem, method, setting):
                 rate = theorem.rate(method, setting)
                 ratios.append(worst_case(method, problem, chosen) / rate)
     if not ratios:
-        raise Refusal(f"the rule {rule!r} does not meet {theorem.title}; choose another rule")
+        note = "left out: the rule meets the theorem on no such problem"
+        return Verdict("worst case on quadratics / tau", 0.0, 1.0, note)
     note = "tight" if max(ratios) > 1 - TIGHT else ""
     return Verdict("worst case on quadratics / tau", max(ratios), 1.0, note)
 
 
-@dataclass(frozen=True)
-class RunsCheck:
-    """Whole runs against a promise.
-
-    Attributes
-    ----------
-    lyapunov : Verdict
-        log of sup_t Psi^t/(tau^t Psi^0) over all runs, against what it exceeds with probability
-        ``FALSE_ALARM`` at most.
-    bits : Verdict
-        Median bits to the accuracy, against the promised bits to 1/100 of it. A run is above 100
-        times the bound on its mean with probability 1/100 at most, so half of 5 runs hardly ever.
-    measured, error : float
-        Mean of log(Psi^T/Psi^0)/T over the runs and half its 95 % confidence interval.
-    promised : float
-        log tau. measured/promised says how loose the theorem is on this problem.
-    promised_bits : float
-        Promised bits to the accuracy.
-    """
-
-    lyapunov: Verdict
-    bits: Verdict
-    measured: float
-    error: float
-    promised: float
-    promised_bits: float
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """The two inequalities."""
-        return self.lyapunov, self.bits
+def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
+    """Give problems that are hard in different ways: alike clients, and unlike ones."""
+    yield Quadratic.random(n, d, 1.0, kappa, shared_eigenvectors=True, seed=seed)
+    yield Quadratic.random(n, d, 1.0, kappa, seed=seed)
+    yield Quadratic.random(n, d, 1.0, np.geomspace(kappa, np.sqrt(kappa), n), seed=seed)
 
 
-def whole_runs(
-    theorem: Theorem,
+def worst_like(
     method: Method,
     problem: Any,
     compressor: Compressor | None = None,
     *,
-    seeds: int | Sequence[int] = 5,
-    accuracy: float = 1e-6,
-    iterations: int = 20_000,
-) -> RunsCheck:
-    """Check whole runs: Lyapunov values, rate and bits to an accuracy.
+    theorem: Theorem | None = None,
+    seed: int = 0,
+) -> Verdict:
+    """Check the worst case over all states of small quadratics that are like a problem.
 
-    Psi^t/tau^t is a non-negative supermartingale, so by Ville's inequality it ever exceeds
-    R/delta times its start in one of R runs with probability at most delta = ``FALSE_ALARM``.
+    For parameters that follow no rule: the quadratics have the problem's mu and L, at most 3
+    clients, and a linear compressor with no more variance than the problem's, alone and averaged.
 
     Raises
     ------
     Refusal
-        If a hypothesis of the theorem fails.
+        If the parameters fit no small problem, such as one value for each of many clients.
     """
-    promised = promise(theorem, method, problem, compressor)
-    budget = Budget(gap=accuracy, iterations=iterations)
-    trace = run(method, problem, compressor, seeds=seeds, budget=budget, record=Record(ratio=1.02))
-    steps = trace.columns["rounds" if isinstance(method.schedule, Every) else "iteration"]
-    logs = _log_lyapunov(trace)
-    finite = np.where(np.isnan(logs), np.inf, logs - steps * np.log(promised.rate))
-    last = np.flatnonzero(np.diff(trace.columns["run"], append=-1))
-    slopes = logs[last] / np.maximum(steps[last], 1)
-    runs = len(slopes)
-    error = 0.0
-    if runs > 1:
-        error = float(scipy.stats.sem(slopes) * scipy.stats.t.ppf(0.975, runs - 1))
-    bits = np.sort(np.nan_to_num(trace.bits_to(accuracy), nan=np.inf))[runs // 2]
-    unfinished = "iterations" in trace.ending
-    return RunsCheck(
-        Verdict(
-            "Psi^t/(tau^t Psi^0) (log)",
-            float(np.max(finite)),
-            float(np.log(runs / FALSE_ALARM)),
-            f"false alarm {FALSE_ALARM:g}",
-        ),
-        Verdict(
-            "median bits to the accuracy",
-            0.0 if unfinished else float(bits),
-            promised.bits_to(accuracy / 100),
-            "not reached in the iterations allowed" if unfinished else "",
-        ),
-        float(np.mean(slopes)),
-        error,
-        float(np.log(promised.rate)),
-        promised.bits_to(accuracy),
-    )
+    constants, n = problem.plain.constants, min(problem.n, 3)
+    fitted = fitting_compressor(method, compressor, problem.d)
+    linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
+    values = []
+    for d, small in product((2, 3), linear):
+        if small is not None and not _milder(method, small, d, n, fitted, problem):
+            continue
+        like = Quadratic.random(n, d, constants.mu, constants.L, seed=seed)
+        try:
+            limit = 1.0
+            if theorem is not None:
+                setting = Setting.of(method, like, small)
+                if unmet(theorem, method, setting):
+                    continue
+                limit = theorem.rate(method, setting)
+            values.append(worst_case(method, like, small) / limit)
+        except (Refusal, ValueError):  # such as one parameter for each of more clients
+            continue
+    if not values:
+        raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
+    return Verdict("worst case on small quadratics", max(values), 1.0, f"n = {n}, d = 2 and 3")
 
 
-def _log_lyapunov(trace: Trace) -> NDArray[np.float64]:
-    """Give log(Psi^t/Psi^0) at every recorded point."""
-    psi, run = trace.columns["lyapunov"], trace.columns["run"]
-    start = psi[np.searchsorted(run, np.arange(len(trace.seeds)))]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs: NDArray[np.float64] = np.log(psi / start[run])
-    return logs
+_SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))
+
+
+def _milder(
+    method: Method, small: Compressor, d: int, n: int, fitted: Compressor, problem: Any
+) -> bool:
+    """Whether a compressor of a small problem is covered by the one of the problem."""
+    try:
+        if method.needs.compressor == "contractive":
+            return small.alpha(d) >= fitted.alpha(problem.d)
+        return small.omega(d) <= fitted.omega(problem.d) and small.omega_av(
+            d, n
+        ) <= fitted.omega_av(problem.d, problem.n)
+    except Refusal:
+        return False

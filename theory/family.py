@@ -1,8 +1,10 @@
 """What a certificate ranges over: all functions of a class and all compressors of a class."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.selection import RandK
 from bitbound.theory.theorem import Setting
 
 
@@ -76,3 +78,15 @@ class Family:
     def average_smoothness(self) -> float:
         """Smoothness of the average of the f_i."""
         return self.L if self.L_f is None else self.L_f
+
+
+def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:
+    """Give a rand-k with a relative variance, and the number d >= least of features it is for.
+
+    omega = d/k - 1 is met to three decimal places; E|C(x) - x|^2 is omega |x|^2 for every x.
+    """
+    if not 0 <= omega < 1e6:
+        raise Refusal(f"omega = {omega:g} is no relative variance; give one from 0 to 1e6")
+    ratio = Fraction(1 + omega).limit_denominator(1000)
+    k = -(-least // ratio.numerator) * ratio.denominator
+    return RandK(k), int(k * ratio)

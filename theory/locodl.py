@@ -2,6 +2,7 @@
 
 import math
 
+from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.theory.constants import gradient_step_factor
 from bitbound.theory.theorem import Condition, Entry, Setting, Theorem
@@ -38,16 +39,106 @@ class Theorem31(Theorem):
         return max(gradient, 1 - m.p**2 * m.chi / (1 + 2 * m.omega))
 
 
-def paper(setting: Setting) -> LoCoDL:
-    """Corollary 3.2: gamma = 1/L, chi = rho = 1/(1 + omega_av), p of equation (9).
+class Section31(Theorem31):
+    """Section 3.1: the theorem for a problem without g, in the constants of its f_i.
 
-    p = min{1, sqrt((1 + omega_av)(1 + omega)/kappa)}, which is (9) for rand-k. The corollary asks
-    for gamma = Theta(1/L); 1/L is taken.
+    With g = (mu/4) |.|^2 taken out of every f_i, all functions are L - mu/2 smooth and mu/2 convex.
     """
-    omega, omega_av = setting.omega, setting.omega_av
-    p = min(1.0, math.sqrt((1 + omega_av) * (1 + omega) / setting.kappa))
-    rho = 1 / (1 + omega_av)
-    return LoCoDL(gamma=1 / setting.L, chi=rho, rho=rho, p=p, omega=omega)
+
+    title = "LoCoDL, section 3.1 (g = 0)"
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        L, _ = _without_g(setting)
+        limit = Condition("gamma < 2/(L - mu/2)", m.gamma, 2 / L, strict=True)
+        first, _, *others = super().conditions(m, setting)
+        return (first, limit, *others)
+
+    def rate(self, m: LoCoDL, setting: Setting) -> float:
+        L, mu = _without_g(setting)
+        return max(gradient_step_factor(m.gamma, mu, L), 1 - m.p**2 * m.chi / (1 + 2 * m.omega))
+
+
+class Corollary32(Theorem31):
+    """Corollary 3.2: independent rand-k with k = ceil(d/n), and the order of reals (10).
+
+    Beside the hypotheses of the theorem: gamma between 1/(2 L) and 2/L, which stands for
+    Theta(1/L), chi = rho = n/(n - 1 + d/k), and p of equation (9).
+    """
+
+    title = "LoCoDL, Corollary 3.2"
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        n, d = setting.n, setting.d
+        k = -(-d // n)
+        rho = n / (n - 1 + d / k)
+        return (
+            *super().conditions(m, setting),
+            Condition("1/(2 L) <= gamma", 1 / (2 * setting.L), m.gamma),
+            Condition("the compressor is rand-k", 1.0, float(type(setting.compressor) is RandK)),
+            Condition("compressors are independent", float(setting.compressor.shared), 0.0),
+            *equal("omega", "d/ceil(d/n) - 1", setting.omega, d / k - 1),
+            *equal("chi", "n/(n - 1 + d/k)", m.chi, rho),
+            *equal("rho", "n/(n - 1 + d/k)", m.rho, rho),
+            *equal("p", "p of (9)", m.p, probability_for_rand_k(n, d, k, setting.kappa)),
+        )
+
+
+def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:
+    """Give an equation as two conditions; a rounding error is allowed."""
+    return (
+        Condition(f"{name} <= {formula}", left, right),
+        Condition(f"{formula} <= {name}", right, left),
+    )
+
+
+def relaxation(omega_av: float) -> float:
+    """Equation (6): chi = rho = 1/(1 + omega_av), the rho with the largest chi."""
+    return 1 / (1 + omega_av)
+
+
+def iterations(kappa: float, omega: float, omega_av: float, p: float) -> float:
+    """Equation (7): kappa + (1 + omega_av)(1 + omega)/p^2 iterations in leading order."""
+    return kappa + (1 + omega_av) * (1 + omega) / p**2
+
+
+def probability(omega: float, omega_av: float, kappa: float) -> float:
+    """Equation (8): p = min{sqrt((1 + omega_av)(1 + omega)/kappa), 1}."""
+    return min(math.sqrt((1 + omega_av) * (1 + omega) / kappa), 1.0)
+
+
+def probability_for_rand_k(n: int, d: int, k: int, kappa: float) -> float:
+    """Equation (9): p = min{sqrt((d k (n - 1) + d^2)/(n k^2 kappa)), 1}, (8) for rand-k."""
+    return min(math.sqrt((d * k * (n - 1) + d**2) / (n * k**2 * kappa)), 1.0)
+
+
+def reals(n: int, d: int, kappa: float) -> float:
+    """Equation (10): sqrt(d kappa) + d sqrt(kappa)/sqrt(n) + d reals in leading order."""
+    return math.sqrt(d * kappa) + d * math.sqrt(kappa / n) + d
+
+
+def without_g(L: float, mu: float) -> tuple[float, float]:
+    """Section 3.1: L - mu/2 and mu/2, the constants of f_i - (mu/4) |.|^2 and (mu/4) |.|^2."""
+    return L - mu / 2, mu / 2
+
+
+def _without_g(setting: Setting) -> tuple[float, float]:
+    return without_g(*_plain(setting))
+
+
+def _plain(setting: Setting) -> tuple[float, float]:
+    """Give L and mu of the plain view: g is put back into the f_i."""
+    ridge = setting.constants.ridge
+    return setting.L + ridge, setting.mu + ridge
+
+
+def paper(setting: Setting) -> LoCoDL:
+    """Corollary 3.2: gamma = 1/L, chi = rho of (6), p of (8), which is (9) for rand-k.
+
+    The corollary asks for gamma = Theta(1/L); 1/L is taken.
+    """
+    rho = relaxation(setting.omega_av)
+    p = probability(setting.omega, setting.omega_av, setting.kappa)
+    return LoCoDL(gamma=1 / setting.L, chi=rho, rho=rho, p=p, omega=setting.omega)
 
 
 def balanced(setting: Setting) -> LoCoDL:
@@ -63,4 +154,6 @@ def balanced(setting: Setting) -> LoCoDL:
     return LoCoDL(gamma=gamma, chi=rho, rho=rho, p=p, omega=omega)
 
 
-ENTRY = Entry(LoCoDL, (Theorem31(),), {"paper": paper, "balanced": balanced})
+ENTRY = Entry(
+    LoCoDL, (Theorem31(), Section31(), Corollary32()), {"paper": paper, "balanced": balanced}
+)

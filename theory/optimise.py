@@ -39,7 +39,7 @@ class Optimum:
     method, compressor
         What to run.
     certificate : Certificate
-        The proof of its factor.
+        The proof of its factor, in the unit of f in which mu = 1.
     cost : Cost
         Mean uplink bits per client, rounds and gradients per client to gain one decade in the
         Lyapunov function, as certified.
@@ -84,12 +84,14 @@ def optimise(
     choices: Mapping[str, Sequence[int]] | None = None,
     weights: Weights = "fixed",
     evaluations: int = 300,
+    starts: int | None = None,
 ) -> Optimum:
     """Give the parameters with the least certified bits, rounds or gradients per decade.
 
     From every parameter rule of the method, all positive real parameters are varied on a
     logarithmic scale by the simplex method of Nelder and Mead; the best is certified with a proof.
-    It is never worse than the rules themselves, but not proved to be the global minimum.
+    It is never worse than the rules themselves, but not proved to be the global minimum. The search
+    is at mu = 1; how a parameter scales with the unit of f is read off its rule.
 
     Parameters
     ----------
@@ -101,6 +103,8 @@ def optimise(
         As in :func:`bitbound.theory.certify.certify`; free ones promise more and take longer.
     evaluations : int
         Largest number of programmes per start.
+    starts : int, optional
+        Search only from the best so many rules and compressors; by default, from all.
 
     Raises
     ------
@@ -109,14 +113,16 @@ def optimise(
     """
     entry = method_entry(name)
     choices = {} if choices is None else choices
-    best: tuple[float, Method, Setting] | None = None
+    candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
     before: Cost | None = None
     for compressor, *values in product(compressors, *choices.values()):
         fitting = fitting_compressor(entry.method, compressor, d)  # type: ignore[arg-type]
-        where = setting(n, mu, L, d, fitting)
+        where = setting(n, 1.0, L / mu, d, fitting)
         for rule in entry.rules.values():
+            options = dict(zip(choices, values, strict=True))
             try:
-                start = rule(where, **dict(zip(choices, values, strict=True)))
+                start = rule(where, **options)
+                double = rule(setting(n, 2.0, 2 * L / mu, d, fitting), **options)
             except Refusal:
                 continue
             promised = _promise(start, where)
@@ -124,16 +130,39 @@ def optimise(
                 before, objective
             ):
                 before = promised
-            found, value = _search(start, where, objective, weights, evaluations)
-            if best is None or value < best[0]:
-                best = value, found, where
+            value = certified_cost(start, where, objective, weights)
+            candidates.append((value, start, where, _powers(start, double)))
+    candidates.sort(key=lambda candidate: candidate[0])
+    best: tuple[float, Method, Setting, dict[str, float]] | None = None
+    for _, start, where, powers in candidates[:starts]:
+        found, value = _search(start, where, objective, weights, evaluations)
+        if best is None or value < best[0]:
+            best = value, found, where, powers
     if best is None or before is None or not math.isfinite(best[0]):
         raise Refusal(f"nothing that was tried for {name} is certified; try other compressors")
-    _, method, where = best
+    _, method, where, powers = best
     certificate = certify(method, where, weights)
     _, cost = orbits(method, n, d, where.compressor)
     cost = per_decade(cost, certificate.decrease)
-    return Optimum(method, where.compressor, certificate, cost, before)
+    scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
+    return Optimum(
+        replace(method, **scaled),  # type: ignore[type-var]
+        where.compressor,
+        certificate,
+        cost,
+        before,
+    )
+
+
+def _powers(once: Method, twice: Method) -> dict[str, float]:
+    """Give the power of the unit of f that each real parameter has, from a method in two units."""
+    ratios = {
+        field.name: getattr(twice, field.name) / getattr(once, field.name)
+        for field in fields(once)  # type: ignore[arg-type]
+        if isinstance(getattr(once, field.name), float) and getattr(once, field.name)
+    }
+    powers = {name: math.log2(ratio) for name, ratio in ratios.items()}
+    return {name: round(power, 6) for name, power in powers.items() if abs(power) > 1e-6}
 
 
 def _promise(method: Method, where: Setting) -> Cost:
@@ -151,7 +180,6 @@ def _promise(method: Method, where: Setting) -> Cost:
 def _search(
     start: Method, where: Setting, objective: Objective, weights: Weights, evaluations: int
 ) -> tuple[Method, float]:
-    family = Family.of(where)
     names, values = _free_parameters(start)
 
     def made(x: NDArray[np.float64]) -> Method:
@@ -162,11 +190,9 @@ def _search(
     def cost(x: NDArray[np.float64]) -> float:
         try:
             method = made(x)
-            decrease = solver_decrease(method, family, weights)
         except Refusal:
             return math.inf
-        _, spent = orbits(method, where.n, where.d, where.compressor)
-        return math.log(objective_value(per_decade(spent, decrease), objective))
+        return certified_cost(method, where, objective, weights)
 
     simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
     options: Any = {"maxfev": evaluations, "xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
@@ -174,7 +200,19 @@ def _search(
         found = scipy.optimize.minimize(
             cost, np.array(values), method="Nelder-Mead", options=options
         )
-    return made(found.x), math.exp(found.fun) if math.isfinite(found.fun) else math.inf
+    return made(found.x), float(found.fun)
+
+
+def certified_cost(
+    method: Method, where: Setting, objective: Objective, weights: Weights = "fixed"
+) -> float:
+    """Give the logarithm of the certified cost per decade, by the solver's word."""
+    try:
+        decrease = solver_decrease(method, Family.of(where), weights)
+    except Refusal:
+        return math.inf
+    _, spent = orbits(method, where.n, where.d, where.compressor)
+    return math.log(objective_value(per_decade(spent, decrease), objective))
 
 
 def _free_parameters(method: Method) -> tuple[list[str], list[float]]:

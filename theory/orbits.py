@@ -24,12 +24,14 @@ from bitbound.theory.outcomes import Scripted, iteration, outcomes
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
 
-    ``cells`` gives the cell of every client, (n,).
+    ``cells`` gives the cell of every client, (n,), and ``alike`` the number of outcomes that there
+    are with all clients told apart.
     """
 
     def __init__(self, n: int, d: int, script: Sequence[int] = ()) -> None:
         super().__init__(n, d, script)
         self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp)
+        self.alike = 1
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
@@ -40,6 +42,7 @@ class OrbitChannel(Scripted):
             )
         p = q[0]
         mask = np.zeros(self.n, dtype=bool)
+        self.alike *= 2**self.n
         for cell in self._cells(np.arange(self.n)):
             size = len(cell)
             odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
@@ -49,6 +52,7 @@ class OrbitChannel(Scripted):
     def _subset(self, size: int, of: Sequence[int]) -> NDArray[np.bool_]:
         mask = np.zeros(self.n, dtype=bool)
         left = len(of)
+        self.alike *= comb(left, size)
         for cell in self._cells(np.array(of)):
             left -= len(cell)
             odds = [
@@ -85,11 +89,16 @@ class Cost:
 
 @dataclass(frozen=True)
 class Orbit:
-    """An outcome: its probability, the script that gives it and the cell of every client."""
+    """An outcome: its probability, the script that gives it and the cell of every client.
+
+    ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
+    would go through.
+    """
 
     probability: float
     script: tuple[int, ...]
     cells: NDArray[np.intp]
+    alike: int
 
 
 class _Nothing:
@@ -148,7 +157,7 @@ def orbits(
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor
     found = [
-        Orbit(probability, tuple(channel.script), channel.cells)
+        Orbit(probability, tuple(channel.script), channel.cells, channel.alike)
         for probability, channel in outcomes(
             step, lambda script: _Meter(n, bits_d, script, compressor)
         )

@@ -22,10 +22,24 @@ SMALLEST_CURVATURE = 1e-9
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver gives back: value, multipliers, its residuals and its duality gap."""
+    """What a solver gives back.
+
+    Attributes
+    ----------
+    value : float
+        The largest t.
+    multipliers : (K,)
+        How often each form is added.
+    dual : two (k, k) matrices
+        The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
+        of the parts of zero sum together.
+    residual, gap : float
+        The solver's residual and its duality gap.
+    """
 
     value: float
     multipliers: Matrix
+    dual: Blocks
     residual: float
     gap: float
 
@@ -141,7 +155,7 @@ def maximise(
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
     sizes = [len(matrices[0]) for matrices in blocks]
-    y, residual, gap = _SOLVERS[solver](
+    y, dual, residual, gap = _SOLVERS[solver](
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right),
@@ -150,20 +164,40 @@ def maximise(
         sizes,
     )
     y = y / scales
-    return Solution(float(y[0]), np.maximum(y[1:], lower), residual, gap)
+    grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
+    end = equalities + count
+    for block, size in zip(kept, sizes, strict=True):
+        begin, end = end, end + size * (size + 1) // 2
+        grams[block] = _square(dual[begin:end], size, solver)
+    return Solution(float(y[0]), np.maximum(y[1:], lower), (grams[0], grams[1]), residual, gap)
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:
     """Give a triangle of a symmetric matrix as a vector of the same length."""
-    columns, rows = np.tril_indices(len(matrix))
-    if solver == "scs":
-        rows, columns = np.triu_indices(len(matrix))
+    rows, columns = _places(len(matrix), solver)
     return matrix[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
+
+
+def _square(triangle: Matrix, size: int, solver: Solver) -> Matrix:
+    """Give the symmetric matrix of a triangle."""
+    rows, columns = _places(size, solver)
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = triangle / np.where(rows == columns, 1.0, 2**0.5)
+    matrix[columns, rows] = matrix[rows, columns]
+    return matrix
+
+
+def _places(size: int, solver: Solver) -> tuple[Any, Any]:
+    """Give rows and columns of the entries of a triangle, in the order of a solver."""
+    if solver == "scs":
+        return np.triu_indices(size)
+    columns, rows = np.tril_indices(size)
+    return rows, columns
 
 
 def _clarabel(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
-) -> tuple[Matrix, float, float]:
+) -> tuple[Matrix, Matrix, float, float]:
     clarabel = _optional("clarabel")
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
     cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
@@ -182,12 +216,12 @@ def _clarabel(
     near = residual <= 1e-6 and gap <= 1e-3 * abs(float(found.obj_val))
     if status not in {"Solved", "AlmostSolved"} and not near:
         raise Refusal(f"the solver finds no certificate for these parameters ({status})")
-    return np.array(found.x), residual, gap
+    return np.array(found.x), np.array(found.z), residual, gap
 
 
 def _scs(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
-) -> tuple[Matrix, float, float]:
+) -> tuple[Matrix, Matrix, float, float]:
     scs = _optional("scs")
     data = {"A": scipy.sparse.csc_matrix(A), "b": b, "c": objective}
     cone = {"z": equalities, "l": count, "s": list(sizes)}
@@ -198,7 +232,8 @@ def _scs(
             f"no certificate exists for these parameters (solver: {found['info']['status']})"
         )
     info = found["info"]
-    return found["x"], float(max(info["res_pri"], info["res_dual"])), abs(float(info["gap"]))
+    residual = float(max(info["res_pri"], info["res_dual"]))
+    return found["x"], found["y"], residual, abs(float(info["gap"]))
 
 
 _SOLVERS = {"clarabel": _clarabel, "scs": _scs}

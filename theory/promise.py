@@ -178,10 +178,15 @@ class _CoinChannel(Scripted):
 
 
 def simulated_world(
-    method: Method, view: Any, compressor: Compressor | None, seed: int = 0
+    method: Method,
+    view: Any,
+    compressor: Compressor | None = None,
+    seeds: Sequence[int] = (0,),
+    wire: bool = False,
 ) -> tuple[Channel, Oracle]:
-    """Give channel and gradients of the simulation for one run, to take single steps with."""
+    """Give channel and gradients of the simulation, to take single steps with."""
     fitted = fitting_compressor(method, compressor, view.d)
-    run, ledger = np.arange(1), Ledger(1)
-    channel = Channel(view.n, fitted, run, Streams([seed]), ledger, np.zeros((1, view.d, 1)))
-    return channel, Oracle(view, run, ledger)
+    runs, ledger = np.arange(len(seeds)), Ledger(len(seeds))
+    origin = np.zeros((1, view.d, len(seeds)))
+    channel = Channel(view.n, fitted, runs, Streams(seeds), ledger, origin, wire)
+    return channel, Oracle(view, runs, ledger)

@@ -97,7 +97,7 @@ def worst_case(method: Method, problem: Any, compressor: Compressor | None = Non
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, fitted, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     now = matrix(units)
-    allowed = _kernel(method.invariants(units, view), len(now))
+    allowed = valid_deviations(method.invariants(units, view), len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
     seen = _range(now)
@@ -144,8 +144,8 @@ def lyapunov_matrix(terms: Terms, hessian: Matrix, x_star: Matrix) -> Matrix:
     return np.asarray(total)
 
 
-def _kernel(invariants: tuple[Array, ...], size: int) -> Matrix:
-    """Give an orthonormal basis of the states that violate no invariant: (N, N')."""
+def valid_deviations(invariants: tuple[Array, ...], size: int) -> Matrix:
+    """Give an orthonormal basis of the deviations that violate no invariant: (N, N')."""
     if not invariants:
         return np.eye(size)
     rows = [np.broadcast_to(x, (*x.shape[:2], size)).reshape(-1, size) for x in invariants]

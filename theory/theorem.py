@@ -12,6 +12,7 @@ from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Method
+from bitbound.theory.orders import ORDERS, Orders
 
 ROUNDING = 1e-12
 """Relative slack of a condition that is met with equality in exact arithmetic."""
@@ -116,6 +117,11 @@ class Theorem(ABC):
 
     method: ClassVar[type[Method]]
     title: ClassVar[str]
+
+    @property
+    def orders(self) -> Orders | None:
+        """Rounds and reals in leading order; None for a method that the tables do not have."""
+        return ORDERS.get(self.method.name)
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:

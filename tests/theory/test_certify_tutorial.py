@@ -8,11 +8,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "certify-your-method.md"
 
 def test_the_tutorial_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names: dict = {"__name__": "tutorial"}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     certificate = names["certificate"]
     assert certificate.factor < 1
     assert certificate.verify() == certificate.factor
-    assert "works up to gamma" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "works up to gamma" in said
+    assert "attained on worst case@5" in said
+    assert "f - f* grows" in said
+    worst, gentle = names["worst"].step(), names["gentle"]
+    assert abs(worst.factor - gentle.factor) < 1e-6 * abs(gentle.decrease)

@@ -1,0 +1,68 @@
+"""Plants a fault: while the context lasts, the functions of a module have a changed source text.
+
+The module's text is compiled with the change and the new code is put into the living functions, so
+that everybody who has imported them gets the fault, and everybody gets the right code back.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import getsource
+from types import CodeType, FunctionType
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A small change of the text of a module.
+
+    ``subject`` is the method, its rule and its compressor that the checks are made with.
+    """
+
+    name: str
+    module: str
+    changes: tuple[tuple[str, str], ...]
+    subject: tuple[str, str | None, str | None]
+    options: tuple[tuple[str, object], ...] = ()
+
+
+@contextmanager
+def planted(fault: Fault) -> Iterator[None]:
+    module = import_module(f"bitbound.{fault.module}")
+    right = getsource(module)
+    wrong = right
+    for old, new in fault.changes:
+        assert right.count(old) == 1, f"{fault.name}: {old!r} occurs {right.count(old)} times"
+        assert old.count("\n") == new.count("\n"), "lines must keep their numbers"
+        wrong = wrong.replace(old, new)
+    functions = dict(_functions(vars(module), module.__name__))
+    before, after = (
+        dict(_codes(compile(text, module.__file__, "exec"))) for text in (right, wrong)
+    )
+    changed = [n for n in functions if n in before and before[n] != after[n]]
+    assert changed, f"{fault.name} changes no function"
+    kept = {name: functions[name].__code__ for name in changed}
+    for name in changed:
+        functions[name].__code__ = after[name]
+    try:
+        yield
+    finally:
+        for name in changed:
+            functions[name].__code__ = kept[name]
+
+
+def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant.co_qualname, constant
+            yield from _codes(constant)
+
+
+def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType]]:
+    """Give the functions that a module's own text defines, by qualified name."""
+    for thing in list(namespace.values()):
+        thing = getattr(thing, "fget", None) or getattr(thing, "__func__", thing)  # noqa: PLW2901
+        if isinstance(thing, type) and thing.__module__ == module:
+            yield from _functions(dict(vars(thing)), module)
+        elif isinstance(thing, FunctionType) and thing.__module__ == module:
+            yield thing.__qualname__, thing

@@ -1,0 +1,318 @@
+"""The verdicts of the one-step checks and of `bitbound check`: right numbers, and each can fail."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitbound.cli import main
+from bitbound.data.errors import Refusal
+from bitbound.data.quadratic import Quadratic
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.catalogue import METHODS
+from bitbound.theory.check import (
+    steps_along_a_run,
+    steps_at_random_states,
+    worst_like,
+    worst_quadratic,
+)
+from bitbound.theory.from_file import entry_from_file, make_method, parse_setting
+from bitbound.theory.gd import GradientDescent
+from bitbound.theory.locodl import (
+    Corollary32,
+    Section31,
+    Theorem31,
+    iterations,
+    paper,
+    probability,
+    probability_for_rand_k,
+    reals,
+    relaxation,
+    without_g,
+)
+from bitbound.theory.orders import ORDERS
+from bitbound.theory.quadratics import worst_case
+from bitbound.theory.theorem import Setting
+from bitbound.theory.verdict import Verdict
+
+SCALAR = Quadratic.from_arrays(
+    np.array([[[1.0, 0.0], [0.0, 4.0]]]), np.array([[1.0, 1.0]]), name="diagonal", seed=0
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "holds"),
+    [(1.0, 1.0, True), (1 + 1e-12, 1.0, True), (1.001, 1.0, False), (math.nan, 1.0, False),
+     (math.inf, 1.0, False), (-1.0, 0.0, True), (1e-300, 0.0, False)],
+)  # fmt: skip
+def test_verdict(value, limit, holds):
+    assert Verdict("", value, limit).holds is holds
+
+
+def test_steps_of_gradient_descent_by_hand():
+    """Of diag(1, 4) with gamma = 1/4: from (1, 1) the distance falls by 9/16 of 1 in the first."""
+    method, theorem = GD(0.25), GradientDescent()
+    first = steps_along_a_run(theorem, method, SCALAR, steps=(0,))
+    assert first.value == pytest.approx(9 / 32)
+    later = steps_along_a_run(theorem, method, SCALAR, steps=(0, 1, 5))
+    assert later.value == pytest.approx(9 / 16)
+    assert (later.limit, later.note, later.holds) == (pytest.approx(9 / 16), "exact", True)
+    assert worst_case(method, SCALAR) == pytest.approx(9 / 16)
+    random = steps_at_random_states(theorem, method, SCALAR)
+    assert 0.01 < random.value <= 9 / 16 + 1e-12
+
+
+class TooGood(GradientDescent):
+    def rate(self, m, setting):
+        return super().rate(m, setting) * 0.98
+
+
+@pytest.mark.parametrize("check", [steps_along_a_run, steps_at_random_states])
+def test_a_promise_that_is_too_good_is_seen(check):
+    assert not check(TooGood(), GD(0.25), SCALAR).holds
+    assert check(GradientDescent(), GD(0.25), SCALAR).holds
+
+
+def test_worst_quadratic_is_tight_for_gd_and_sees_too_good_a_promise():
+    entry = METHODS["gd"]
+    verdict = worst_quadratic(GradientDescent(), entry)
+    assert verdict.holds
+    assert verdict.note == "tight"
+    assert verdict.value == pytest.approx(1)
+    wrong = worst_quadratic(TooGood(), entry)
+    assert wrong.value == pytest.approx(1 / 0.98)
+    assert not wrong.holds
+
+
+def test_worst_quadratic_says_where_there_is_nothing_to_check():
+    verdict = worst_quadratic(METHODS["fedcomgate"].theorems[0], METHODS["fedcomgate"], "published")
+    assert "left out" in verdict.note
+
+
+def test_worst_like_sees_an_unstable_step():
+    problem = Quadratic.random(6, 4, 1.0, 10.0, seed=0)
+    assert worst_like(GD(0.1), problem).holds
+    assert not worst_like(GD(0.3), problem).holds
+    assert not worst_like(Scaffnew(0.3, 0.5), problem).holds
+    with pytest.raises(Refusal, match="fit no problem of 3 clients"):
+        worst_like(METHODS["gradskip"].parameters(problem), problem, theorem=None)
+
+
+class TestLoCoDL:
+    """Theorem 3.1, equations (6) to (10), Corollary 3.2 and section 3.1."""
+
+    @pytest.mark.parametrize("omega_av", [0.0, 0.3, 5.0])
+    def test_relaxation_has_the_largest_chi(self, omega_av):
+        rho = relaxation(omega_av)
+        chi = lambda r: 2 * r - r**2 * (1 + omega_av)  # noqa: E731
+        assert chi(rho) == pytest.approx(rho)
+        assert max(chi(rho * (1 + e)) for e in (-0.01, 0.01)) < rho
+
+    @pytest.mark.parametrize(("n", "d", "k"), [(5, 20, 4), (87, 122, 2), (288, 122, 1)])
+    @pytest.mark.parametrize("kappa", [2.0, 1e4])
+    def test_equation_9_is_8_for_rand_k(self, n, d, k, kappa):
+        omega = d / k - 1
+        nine = probability_for_rand_k(n, d, k, kappa)
+        assert nine == pytest.approx(probability(omega, omega / n, kappa))
+
+    def test_iterations_and_reals(self):
+        assert iterations(100.0, 3.0, 1.0, 0.5) == 100 + 2 * 4 * 4
+        assert reals(4, 100, 25.0) == pytest.approx(50 + 250 + 100)
+        assert ORDERS["locodl"].reals(4, 100, 25.0) == pytest.approx(reals(4, 100, 25.0))
+
+    def test_corollary_holds_for_its_parameters_only(self):
+        problem = Quadratic.random(5, 20, 1.0, 100.0, seed=0)
+        for k, holds in ((4, True), (3, False), (5, False)):
+            setting = Setting.of(METHODS["locodl"].method, problem, RandK(k))
+            method = paper(setting)
+            assert all(c.holds for c in Theorem31().conditions(method, setting))
+            assert all(c.holds for c in Corollary32().conditions(method, setting)) is holds
+        shared = Setting.of(METHODS["locodl"].method, problem, RandK(4, shared=True))
+        assert not all(c.holds for c in Corollary32().conditions(paper(shared), shared))
+
+    def test_section_31_is_the_composite_view(self):
+        problem = Quadratic.random(5, 20, 1.0, 100.0, seed=0)
+        setting = Setting.of(METHODS["locodl"].method, problem, RandK(4))
+        assert without_g(100.0, 1.0) == pytest.approx((setting.L, setting.mu))
+        method = paper(setting)
+        assert Section31().rate(method, setting) == pytest.approx(Theorem31().rate(method, setting))
+        large = replace(method, gamma=2.01 / setting.L)
+        for theorem in (Section31(), Theorem31()):
+            assert not all(c.holds for c in theorem.conditions(large, setting))
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_formulas_of_the_tables_are_their_functions(name):
+    values = {"n": 7.0, "d": 90.0, "kappa": 1234.0, "omega": 11.0, "sqrt": math.sqrt}
+    for order in (ORDERS[name].rounds, ORDERS[name].reals):
+        if order is not None:
+            numbers = [values[x] for x in ("n", "d", "kappa", "omega")]
+            assert order(*numbers) == pytest.approx(eval(order.formula, values))
+
+
+def test_every_theorem_has_its_orders():
+    for entry in METHODS.values():
+        for theorem in entry.theorems:
+            assert theorem.orders is ORDERS[entry.method.name]
+
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from bitbound.solvers.backend import Array, mean
+from bitbound.solvers.method import Every, Method, Needs, Squares
+
+
+@dataclass(frozen=True)
+class State:
+    x: Array
+
+
+@dataclass(frozen=True)
+class Own(Method):
+    gamma: float
+    name: ClassVar[str] = "own"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x, problem, channel):
+        return State(x)
+
+    def communicate(self, s, problem, channel):
+        m = channel.MESSAGE(problem.grad(s.x) - STAR)
+        return State(channel.broadcast(s.x - self.gamma * mean(m)))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return State(problem.x_star[None, :, None])
+
+    def lyapunov(self, s, star, problem):
+        return (Squares(1.0, s.x - star.x),)
+"""
+RULES = """
+from bitbound.theory.theorem import Condition, Entry, Theorem
+
+
+class Contracts(Theorem):
+    method = Own
+    title = "own theorem"
+
+    def conditions(self, m, setting):
+        return (Condition("gamma <= 1/L", m.gamma, 1 / setting.L),)
+
+    def rate(self, m, setting):
+        return (1 - m.gamma * setting.mu) ** FACTOR
+
+
+ENTRY = Entry(Own, (Contracts(),), {"simple": lambda setting: Own(1 / setting.L)})
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    def write(message="send", star="0.0", rules="", factor="2"):
+        path = tmp_path / "own.py"
+        text = OWN.replace("MESSAGE", message).replace("STAR", star)
+        path.write_text(text + rules.replace("FACTOR", factor), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+PROBLEM = ["quadratic:d=4@3", "--kappa", "10", "--seeds", "2"]
+
+
+def check(capsys, path, *words):
+    code = main(["check", PROBLEM[0], path, *words, *PROBLEM[1:], "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_method_of_a_file_with_theorem_and_rules(capsys, own):
+    code, found = check(capsys, own(rules=RULES))
+    assert code == 0
+    (theorem,) = found["theorems"]
+    assert theorem["title"] == "own theorem"
+    assert theorem["hypotheses"][0]["used"] == pytest.approx(1)
+    assert len(theorem["verdicts"]) == 5
+    assert all(verdict["holds"] for verdict in theorem["verdicts"] + found["sound"])
+
+
+def test_a_wrong_theorem_of_a_file_fails(capsys, own):
+    code, found = check(capsys, own(rules=RULES, factor="4"))
+    assert code == 1
+    wrong = [v["check"] for v in found["theorems"][0]["verdicts"] if not v["holds"]]
+    assert "worst case on quadratics / tau" in wrong
+
+
+def test_a_method_of_a_file_without_theorem(capsys, own):
+    code, found = check(capsys, own(), "--set", "gamma=0.1")
+    assert code == 0
+    assert found["theorems"][0]["title"] is None
+    assert found["theorems"][0]["verdicts"][1]["value"] < 1
+    code, found = check(capsys, own(), "--set", "gamma=0.5")
+    assert code == 1
+    assert not found["theorems"][0]["verdicts"][1]["holds"]
+    code, found = check(capsys, own("uplink"), "rand-k:1", "--set", "gamma=0.1")
+    assert code == 1  # without shifts the solution is left again
+
+
+def test_outside_every_theorem(capsys, own):
+    path = own(rules=RULES)
+    code, found = check(capsys, path, "--set", "gamma=0.15")
+    assert code == 1
+    assert not found["theorems"][0]["met"]
+    assert main(["check", PROBLEM[0], path, "--set", "gamma=0.15", "--strict", *PROBLEM[1:]]) == 2
+    assert "gamma <= 1/L fails with 0.15 and 0.1" in capsys.readouterr().err
+
+
+def test_text_says_margins_and_constants(capsys):
+    assert main(["check", PROBLEM[0], "locodl", "rand-k:2", *PROBLEM[1:]]) == 0
+    text = capsys.readouterr().out
+    assert "gamma < 2/L" in text
+    assert "0.50 of its limit" in text
+    assert "of the composite view: L = max_i L_i = 9.5" in text
+    assert text.rstrip().endswith("all checks hold")
+
+
+def test_run_takes_a_file(capsys, own):
+    words = ["run", PROBLEM[0], own(), "--set", "gamma=0.1", *PROBLEM[1:], "--until", "1e-3"]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["method"]["gamma"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "sentence"),
+    [
+        ("x = 1", [], "defines 0 methods and no ENTRY"),
+        ("x = ", [], "cannot be run: SyntaxError"),
+        (OWN, [], "give gamma with --set"),
+        (OWN, ["--set", "beta=1"], "has no parameter 'beta'; it has gamma"),
+        (OWN, ["--set", "gamma"], "cannot be read; expected such as gamma=0.1"),
+        (OWN, ["--set", "gamma=1", "--parameters", "best"], "has no rules"),
+        (None, [], "there is no file"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(capsys, tmp_path, text, words, sentence):
+    path = tmp_path / "own.py"
+    if text is not None:
+        path.write_text(text.replace("MESSAGE", "send").replace("STAR", "0.0"), encoding="utf-8")
+    assert main(["check", PROBLEM[0], str(path), *words, *PROBLEM[1:]]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_settings_are_read():
+    assert parse_setting("q=(1, 0.5)") == ("q", (1, 0.5))
+    assert parse_setting("variant=II") == ("variant", "II")
+    assert parse_setting("K=3") == ("K", 3)
+
+
+def test_file_is_a_class_of_its_own(own):
+    entry = entry_from_file(Path(own()))
+    assert make_method(entry, SCALAR, None, None, {"gamma": 0.1}).gamma == 0.1

@@ -1,0 +1,155 @@
+"""Promised iterations, rounds and bits: exact by hand, and kept by measurements."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.quadratic import Quadratic
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.engine import run
+from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.catalogue import METHODS
+from bitbound.theory.check import unmet
+from bitbound.theory.gd import GradientDescent
+from bitbound.theory.promise import Promise, RoundCost, accuracy_constant, promise, round_cost
+from bitbound.theory.runs import whole_runs
+from bitbound.theory.theorem import Setting
+
+PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
+
+
+def chosen(name):
+    need = METHODS[name].method.needs.compressor
+    return {"unbiased": RandK(2), "contractive": RandK(4), None: None}[need]
+
+
+class TestArithmetic:
+    promise = Promise(0.5, 8.0, 4.0, RoundCost(100.0, 200.0, 4.0))
+
+    def test_steps(self):
+        assert self.promise.steps_to(1.0) == 3
+        assert self.promise.steps_to(8.0) == self.promise.steps_to(100.0) == 0
+        assert self.promise.rounds_to(1.0) == 3 / 4
+        assert self.promise.iterations_to(1.0) == 3
+        assert self.promise.bits_to(1.0) == 75
+        assert self.promise.reals_to(1.0) == 75 / 32
+
+    def test_ends(self):
+        cost = self.promise.cost
+        assert Promise(1.0, 8.0, 1.0, cost).steps_to(1.0) == math.inf
+        assert Promise(0.0, 8.0, 1.0, cost).steps_to(1.0) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "up", "down", "iterations"),
+    [
+        ("gd", 6 * 32, 6 * 32, 1),
+        ("diana", 2 * 35, 6 * 32, 1),
+        ("adiana", 4 * 35, 6 * 32, 1),
+        ("ef21", 4 * 35, 6 * 32, 1),
+        ("scaffnew", 6 * 32, 6 * 32, math.sqrt(20)),
+        ("gradskip", 6 * 32, 6 * 32, math.sqrt(20)),
+        ("compressed-scaffnew", 3 * 32, 6 * 32, None),
+        ("tamuna", 3 * 32, 6 * 32, None),
+        ("locodl", 2 * 35, 6 * 32, None),
+        ("fedcomgate", 2 * 35, 6 * 32, 1),
+        # coin of probability k/d = 1/3: an uncompressed round, else rand-2
+        ("marina", 6 * 32 / 3 + 2 * 35 * 2 / 3, 6 * 32, 1),
+        ("dasha", 2 * 35, 6 * 32, 1),
+        ("scaffold", 12 * 32, 12 * 32, 1),
+    ],
+)
+def test_cost_of_a_round(name, up, down, iterations):
+    method = METHODS[name].parameters(PROBLEM, chosen(name))
+    cost = round_cost(method, PROBLEM, chosen(name))
+    assert cost.uplink_bits == pytest.approx(up)
+    assert cost.downlink_bits == pytest.approx(down)
+    if iterations is None:
+        iterations = 1 / method.p
+    assert cost.iterations == pytest.approx(iterations)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # (L_f/2) |x|^2 <= c |x|^2
+        ("gd", lambda m, c: c.L_f / 2),
+        ("diana", lambda m, c: c.L_f / 2),
+        # f(x) - f* is itself a term
+        ("agd", lambda m, c: 1.0),
+        ("ef21", lambda m, c: 1.0),
+        # the model is a mean of 4 local models
+        ("scaffnew", lambda m, c: c.L_f / 2 / 4),
+        ("compressed-scaffnew", lambda m, c: c.L_f / 2 * m.gamma / 4),
+        # y with weight n/gamma; f + g is smooth with L_f of the composite view and its ridge
+        ("locodl", lambda m, c: (c.L_f + c.ridge) / 2 * m.gamma / 4),
+    ],
+)
+def test_accuracy_constant_by_hand(name, expected):
+    method = METHODS[name].parameters(PROBLEM, chosen(name))
+    view = fitting_view(method, PROBLEM)
+    constant = accuracy_constant(method, view)
+    assert constant == pytest.approx(expected(method, view.constants))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_bound_at_every_point_of_a_run(name):
+    """f - f* <= c Psi at all recorded states: the constant, exactly."""
+    method = METHODS[name].parameters(PROBLEM, chosen(name))
+    view = fitting_view(method, PROBLEM)
+    budget, record = Budget(iterations=300), Record(every=1)
+    trace = run(method, PROBLEM, chosen(name), seeds=3, budget=budget, record=record)
+    gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
+    assert (gap <= accuracy_constant(method, view) * psi * (1 + 1e-9) + 1e-18).all()
+
+
+def test_gradient_descent_reaches_its_promise_exactly():
+    """In one dimension with gamma = 1/(2 L) the promise is an equation: f - f* = c tau^t Psi^0."""
+    problem = Quadratic.from_arrays(np.full((2, 1, 1), 3.0), np.array([[1.0], [2.0]]))
+    method = GD(1 / 6)
+    promised = promise(GradientDescent(), method, problem)
+    assert promised.rate == pytest.approx(1 / 4)
+    assert promised.start == pytest.approx(1.5 * 1.5**2)
+    trace = run(
+        method, problem, seeds=1, budget=Budget(gap=1e-9, iterations=100), record=Record(every=1)
+    )
+    assert trace.columns["gap"] == pytest.approx(
+        promised.start * promised.rate ** trace.columns["iteration"], rel=1e-9
+    )
+    assert trace.bits_to(1e-9)[0] == promised.bits_to(1e-9)
+
+
+def test_a_hypothesis_that_fails_is_named():
+    with pytest.raises(Refusal, match="gamma < 2/L_f fails with 1 against"):
+        promise(GradientDescent(), GD(1.0), PROBLEM)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_whole_runs_keep_promises(name):
+    entry = METHODS[name]
+    method = entry.parameters(PROBLEM, chosen(name))
+    setting = Setting.of(method, PROBLEM, chosen(name))
+    theorem = next(t for t in entry.theorems if not unmet(t, method, setting))
+    found = whole_runs(
+        theorem, method, PROBLEM, chosen(name), seeds=3, accuracy=1e-4, iterations=2000
+    )
+    assert all(verdict.holds for verdict in found.verdicts)
+    assert found.measured < found.promised + 3 * found.error
+
+
+class TooFast(GradientDescent):
+    def rate(self, m, setting):
+        return super().rate(m, setting) ** 3
+
+
+def test_whole_runs_see_a_promise_that_is_too_good():
+    found = whole_runs(TooFast(), GD(1 / 20), PROBLEM, accuracy=1e-8)
+    assert [verdict.holds for verdict in found.verdicts] == [False, False]
+    short = whole_runs(TooFast(), GD(1 / 20), PROBLEM, accuracy=1e-300, iterations=300)
+    assert not short.lyapunov.holds
+    assert short.bits.value == 300 * 6 * 32
+    assert "not reached" in short.bits.note

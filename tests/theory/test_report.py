@@ -1,0 +1,81 @@
+"""The report on all theorems: its rows, its JSON, its figure; and a failing row."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from bitbound import cli
+from bitbound.figures.theory_figures import draw_looseness
+from bitbound.theory import report
+from bitbound.theory.report import N, Row, as_json, rows, standard_problems, tasks
+from bitbound.theory.theorem import Condition
+from bitbound.theory.verdict import Verdict
+
+ROW = Row(
+    "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
+    Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0,
+)  # fmt: skip
+
+
+def test_standard_problems():
+    problems = standard_problems()
+    assert list(problems) == ["worst-case-like", "heterogeneous", "logistic"]
+    assert all(problem.n == N for problem in problems.values())
+
+
+def test_tasks_are_a_product():
+    names = {entry.method.name for entry, *_ in tasks()}
+    assert names == set(report.METHODS)
+    assert len(tasks()) == len(set(map(repr, tasks())))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Examine two methods only."""
+    methods = {name: report.METHODS[name] for name in ("gd", "diana")}
+    monkeypatch.setattr(report, "METHODS", methods)
+
+
+@pytest.mark.usefixtures("few")
+def test_rows():
+    found = [row for some in rows(seeds=2, accuracy=1e-3) for row in some]
+    assert all(row.holds for row in found)
+    assert {row.theorem for row in found} == {
+        "gradient descent, classical", "DIANA, f strongly convex",
+        "DIANA, every f_i strongly convex",
+    }  # fmt: skip
+    tight = [row for row in found if row.theorem == "gradient descent, classical"]
+    assert all(row.worst == pytest.approx(1) for row in tight)
+    assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
+
+
+@pytest.mark.usefixtures("few")
+def test_command(capsys, tmp_path):
+    words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
+    assert cli.main(words) == 0
+    text = capsys.readouterr().out
+    assert (tmp_path / "report.txt").read_text().strip() == text.strip()
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert all(row["holds"] for row in found)
+    assert f"{len(found)} of {len(found)} rows hold" in text
+    assert (tmp_path / "looseness.svg").exists()
+
+
+def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
+    wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
+    monkeypatch.setattr(report, "rows", lambda seeds: iter([[ROW, wrong]]))
+    assert cli.main(["theory", "--output", str(tmp_path)]) == 1
+    text = capsys.readouterr().out
+    assert "1 of 2 rows hold" in text
+    assert "a check is 1.5 and may be 1" in text
+
+
+def test_json_is_strict():
+    text = json.dumps(as_json(replace(ROW, bits=math.nan, rate=math.inf)), allow_nan=False)
+    assert json.loads(text)["bits, promised / measured"] is None
+
+
+def test_figure(tmp_path):
+    assert len(draw_looseness([ROW, replace(ROW, bits=math.nan)], tmp_path)) == 2

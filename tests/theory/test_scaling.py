@@ -1,0 +1,61 @@
+"""Scaling laws: the fit is that of exact power laws, and one law is measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.figures.theory_figures import draw_scaling
+from bitbound.theory.scaling import LAWS, TOLERANCE, Law, fit, scaling
+
+GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.5, 1.0])
+def test_exact_power_law(exponent):
+    bits = 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 4))
+    found = fit(GD, bits)
+    assert found.exponent == pytest.approx(exponent)
+    assert found.error == pytest.approx(0, abs=1e-6)
+    assert found.table == pytest.approx(1)
+    assert found.holds
+
+
+def test_a_larger_exponent_fails_and_noise_is_allowed_for():
+    x = np.array(GD.values)[:, None]
+    assert not fit(GD, x ** (1 + 2 * TOLERANCE) * np.ones((1, 4))).holds
+    noise = np.exp(np.random.default_rng(0).normal(scale=0.3, size=(3, 4)))
+    found = fit(GD, x * noise)
+    assert abs(found.exponent - 1) < found.error
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.method} in {law.quantity}")
+def test_laws_have_a_table_and_points_that_exist(law):
+    assert len(law.values) >= 3
+    for value in law.values:
+        n, d, _, k = law.at(value)
+        assert 1 <= k <= d
+        assert n >= 2
+        assert law.order(value) > 0
+        if law.quantity == "1 + omega":
+            assert d / k == value
+
+
+def test_tables_of_pure_regimes():
+    """Far out the fitted table exponents are the leading ones."""
+    local = next(law for law in LAWS if (law.method, law.quantity) == ("locodl", "kappa"))
+    far = replace(local, values=(1e8, 1e9, 1e10))
+    assert fit(far, np.ones((3, 1))).table == pytest.approx(0.5, abs=1e-3)
+    diana = next(law for law in LAWS if (law.method, law.quantity) == ("diana", "kappa"))
+    far = replace(diana, values=(1e8, 1e9, 1e10))
+    assert fit(far, np.ones((3, 1))).table == pytest.approx(1, abs=1e-3)
+
+
+def test_gradient_descent_is_measured(tmp_path):
+    told = []
+    (found,) = scaling([GD], seeds=2, tell=told.append)
+    assert told == [GD]
+    assert found.bits.shape == (3, 2)
+    assert found.exponent == pytest.approx(1, abs=0.1)
+    paths = draw_scaling([found], tmp_path)
+    assert all(path.stat().st_size > 1000 for path in paths)

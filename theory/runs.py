@@ -1,0 +1,119 @@
+"""Whole runs against a promise: Lyapunov values, rate, and bits to an accuracy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.engine import run
+from bitbound.solvers.method import Every, Method
+from bitbound.solvers.trace import Trace
+from bitbound.theory.promise import promise
+from bitbound.theory.theorem import Theorem
+from bitbound.theory.verdict import Verdict
+
+FALSE_ALARM = 1e-6
+"""Probability that the check of a whole run fails on correct code."""
+
+
+@dataclass(frozen=True)
+class RunsCheck:
+    """Whole runs against a promise.
+
+    Attributes
+    ----------
+    lyapunov : Verdict
+        log of sup_t Psi^t/(tau^t Psi^0) over all runs, against what it exceeds with probability
+        ``FALSE_ALARM`` at most.
+    bits : Verdict
+        Median bits to the accuracy, against the promised bits to 1/100 of it. A run is above 100
+        times the bound on its mean with probability 1/100 at most, so half of 5 runs hardly ever.
+    measured, error : float
+        Mean of log(Psi^T/Psi^0)/T over the runs and half its 95 % confidence interval.
+    promised : float
+        log tau. measured/promised says how loose the theorem is on this problem.
+    promised_bits : float
+        Promised bits to the accuracy.
+    """
+
+    lyapunov: Verdict
+    bits: Verdict
+    measured: float
+    error: float
+    promised: float
+    promised_bits: float
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The two inequalities."""
+        return self.lyapunov, self.bits
+
+
+def whole_runs(
+    theorem: Theorem,
+    method: Method,
+    problem: Any,
+    compressor: Compressor | None = None,
+    *,
+    seeds: int | Sequence[int] = 5,
+    accuracy: float = 1e-6,
+    iterations: int = 20_000,
+) -> RunsCheck:
+    """Check whole runs: Lyapunov values, rate and bits to an accuracy.
+
+    Psi^t/tau^t is a non-negative supermartingale, so by Ville's inequality it ever exceeds
+    R/delta times its start in one of R runs with probability at most delta = ``FALSE_ALARM``.
+
+    Raises
+    ------
+    Refusal
+        If a hypothesis of the theorem fails.
+    """
+    promised = promise(theorem, method, problem, compressor)
+    budget = Budget(gap=accuracy, iterations=iterations)
+    trace = run(method, problem, compressor, seeds=seeds, budget=budget, record=Record(ratio=1.02))
+    steps = trace.columns["rounds" if isinstance(method.schedule, Every) else "iteration"]
+    logs = _log_lyapunov(trace)
+    finite = np.where(np.isnan(logs), np.inf, logs - steps * np.log(promised.rate))
+    last = np.flatnonzero(np.diff(trace.columns["run"], append=-1))
+    slopes = logs[last] / np.maximum(steps[last], 1)
+    runs = len(slopes)
+    error = 0.0
+    if runs > 1:
+        error = float(scipy.stats.sem(slopes) * scipy.stats.t.ppf(0.975, runs - 1))
+    reached = trace.bits_to(accuracy)
+    unfinished = [ending == "iterations" for ending in trace.ending]
+    least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))
+    bits = float(np.sort(np.where(np.isnan(reached), least, reached))[runs // 2])
+    return RunsCheck(
+        Verdict(
+            "Psi^t/(tau^t Psi^0) (log)",
+            float(np.max(finite)),
+            float(np.log(runs / FALSE_ALARM)),
+            f"false alarm {FALSE_ALARM:g}",
+        ),
+        Verdict(
+            "median bits to the accuracy",
+            bits,
+            promised.bits_to(accuracy / 100),
+            "at least: not reached in the iterations allowed" if any(unfinished) else "",
+        ),
+        float(np.mean(slopes)),
+        error,
+        float(np.log(promised.rate)),
+        promised.bits_to(accuracy),
+    )
+
+
+def _log_lyapunov(trace: Trace) -> NDArray[np.float64]:
+    """Give log(Psi^t/Psi^0) at every recorded point."""
+    psi, run = trace.columns["lyapunov"], trace.columns["run"]
+    start = psi[np.searchsorted(run, np.arange(len(trace.seeds)))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs: NDArray[np.float64] = np.log(psi / start[run])
+    return logs

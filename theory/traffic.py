@@ -1,0 +1,188 @@
+"""Whether the ledger counts what is sent, and whether all that passes is sent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bitbound.solvers.backend import Array
+from bitbound.solvers.channel import Channel
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import each
+from bitbound.theory.promise import simulated_world
+from bitbound.theory.verdict import Verdict
+from bitbound.theory.walk import EXACT, RUNS, difference, distance, size, walk
+
+
+def accounts(
+    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+) -> Verdict:
+    """Check the ledger against the bytes of the messages, and that the server answers.
+
+    Sent on the wire, the run must agree with the simulation within 32-bit rounding. The value is
+    the number of bits and gradients that the ledger misses or has too many, or 1 for anything else.
+    """
+    view = fitting_view(method, problem)
+    channel, oracle = simulated_world(method, view, compressor, [seed])
+    scales, counter = _Scales(channel), _Counter(oracle)
+    state = method.start(channel.template, counter, scales)
+    for _ in range(3):
+        for _ in range(5):
+            state = method.local_step(state, counter, scales)
+        state = method.communicate(state, counter, scales)
+    ledger = channel.ledger
+    up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
+    missing = max(0, scales.least - up, up - scales.most)
+    missing += abs(int(ledger.downlink_bits[0]) - scales.down) + abs(gradients - counter.counted)
+    note = "" if scales.down else "the server answers nothing"
+    wired, oracle = simulated_world(method, view, compressor, [seed], wire=True)
+    received = method.start(wired.template, oracle, wired)
+    for _ in range(3):
+        for _ in range(5):
+            received = method.local_step(received, oracle, wired)
+        received = method.communicate(received, oracle, wired)
+    agrees = difference(received, state) <= 1e-4 * (1 + size(state))
+    if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
+        missing += 1
+        note = "the bytes do not give what was sent"
+    return Verdict("bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note)
+
+
+def unsent(
+    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+) -> Verdict:
+    """Check that nothing passes from a client to the others or the server without a message.
+
+    The state and the gradients of the last client are changed while all messages that the server
+    receives stay as they were: neither what the server sends and holds nor the state of another
+    client may change.
+    """
+    view = fitting_view(method, problem)
+    if view.n == 1:
+        return Verdict("nothing passes unsent", 0.0, EXACT, "one client")
+    *_, (state, _, _) = walk(method, view, compressor, seed)
+    generator = np.random.default_rng(seed)
+    last = np.arange(view.n)[:, None, None] == view.n - 1
+    noise, other = generator.standard_normal((2, view.n, view.d, RUNS)) * last
+
+    def change(x: Array) -> Array:
+        return x if x.dtype == bool or x.shape[0] == 1 else x + noise
+
+    tape = _Tape()
+    after = []
+    for start, secret in ((state, 0 * noise), (each(change, state), other)):
+        channel, oracle = simulated_world(method, view, compressor, range(seed, seed + RUNS))
+        server, client = _Replay(channel, tape.rewound()), _Secret(oracle, secret)
+        after.append(method.communicate(method.local_step(start, client, server), client, server))
+    others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
+    worst = max(difference(*others), tape.difference)
+    return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT)
+
+
+class _Wrapped:
+    """Something with a few methods changed."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class _Scales(_Wrapped):
+    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes."""
+
+    inner: Channel
+
+    def __init__(self, inner: Channel) -> None:
+        super().__init__(inner)
+        self.least = self.most = self.down = 0
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        compressor, (n, d, runs) = self.inner.compressor, v.shape
+        uniforms = np.zeros((1 if compressor.shared else n, compressor.uniforms(d), runs))
+        payload = compressor.layout(d).encode(compressor.message(v, uniforms))
+        senders = n if cohort is None else int(np.broadcast_to(cohort, (n, 1, runs)).sum())
+        self.most += senders * 8 * payload.shape[1]
+        self.least += senders * max(0, 8 * payload.shape[1] - 7)
+        return self.inner.uplink(v, cohort)
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        bits = 32 * int(np.broadcast_to(True if mask is None else mask, v.shape).sum())
+        self.most, self.least = self.most + bits, self.least + bits
+        return self.inner.send(v, mask)
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        shape = (self.inner.n, *v.shape[1:])
+        self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
+        return self.inner.broadcast(v, mask)
+
+
+class _Counter(_Wrapped):
+    """Gradients of one run, counted by themselves."""
+
+    counted = 0
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        if active is None or not isinstance(active, int):
+            everyone = (self.inner.n, 1, 1)
+            self.counted += int(np.broadcast_to(True if active is None else active, everyone).sum())
+        else:
+            self.counted += active
+        return self.inner.grad(x, active=active, sample=sample)
+
+
+class _Tape:
+    """What the server received and sent in a first pass, and how far the second differs."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self.difference = 0.0
+        self.noted: Iterator[Array] | None = None
+        self.passes = 0
+
+    def rewound(self) -> "_Tape":
+        """Begin the next pass."""
+        self.noted = iter(self.arrays) if self.passes else None
+        self.passes += 1
+        return self
+
+    def first(self, x: Array) -> Array:
+        """Give x, or what stood here in the first pass."""
+        if self.noted is not None:
+            return next(self.noted)
+        self.arrays.append(x)
+        return x
+
+
+class _Replay(_Wrapped):
+    """A channel with a tape: in the second pass what the server receives is that of the first."""
+
+    def __init__(self, inner: Channel, tape: _Tape) -> None:
+        super().__init__(inner)
+        self.tape = tape
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        return self.tape.first(self.inner.uplink(v, cohort))
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        return self.tape.first(self.inner.send(v, mask))
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        received = self.inner.broadcast(v, mask)
+        kept = self.tape.first(received)
+        self.tape.difference = max(self.tape.difference, distance(received, kept))
+        return kept
+
+
+class _Secret(_Wrapped):
+    """Gradients with something added."""
+
+    def __init__(self, inner: Any, added: Array) -> None:
+        super().__init__(inner)
+        self.added = added
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        return self.inner.grad(x, active=active, sample=sample) + self.added

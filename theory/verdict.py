@@ -1,0 +1,31 @@
+"""The outcome of a check: a number and its limit."""
+
+from dataclasses import dataclass
+
+ROUNDING = 1e-9
+"""Relative excess over a limit that counts as rounding."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A checked inequality ``value <= limit``.
+
+    Attributes
+    ----------
+    check : str
+        What was checked.
+    value, limit : float
+        What came out, and what was promised.
+    note : str
+        What a reader wants to know beside it.
+    """
+
+    check: str
+    value: float
+    limit: float
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value stays within the limit, up to rounding; NaN does not."""
+        return self.value <= self.limit + ROUNDING * abs(self.limit)
