@@ -138,10 +138,15 @@ def _finish(place: Axes, panel: Panel, drawn: list[Curve]) -> None:
     place.xaxis.set_major_formatter(EngFormatter(sep=""))
     place.set_xlabel("bits sent per client")
     place.set_title(panel.title)
-    chosen = {METHOD_LABELS.get(c.method, c.method): c.k for c in drawn if c.k is not None}
+    chosen: dict[str, list[str]] = {}
+    for curve in drawn:
+        if curve.k is not None:
+            ks = chosen.setdefault(METHOD_LABELS.get(curve.method, curve.method), [])
+            ks += [str(curve.k)] * (str(curve.k) not in ks)
     if chosen:
-        each = ", ".join(f"{k} ({method})" for method, k in chosen.items())
-        same = set(chosen.values())
+        texts = {method: "/".join(ks) for method, ks in chosen.items()}
+        each = ", ".join(f"{k} ({method})" for method, k in texts.items())
+        same = set(texts.values())
         place.annotate(
             f"k = {same.pop() if len(same) == 1 else each}",
             (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=6.5, color="0.35",

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
@@ -23,7 +23,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.selector import problem as select_problem
 from bitbound.figures.recipes import Curve, Panel
+from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
+from bitbound.solvers.method import Method
 from bitbound.solvers.store import Store
 from bitbound.solvers.trace import Trace
 from bitbound.theory.catalogue import parameters
@@ -42,15 +44,26 @@ class Job:
     seeds: int
     folder: Path
 
+    @property
+    def key(self) -> Hashable:
+        """What determines the trace: jobs of two panels with the same key have the same one."""
+        panel = self.panel
+        return panel.problem, panel.kappa, panel.budget, self.curve, self.seeds
+
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it."""
-        problem = _problem(self.panel.problem, self.panel.kappa)
-        curve = self.curve
-        compressor = select_compressor(curve.compressor) if curve.compressor else None
-        method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
+        problem, method, compressor = world(self.panel, self.curve)
         return Store(self.folder).trace(
             method, problem, compressor, seeds=self.seeds, budget=self.panel.budget
         )
+
+
+def world(panel: Panel, curve: Curve) -> tuple[Problem, Method, Compressor | None]:
+    """Make the problem of a panel, and the method and the compressor of a curve."""
+    problem = _problem(panel.problem, panel.kappa)
+    compressor = select_compressor(curve.compressor) if curve.compressor else None
+    method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
+    return problem, method, compressor
 
 
 def traces(jobs: Iterable[Job], processes: int | None = None) -> Iterator[tuple[Job, Trace]]:
@@ -156,6 +169,6 @@ def _run(job: Job) -> Trace:
         os._exit(_STOPPED)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _problem(selector: str, kappa: float) -> Problem:
     return select_problem(selector, kappa=kappa)

@@ -6,10 +6,13 @@ theorems give.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
+from bitbound.data.catalogue import CATALOGUE
 from bitbound.data.errors import Refusal
+from bitbound.figures.recommendation import recommended_k
 from bitbound.solvers.budget import Budget
 from bitbound.theory.catalogue import METHODS
 
@@ -122,6 +125,12 @@ class Panel:
         return Budget(bits=self.most_bits or self.bits, gap=self.floor)
 
     @property
+    def size(self) -> int:
+        """Numbers in the vectors of all clients, n d; n where d is not in the catalogue."""
+        dataset, n = self.problem.rsplit("@", 1)
+        return int(n) * (CATALOGUE[dataset].features if dataset in CATALOGUE else 1)
+
+    @property
     def available(self) -> tuple[Curve, ...]:
         """The curves whose method is in the catalogue."""
         return tuple(curve for curve in self.curves if curve.method in METHODS)
@@ -169,19 +178,66 @@ FIGURES = tuple(_RECIPES)
 """Numbers of the figures that can be drawn."""
 
 
-def compressed(method: str, k: int, rule: str | None = None) -> tuple[Curve, ...]:
-    """Give a method with the four compressors of the paper."""
-    selectors = (f"rand-k:{k}", "natural", f"rand-k:{k}+natural", "l1")
-    return tuple(Curve(method, selector, rule) for selector in selectors)
+VERSIONS = ("paper", "best")
+"""The parameters of a figure: the paper's, or the best that theory gives each method."""
+
+_RULES = {
+    "paper": {
+        "locodl": "paper",
+        "adiana": "paper",
+        "diana": "a",
+        "5gcs-cc": "best",
+        "compressed-scaffnew": "paper",
+        "gradskip": "paper",
+        "scaffold": "paper",
+        "gd": "1/L",
+    },
+    "best": {
+        "locodl": "balanced",
+        "adiana": "best",
+        "diana": "b",
+        "5gcs-cc": "best",
+        "compressed-scaffnew": "best",
+        "gradskip": "paper",
+        "scaffold": "best",
+        "gd": "optimal",
+    },
+}
+_FORMS = ("rand-k:K", "natural", "rand-k:K+natural", "l1")
 
 
-def paper_figure(number: int, *, scaled: bool = False) -> Figure:
-    """Give a figure of the LoCoDL paper, with its curves, its k and its axes, and GD beside them.
+def compressed(
+    method: str, k: Callable[[str], int] | int, rule: str | None = None
+) -> tuple[Curve, ...]:
+    """Give a method with the four compressors of the paper; k may depend on the form."""
+    choose = k if callable(k) else lambda form: k
+    return tuple(
+        Curve(method, form.replace("K", str(choose(form))) if "K" in form else form, rule)
+        for form in _FORMS
+    )
+
+
+def paper_figure(number: int, version: str = "paper", *, scaled: bool = False) -> Figure:
+    """Give a figure of the LoCoDL paper, with its curves and its axes, and GD beside them.
+
+    In version "paper", k is the paper's and the parameters are those of the published theorems.
+    For DIANA these are the general convex result, arXiv:1905.11261 (rule "a"): the LoCoDL paper
+    does not state which theorem it used. The step of the original DIANA papers (rule "b", for
+    which every f_i must be strongly convex) needs about half the bits; it is in version "best".
+
+    In version "best" every method has its best rule, and the k of every rand-k is the one with the
+    fewest promised bits. GradSkip has one rule.
+
+    5GCS-CC solves its subproblems to the criterion of its theorem in both versions. The number K
+    of local steps that is enough in the worst case needs the same bits and several times the
+    gradients, which Table 2 shows.
 
     Parameters
     ----------
     number : int
         1 to 4.
+    version : "paper" or "best"
+        Whose parameters.
     scaled : bool
         Take the data whose features were scaled to [-1, 1], where LibSVM has them (``diabetes``
         and ``australian``; the features of ``a5a`` and ``w1a`` are 0 and 1).
@@ -197,26 +253,63 @@ def paper_figure(number: int, *, scaled: bool = False) -> Figure:
     dataset = recipe.scaled if scaled else recipe.dataset
     panels = tuple(
         Panel(
-            title=f"({letter}) {dataset}, n = {n}",
+            title=f"({letter}) {dataset}, n = {n}{', best' if version == 'best' else ''}",
             problem=f"{dataset}@{n}",
             kappa=1e4,
             bits=recipe.bits,
             floor=1e-5,
-            curves=(
-                *compressed("locodl", k, "paper"),
-                *compressed("adiana", recipe.adiana),
-                *compressed("diana", 1),
-                *compressed("5gcs-cc", 1),
-                Curve("compressed-scaffnew", options=(("s", 2),)),
-                Curve("gradskip"),
-                Curve("scaffold"),
-                Curve("gd"),
-            ),
+            curves=_curves(recipe, dataset, n, version),
         )
-        for letter, (n, k) in zip("abc", recipe.locodl.items(), strict=False)
+        for letter, n in zip("abc", recipe.locodl, strict=False)
     )
     suffix = "-scaled" if dataset != recipe.dataset else ""
-    return Figure(f"figure{number}{suffix}", panels)
+    return Figure(f"figure{number}{suffix}-{version}", panels)
+
+
+def _curves(recipe: _Recipe, dataset: str, n: int, version: str) -> tuple[Curve, ...]:
+    rules = _RULES[version]
+    published = {"locodl": recipe.locodl[n], "adiana": recipe.adiana, "diana": 1, "5gcs-cc": 1}
+
+    def k(method: str, form: str) -> int:
+        if version == "paper":
+            return published[method]
+        d = CATALOGUE[dataset].features
+        return recommended_k(method, rules[method], form, n, d, 1e4)
+
+    owners = (("s", 2),) if version == "paper" else ()
+    return (
+        *(
+            curve
+            for method in published
+            for curve in compressed(method, partial(k, method), rules[method])
+        ),
+        Curve("compressed-scaffnew", None, rules["compressed-scaffnew"], owners),
+        *(Curve(method, None, rules[method]) for method in ("gradskip", "scaffold", "gd")),
+    )
+
+
+def all_rules() -> Panel:
+    """Give what Table 2 is measured on: every method with all its rules, on data without a file.
+
+    The compressor is rand-k with k = ceil(d/n), the one that the paper recommends; top-k for
+    methods that take contractive ones. Rules for other compressors are left out, and the
+    published ones of FedCOMGATE, which diverge.
+    """
+    n, k = 9, 4
+    kinds = {"unbiased": f"rand-k:{k}", "contractive": f"top-k:{k}", None: None}
+    return Panel(
+        title="Table 2",
+        problem=f"breast-cancer@{n}",
+        kappa=1e3,
+        bits=2e7,
+        floor=1e-5,
+        curves=tuple(
+            Curve(name, kinds[METHODS[name].method.needs.compressor], rule)
+            for name in _ordered(METHODS)
+            for rule in METHODS[name].rules
+            if rule not in ("5gcs", "published")
+        ),
+    )
 
 
 def demonstration() -> Figure:

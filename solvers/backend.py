@@ -97,15 +97,13 @@ def transfer(problem: Any, library: str, dtype: str = "float64") -> Any:
 
 
 def _move(value: Any, library: str, dtype: str) -> Any:
-    if scipy.sparse.issparse(value):
-        value = value.tocsr().astype(dtype)
+    if isinstance(value, scipy.sparse.sparray):
+        matrix: Any = value.astype(dtype)
         if library == "cupy":
             import cupyx.scipy.sparse  # noqa: PLC0415  (an optional extra)
 
-            return cupyx.scipy.sparse.csr_matrix(value)
-        if library != "numpy":
-            return namespace(library).asarray(value.toarray())
-        return value
+            return cupyx.scipy.sparse.csr_matrix(matrix)
+        return matrix if library == "numpy" else namespace(library).asarray(matrix.toarray())
     if isinstance(value, np.ndarray):
         floating = np.issubdtype(value.dtype, np.floating)
         return namespace(library).asarray(value.astype(dtype) if floating else value)
@@ -148,7 +146,15 @@ def feature_max(x: Array) -> Array:
 
 
 def where(mask: Array, yes: Array, no: Array) -> Array:
-    """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast."""
+    """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast.
+
+    One of the two itself is given back where the mask holds everywhere, or nowhere.
+    """
+    if is_numpy_array(mask) and yes.shape == no.shape:
+        if mask.all():
+            return yes
+        if not mask.any():
+            return no
     return array_namespace(yes).where(mask, yes, no)
 
 

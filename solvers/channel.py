@@ -227,19 +227,23 @@ class Oracle:
     ) -> Array:
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
 
-        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many.
+        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
+        there is none in any run, 0 is given and nothing evaluated.
         With ``sample`` the next noise of that slot is added, if there is any.
         """
         if active is None:
             active = self.n
-        self.ledger.gradients[self.runs] += (
-            active if isinstance(active, int) else _count(active, (self.n, 1, len(self.runs)))
-        )
-        gradients = self.problem.grad(x)
+        if not isinstance(active, int):
+            active = _count(active, (self.n, 1, len(self.runs)))
+        self.ledger.gradients[self.runs] += active
+        gradients = self.problem.grad(x) if np.any(active) else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = like(gradients, self.tape.draw(sample, self.n, self.d))
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
+    def _nothing(self, x: Array) -> Array:
+        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.n, *x.shape[1:]))
 
     def grad_g(self, y: Array) -> Array:
         """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""

@@ -22,6 +22,9 @@ from bitbound.solvers.trace import COLUMNS, Trace
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
 
+_CACHED = 1 << 18
+"""Numbers in the vectors of a batch of runs."""
+
 
 def run(
     method: Method,
@@ -36,7 +39,7 @@ def run(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> Trace:
-    """Run a method on a problem from its x_0, with R runs at once.
+    """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
 
     Parameters
     ----------
@@ -74,18 +77,39 @@ def run(
         method, problem, compressor, seeds=seeds, budget=budget, record=record, wire=wire,
         library=library, dtype=dtype,
     )  # fmt: skip
+    run_seeds = fitting_seeds(seeds, batch(method, problem))
+    tell = progress or (lambda fraction: None)
+    parts: list[dict[str, NDArray[Any]]] = []
+    ending: tuple[str, ...] = ()
     with quiet_machine():
-        simulation = _Simulation(
-            transfer(method, library, dtype),
-            transfer(fitting_view(method, problem), library, dtype),
-            fitting_compressor(method, compressor, problem.d),
-            fitting_seeds(seeds, batch(method, problem)),
-            budget,
-            record or Record(),
-            wire,
-        )
-        columns, ending = simulation.finish(progress or (lambda fraction: None))
+        for some in _batches(len(run_seeds), problem.n * problem.d, library):
+            simulation = _Simulation(
+                transfer(narrow(method, some), library, dtype),
+                transfer(narrow(fitting_view(method, problem), some), library, dtype),
+                fitting_compressor(method, compressor, problem.d),
+                tuple(run_seeds[run] for run in some),
+                budget,
+                record or Record(),
+                wire,
+            )
+            done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
+            columns, endings = simulation.finish(
+                lambda part, done=done, share=share: tell(done + share * part)  # type: ignore[misc]
+            )
+            parts.append(columns | {"run": some[columns["run"]]})
+            ending += endings
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     return Trace(settings, columns, ending)
+
+
+def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
+    """Divide the runs into batches, with vectors of one run of so many numbers, n d.
+
+    On the host a batch is as large as fits into a cache, 2 MiB for a vector (n, d, R), and one run
+    at least: larger ones are slower. On an accelerator there is one batch.
+    """
+    width = max(1, _CACHED // size) if library == "numpy" else runs
+    return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 
 def specification(
@@ -222,10 +246,8 @@ class _Simulation:
         """Record some of the active runs and let those drop out that have ended."""
         everyone = positions.size == self.active.size
         state = self.state if everyone else take(self.state, positions)
-        method, problem = (
-            owner if everyone else narrow(owner, positions)
-            for owner in (self.method, self.problem)
-        )
+        method = self.method if everyone else narrow(self.method, positions)
+        problem = self.problem if everyone else narrow(self.problem, positions)
         runs = self.active[positions]
         x = method.model(state)
         gap = host(problem.gap(x))

@@ -1,5 +1,6 @@
 """Compressors that send few of the d entries."""
 
+import math
 from dataclasses import dataclass
 
 from array_api_compat import array_namespace, device
@@ -130,11 +131,7 @@ class L1Selection(Compressor):
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         xp = array_namespace(x)
-        sums = xp.cumulative_sum(xp.abs(x), axis=1)
-        norm = sums[:, -1:, :]
-        # Where uniforms * norm rounds up to the norm, the number below the norm keeps us inside.
-        target = xp.minimum(uniforms * norm, xp.nextafter(norm, -xp.ones_like(norm)))
-        index = xp.astype(feature_sum(xp.astype(sums <= target, x.dtype)), xp.int64)
+        index, norm = _drawn(xp.abs(x), uniforms)
         return index, xp.sign(xp.take_along_axis(x, index, axis=1)) * norm
 
     def vector(self, message: wire.Message, d: int) -> Array:
@@ -165,6 +162,43 @@ def subsets(uniforms: Array, d: int) -> Array:
         taken = xp.any(chosen[:i, ...] == t, axis=0)
         chosen[i, ...] = xp.where(taken, j, t)
     return xp.permute_dims(chosen, (1, 0, 2))
+
+
+def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
+    """Draw one feature of each client and run by its weight, and give all weights together.
+
+    The feature is the first whose cumulative weight is above uniforms * total, with one uniform
+    (n, 1, R) each; weights are (n, d, R) and not negative. It is found in two steps, first among
+    the sums of sqrt(d) blocks and then within a block: a cumulative sum is a slow operation.
+    """
+    xp = array_namespace(weights)
+    n, d, runs = weights.shape
+    width = math.ceil(math.sqrt(d))
+    count = -(-d // width)
+    rest = xp.zeros((n, count * width - d, runs), dtype=weights.dtype, device=device(weights))
+    filled = xp.concat((weights, rest), axis=1)
+    blocks = xp.reshape(filled, (n * count, width, runs))
+    sums = xp.cumulative_sum(xp.reshape(feature_sum(blocks), (n, count, runs)), axis=1)
+    total = sums[:, -1:, :]
+    target = _below(uniforms * total, total)
+    block = _exceeding(sums, target)
+    before = xp.take_along_axis(sums, xp.maximum(block - 1, xp.zeros_like(block)), axis=1)
+    target = target - xp.where(block > 0, before, xp.zeros_like(before))
+    features = block * width + xp.arange(width, device=device(weights))[None, :, None]
+    inner = xp.cumulative_sum(xp.take_along_axis(filled, features, axis=1), axis=1)
+    return block * width + _exceeding(inner, _below(target, inner[:, -1:, :])), total
+
+
+def _below(x: Array, bound: Array) -> Array:
+    """Give x, and the largest number below the bound where rounding has brought x up to it."""
+    xp = array_namespace(x)
+    return xp.minimum(x, xp.nextafter(bound, -xp.ones_like(bound)))
+
+
+def _exceeding(sums: Array, target: Array) -> Array:
+    """Give the position of the first cumulative sum above a target: (n, d, R) to (n, 1, R)."""
+    xp = array_namespace(sums)
+    return xp.astype(feature_sum(xp.astype(sums <= target, sums.dtype)), xp.int64)
 
 
 def require_at_most(name: str, k: int, d: int) -> None:

@@ -19,6 +19,7 @@ def made():
         columns["gap"] = np.concatenate(gaps).astype(float)
         columns["rounds"] = np.concatenate([np.arange(size) for size in sizes])
         columns["gradients"] = 3.0 * columns["rounds"]
-        return Trace({"seeds": list(range(runs))}, columns, tuple(ending or ["gap"] * runs))
+        settings = {"seeds": list(range(runs)), "method": {"parameters": {"gamma": 0.5}}}
+        return Trace(settings, columns, tuple(ending or ["gap"] * runs))
 
     return make

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -14,8 +15,8 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.figures import pool
 from bitbound.figures.pool import SCHEDULER, Job, traces
-from bitbound.figures.recipes import demonstration, paper_figure
-from bitbound.figures.reproduction import reproduce
+from bitbound.figures.recipes import Curve, Figure, demonstration, paper_figure
+from bitbound.figures.reproduction import reproduce, reproduce_paper
 from bitbound.solvers import store
 from bitbound.solvers.trace import Trace
 from bitbound.theory.catalogue import METHODS
@@ -86,6 +87,77 @@ def test_starting_again_computes_only_what_is_missing(here, short, tmp_path, mon
     assert here == []
     assert [path.read_bytes() for path in drawn] == content
     assert f"{len(curves)}/{len(curves)}" in capsys.readouterr().err
+
+
+@pytest.fixture
+def paper(monkeypatch):
+    """Put short runs, without a file, in place of the paper's figures and of Table 2."""
+    panel = replace(
+        demonstration().panels[0], kappa=50.0, bits=1e5, floor=1e-5, most_bits=None,
+        curves=paper_figure(2).panels[1].curves,
+    )  # fmt: skip
+    kept = [
+        c for c in panel.curves if c.kind in (None, "rand-k+natural") and c.method != "scaffold"
+    ]
+
+    def figure(number, version, *, scaled):
+        curves = tuple(replace(c, rule="b") if c.method == "diana" else c for c in kept)
+        curves = tuple(kept) if version == "paper" else curves
+        panels = (replace(panel, title=f"(a) {version}", curves=curves),)
+        return Figure(f"figure{number}-{version}{'-scaled' * scaled}", panels)
+
+    table = replace(panel, title="Table 2", curves=(Curve("gd", None, "optimal"),))
+    monkeypatch.setattr("bitbound.figures.reproduction.paper_figure", figure)
+    monkeypatch.setattr("bitbound.figures.reproduction.all_rules", lambda: table)
+    monkeypatch.setattr("bitbound.figures.reproduction.FIGURES", (2,))
+    return len(kept)
+
+
+def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, tmp_path):
+    told = []
+    paths = reproduce_paper([2], tmp_path, seeds=2, processes=1, tell=told.append)
+    names = [f"figure2-{v}.{s}" for v in ("paper", "best") for s in ("svg", "png")]
+    assert sorted(path.name for path in paths) == sorted(
+        [*names, "verdicts.json", "verdicts.txt", "table2.txt"]
+    )
+    # DIANA and GD have two sets of parameters, the other curves are computed once
+    assert len(here) == paper + 2
+    assert len(set(here)) == paper
+    judged = json.loads((tmp_path / "verdicts.json").read_text())
+    claims = {c["claim"]: c for c in judged["figures"][0]["panels"][0]["claims"]}
+    assert len(claims) == 11
+    for claim in claims.values():
+        assert ("why" in claim) == (claim["outcome"] == "does not hold")
+    texts = [(tmp_path / name).read_text() for name in ("table2.txt", "verdicts.txt")]
+    assert ["\n" + text.removesuffix("\n") for text in texts] == told[-2:]
+    before = [path.read_bytes() for path in paths]
+    here.clear()
+    reproduce_paper([2], tmp_path, seeds=2, processes=1, tell=told.append)
+    assert here == []
+    assert [path.read_bytes() for path in paths] == before
+
+
+def test_one_figure_of_several_has_no_table(here, paper, monkeypatch, tmp_path):
+    monkeypatch.setattr("bitbound.figures.reproduction.FIGURES", (1, 2))
+    paths = reproduce_paper([2], tmp_path, versions=["paper"], seeds=1, processes=1, tell=str)
+    assert sorted(path.name for path in paths) == [
+        "figure2-paper.png", "figure2-paper.svg", "verdicts.json", "verdicts.txt"
+    ]  # fmt: skip
+    assert len(here) == paper
+
+
+def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(
+        "bitbound.figures.reproduction.traces",
+        lambda jobs, processes: iter(started.extend(jobs) or ()),
+    )
+    with pytest.raises(KeyError):
+        reproduce_paper([1, 2, 4], tmp_path)
+    assert {(j.panel.problem, j.curve.method) for j in started[:4]} == {("w1a@619", "5gcs-cc")}
+    sizes = [job.panel.size for job in started if job.curve.method != "5gcs-cc"]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len({job.key for job in started}) == len(started)
 
 
 def test_other_seeds_are_computed_anew(here, short, tmp_path):

@@ -1,8 +1,19 @@
+import math
+
 import pytest
 
 from bitbound.data.catalogue import CATALOGUE
 from bitbound.data.errors import Refusal
-from bitbound.figures.recipes import FIGURES, Curve, demonstration, paper_figure
+from bitbound.figures.recipes import (
+    FIGURES,
+    VERSIONS,
+    Curve,
+    all_rules,
+    demonstration,
+    paper_figure,
+)
+from bitbound.figures.recommendation import recommended_k
+from bitbound.solvers.compressors.selector import compressor
 from bitbound.theory.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
@@ -43,10 +54,69 @@ def test_all_ten_panels_are_there():
     assert len(PAPER) == 10
 
 
+RULES = {
+    "paper": {"locodl": "paper", "adiana": "paper", "diana": "a", "scaffold": "paper", "gd": "1/L"},
+    "best": {
+        "locodl": "balanced", "adiana": "best", "diana": "b", "scaffold": "best", "gd": "optimal",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("number", FIGURES)
-def test_locodl_has_the_parameters_of_the_paper(number):
-    for panel in paper_figure(number).panels:
-        assert {c.rule for c in panel.curves if c.method == "locodl"} == {"paper"}
+def test_every_curve_has_the_rule_of_its_version(number, version):
+    other = {"5gcs-cc": "best", "compressed-scaffnew": version, "gradskip": "paper"}
+    for panel in paper_figure(number, version).panels:
+        for curve in panel.curves:
+            assert curve.rule == (RULES[version] | other)[curve.method]
+            assert curve.rule in METHODS[curve.method].rules
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_versions_differ_in_parameters_only(number):
+    paper, best = (paper_figure(number, version) for version in VERSIONS)
+    assert (paper.name, best.name) == (f"figure{number}-paper", f"figure{number}-best")
+    for one, other in zip(paper.panels, best.panels, strict=True):
+        assert other.title == f"{one.title}, best"
+        assert (one.problem, one.kappa, one.budget) == (other.problem, other.kappa, other.budget)
+        named = [[(c.method, c.kind) for c in panel.curves] for panel in (one, other)]
+        assert named[0] == named[1]
+
+
+@pytest.mark.parametrize("form", ["rand-k:K", "rand-k:K+natural"])
+@pytest.mark.parametrize(("n", "d"), [(6, 8), (225, 14)])
+def test_recommended_k_of_diana_has_the_fewest_promised_bits(form, n, d):
+    """Written out for version B: tau = 1 - min{4 gamma mu L/(L + mu), alpha/2}, kappa 100."""
+    mu, L = 2.0, 101.0
+
+    def bits(k):
+        sent = compressor(form.replace("K", str(k)))
+        omega = sent.omega(d)
+        alpha = 1 / (1 + omega)
+        gamma = min(alpha / (2 * mu), 2 / ((L + mu) * (1 + 6 * omega / n)))
+        return sent.bits(d) / -math.log1p(-min(2 * gamma * mu * L / (mu + L), alpha / 2))
+
+    least = min(map(bits, range(1, d + 1)))
+    expected = next(k for k in range(1, d + 1) if bits(k) <= 1.01 * least)
+    assert recommended_k("diana", "b", form, n, d, 100.0) == expected
+
+
+def test_recommended_k_is_in_the_panels():
+    panel = paper_figure(4, "best").panels[0]
+    ks = {(c.method, c.kind): c.k for c in panel.curves if c.k}
+    for (method, kind), k in ks.items():
+        form = kind.replace("rand-k", "rand-k:K")
+        rule = "best" if method == "5gcs-cc" else RULES["best"][method]
+        assert k == recommended_k(method, rule, form, 87, 300, 1e4)
+    assert ks["adiana", "rand-k"] > 75
+    assert ks["locodl", "rand-k"] < 4
+
+
+def test_table_2_has_every_method_with_rules_that_fit():
+    panel = all_rules()
+    assert {curve.method for curve in panel.curves} == set(METHODS)
+    for curve in panel.curves:
+        assert curve.rule in METHODS[curve.method].rules
 
 
 @pytest.mark.parametrize("number", FIGURES)
@@ -60,10 +130,10 @@ def test_what_the_catalogue_lacks_is_named(number):
 @pytest.mark.parametrize(
     ("number", "data", "name"),
     [
-        (1, "a5a", "figure1"),
-        (2, "diabetes_scale", "figure2-scaled"),
-        (3, "australian_scale", "figure3-scaled"),
-        (4, "w1a", "figure4"),
+        (1, "a5a", "figure1-paper"),
+        (2, "diabetes_scale", "figure2-scaled-paper"),
+        (3, "australian_scale", "figure3-scaled-paper"),
+        (4, "w1a", "figure4-paper"),
     ],
 )
 def test_scaled_data_where_there_are_some(number, data, name):

@@ -8,8 +8,9 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.quadratic import Quadratic
 from bitbound.solvers.budget import Budget, Record
+from bitbound.solvers.channel import Ledger, Oracle
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
+from bitbound.solvers.engine import _batches, run
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.catalogue import parameters
 
@@ -115,6 +116,45 @@ def test_one_point_for_each_run_and_progress_reaches_one(problem, locodl):
     assert told[-1] == 1.0
     assert sorted(set(trace.columns["run"])) == [0, 1, 2]
     assert (np.diff(trace.columns["run"]) >= 0).all()
+
+
+@pytest.mark.parametrize(("cached", "sizes"), [(1, [1, 1, 1]), (2.5, [2, 1]), (9, [3])])
+def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, cached, sizes):
+    """A batch holds as many runs as fit, one at least; runs may have their own step sizes."""
+    method = replace(locodl, gamma=locodl.gamma * np.array([1.0, 0.5, 0.8]).reshape(1, 1, 3))
+    budget = Budget(rounds=40)
+    at_once = run(method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget)
+    size = problem.n * problem.d
+    monkeypatch.setattr("bitbound.solvers.engine._CACHED", int(cached * size))
+    made = [batch.size for batch in _batches(3, size, "numpy")]
+    assert made == sizes
+    assert [batch.size for batch in _batches(3, size, "cupy")] == [3]
+    told = []
+    trace = run(
+        method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget,
+        progress=told.append,
+    )  # fmt: skip
+    assert (trace.specification, trace.ending) == (at_once.specification, at_once.ending)
+    for name, column in at_once.columns.items():
+        assert np.allclose(trace.columns[name], column, rtol=1e-10, atol=0), name
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1)
+
+
+def test_gradients_of_no_client_are_not_evaluated(problem):
+    class Untouchable:
+        n, d = problem.n, problem.d
+
+        def grad(self, x):
+            raise AssertionError
+
+    oracle = Oracle(Untouchable(), np.arange(2), ledger := Ledger(2))
+    x = np.ones((1, problem.d, 2))
+    nobody = np.zeros((problem.n, 1, 2), dtype=bool)
+    assert np.array_equal(oracle.grad(x, active=nobody), np.zeros((problem.n, problem.d, 2)))
+    assert ledger.gradients.tolist() == [0, 0]
+    with pytest.raises(AssertionError):
+        oracle.grad(x, active=nobody | (np.arange(2) == 1))
 
 
 def test_single_precision_is_an_option(problem):

@@ -1,0 +1,165 @@
+"""The commands certify and certified, their tables and figures."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.figures import certified as certified_module
+from bitbound.figures import certified_contest
+from bitbound.figures.certified import certified
+from bitbound.figures.certified_contest import Saving, contests
+from bitbound.figures.certified_drawing import draw_looseness, draw_savings
+from bitbound.figures.certified_rates import Rates, rate
+from bitbound.figures.certified_tables import rates_table, savings_table
+from bitbound.theory.catalogue import METHODS
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """Give a machine without any LibSVM file."""
+    monkeypatch.delenv("BITBOUND_DATA", raising=False)
+    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path / "cache"))
+    certified_contest._problem.cache_clear()
+    yield tmp_path
+    certified_contest._problem.cache_clear()
+
+
+def test_a_rate_in_one_family():
+    found = rate("scaffnew", "best", 10, 100.0, 9.0)
+    assert found.verdict == "tight"
+    assert found.published == pytest.approx(1 - (1 - 2 / 101) ** 2)
+    assert rate("scaffold", "paper", 10, 100.0, 9.0).verdict.startswith("loose by a factor 4")
+    assert "adaptive" in rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
+
+
+def test_rates_cover_the_grid():
+    uncompressed, compressed = Rates("gd").trace(), Rates("diana").trace()
+    assert {r.varied for r in uncompressed} == {"", "kappa", "n"}
+    assert {r.varied for r in compressed} == {"", "kappa", "omega", "n"}
+    assert {r.rule for r in compressed} == set(METHODS["diana"].rules)
+    for found in (*uncompressed, *compressed):
+        assert found.certified >= found.published * (1 - 1e-5)
+
+
+def test_contests_without_data_take_what_is_embedded(bare):
+    found = contests(1, bare)
+    assert {contest.panel.problem for contest in found} == {"breast-cancer@9"}
+    assert [contest.method for contest in found] == [
+        "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["scaffnew", "diana"])
+def test_a_contest_promises_and_measures(bare, method):
+    contest = next(c for c in contests(1, bare) if c.method == method)
+    panel = replace(contest.panel, kappa=50.0, bits=1e5)
+    saving = replace(contest, panel=panel, evaluations=20).trace()
+    assert saving.optimal <= saving.certified * (1 + 1e-6)
+    assert saving.certified <= saving.published * (1 + 1e-4)
+    assert saving.promised_saving > 1
+    assert saving.measured > 0
+    assert saving.measured_optimal > 0
+
+
+def saving(**changes) -> Saving:
+    values = {
+        "panel": "a@3", "method": "diana", "paper": "", "chosen": "", "published": 1e5,
+        "certified": 9e4, "optimal": 5e4, "accuracy": 1e-5, "measured": 4e5,
+        "measured_optimal": 1e5,
+    }  # fmt: skip
+    return Saving(**values | changes)
+
+
+def test_savings_are_ratios():
+    assert saving().promised_saving == 2
+    assert saving().measured_saving == 4
+    text = savings_table([saving(), saving(method="compressed-scaffnew", published=math.nan)])
+    assert "2x" in text
+    assert "4x" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_tables_and_figures(tmp_path):
+    measured = [
+        rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0, varied)
+        for name in ("gd", "diana", "scaffold")
+        for varied in ("", "kappa", "n")
+    ]
+    text = rates_table([*measured, rate("5gcs-cc", "best", 10, 30.0, 9.0)])
+    assert "tight" in text
+    assert "loose by a factor" in text
+    assert "5GCS-CC, best" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    paths = [*draw_looseness(measured, tmp_path), *draw_savings([saving()], tmp_path)]
+    assert len(paths) == 4
+    assert all(path.stat().st_size > 1000 for path in paths)
+
+
+def test_everything_is_written(bare, monkeypatch):
+    contest = next(c for c in contests(1, bare) if c.method == "scaffnew")
+    monkeypatch.setattr(certified_module, "contests", lambda seeds, folder: (contest,))
+    monkeypatch.setattr(certified_module, "METHODS", {"gd": METHODS["gd"]})
+    told = []
+    paths = certified(bare / "out", processes=1, tell=told.append)
+    assert all(path.is_file() for path in paths)
+    assert len(json.loads((bare / "out" / "savings.json").read_text())) == 1
+    assert json.loads((bare / "out" / "rates.json").read_text())[0]["method"] == "gd"
+    assert "tight" in "\n".join(told)
+
+
+def test_certify_prints_theorem_certificate_and_worst_case(capsys):
+    assert main(["certify", "locodl", "--n", "5", "--kappa", "100"]) == 0
+    text = capsys.readouterr().out
+    for word in ("theorem", "certified", "verified    yes", "loose by", "step size", "worst case"):
+        assert word in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_certify_shows_a_divergence(capsys):
+    assert main(["certify", "gd", "--n", "4", "--kappa", "50", "--set", "gamma=0.06"]) == 0
+    text = capsys.readouterr().out
+    assert "no decrease is certified" in text
+    assert "f - f*" in text.split("divergence")[1]
+
+
+def test_certify_gives_strict_json(capsys):
+    arguments = ["certify", "diana", "--compressor", "rand-k:2", "--d", "10", "--kappa", "30"]
+    assert main([*arguments, "--optimise", "bits", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verified"] is True
+    assert found["certified_decrease"] >= found["published_decrease"]
+    assert found["worst_case_decrease"] == pytest.approx(found["solver_decrease"], rel=1e-6)
+    optimum = found["optimum"]
+    assert optimum["per_decade"]["uplink_bits"] < optimum["published_per_decade"]["uplink_bits"]
+
+
+def test_certify_takes_a_file(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from dataclasses import dataclass\n"
+        "from bitbound.solvers.methods.gd import GD\n\n\n"
+        "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
+    )
+    assert main(["certify", str(path), "--n", "3", "--kappa", "10", "--set", "gamma=0.1"]) == 0
+    assert "(1 - 0.19" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nobody"], "unknown"),
+        (["gd", "--omega", "2"], "leave the compressor out"),
+        (["locodl", "--optimise", "bits"], "give --compressor"),
+        (["locodl", "--parameters", "nobody"], "no parameter rule"),
+        (["5gcs-cc", "--kappa", "1e4"], "fewer local steps"),
+        (["nowhere.py"], "no file"),
+    ],
+)
+def test_certify_refuses_in_one_sentence(capsys, arguments, sentence):
+    assert main(["certify", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1

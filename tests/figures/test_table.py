@@ -1,0 +1,57 @@
+import math
+
+import numpy as np
+import pytest
+
+from bitbound.figures.recipes import all_rules
+from bitbound.figures.report import WIDTH
+from bitbound.figures.table import ORDERS, table_2
+from bitbound.theory.catalogue import METHODS
+
+# Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
+TABLE_2 = {
+    "diana": (1 + 9 / 4) * 16 + 9,
+    "ef21": 9 * 16,
+    "5gcs-cc": (3 + 9 / 2) * 4 + 9,
+    "adiana": (1 + 9 / 2) * 4 + 9,
+    "compressed-scaffnew": (3 + 9 / 2) * 4 + 9,
+    "fedcomgate": 9 * 16,
+    "locodl": (3 + 9 / 2) * 4 + 9,
+}
+
+
+@pytest.mark.parametrize("method", TABLE_2)
+def test_leading_orders_are_those_of_the_paper(method):
+    (order,) = (order for order in ORDERS if method in order.methods)
+    assert order.value(4, 9, 16) == TABLE_2[method]
+
+
+def test_every_method_has_one_order():
+    named = [method for order in ORDERS for method in order.methods]
+    assert sorted(named) == sorted(METHODS)
+
+
+def test_table_has_a_row_per_curve_with_its_numbers(made):
+    panel = all_rules()
+    bits = np.array([0.0, 320_000, 640_000])
+    reached = made([bits] * 3, [np.array([1, 1e-2, 1e-5])] * 3)
+    never = made([bits] * 3, [np.array([1, 1e-2, 1e-4])] * 3)
+    traces = {curve: never if curve.method == "gd" else reached for curve in panel.curves}
+    text = table_2(panel, traces)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    rows = [line.split() for line in text.splitlines() if line.startswith(("LoCoDL", "GD"))]
+    assert [row[:3] for row in rows] == [
+        ["LoCoDL", "paper", "C"],
+        ["LoCoDL", "balanced", "C"],
+        ["GD", "1/L", "B"],
+        ["GD", "optimal", "B"],
+    ]
+    order = ((math.sqrt(30) + 10) * math.sqrt(1e3) + 30) * math.log(1e5)
+    for row in rows[:2]:
+        promised = float(row[4].replace(",", ""))
+        assert row[3] == f"{order:,.0f}"
+        assert row[5] == "20,000"
+        assert float(row[6]) == pytest.approx(20_000 / promised, abs=6e-4)
+        assert row[7] == "6"
+    assert [row[5:] for row in rows[2:]] == [["-", "-", "-"]] * 2
+    assert "A = (1 + d/n) kappa + d" in text
