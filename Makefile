@@ -44,7 +44,7 @@ scaling: .venv/installed
 	$(BIN)/bitbound scaling
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --quiet
 
 lint: .venv/installed-dev types
 	$(BIN)/ruff check .
