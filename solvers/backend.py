@@ -97,8 +97,9 @@ def transfer(problem: Any, library: str, dtype: str = "float64") -> Any:
 
 
 def _move(value: Any, library: str, dtype: str) -> Any:
-    if isinstance(value, scipy.sparse.sparray):
-        matrix: Any = value.astype(dtype)
+    if scipy.sparse.issparse(value):
+        matrix: Any = value
+        matrix = matrix.astype(dtype)
         if library == "cupy":
             import cupyx.scipy.sparse  # noqa: PLC0415  (an optional extra)
 
