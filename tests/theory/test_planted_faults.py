@@ -56,11 +56,9 @@ OUTSIDE = {("fedcomgate", "published")}
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_check_fails_on_correct_code(seed):
-    """Each seed is another problem, other states and runs; every subject has four of them."""
+    """Each seed is another problem, other states and runs, for every subject."""
     for place, (name, rule, compressor) in enumerate(SUBJECTS):
         if (name, rule) in OUTSIDE or (name, rule) == ("5gcs-cc", "5gcs"):
-            continue
-        if place % 5 != seed % 5:
             continue
         wrong = [
             verdict
