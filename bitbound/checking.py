@@ -16,7 +16,7 @@ from bitbound.figures.report import WIDTH, describe, summary_of_parts, table
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.fit import fitting_view
 from bitbound.theory.examination import Examination, Promised, examine
-from bitbound.theory.from_file import find_entry, make_method, parse_setting
+from bitbound.theory.from_file import find_entry, make_method, read_settings
 from bitbound.theory.verdict import Verdict
 
 FAILED = 1
@@ -45,16 +45,16 @@ def add_checking(commands: Any, count: Callable[[str], int]) -> None:
     everything.set_defaults(command=_theory)
     laws = commands.add_parser("scaling", help="fit exponents of bits in kappa, d, n and omega")
     laws.set_defaults(command=_scaling)
-    for command in (everything, laws):
+    for command, folder in ((everything, "results/theory"), (laws, "results/scaling")):
         command.add_argument("--seeds", type=count, default=4, help="number of runs")
-        command.add_argument("--output", type=Path, default=Path("results/theory"), help="folder")
+        command.add_argument("--output", type=Path, default=Path(folder), help="folder")
 
 
 def _check(chosen: argparse.Namespace) -> int:
     entry = find_entry(chosen.method)
     sent = compressor(chosen.compressor) if chosen.compressor else None
     solved = problem(chosen.problem, kappa=chosen.kappa)
-    settings = dict(map(parse_setting, chosen.set))
+    settings = read_settings(entry.method, chosen.set)
     method = make_method(entry, solved, sent, chosen.parameters, settings)
     with tqdm(desc=method.name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:
         found = examine(

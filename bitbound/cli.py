@@ -1,7 +1,7 @@
-"""The command line: list, run, figures, demo.
+"""The command line; ``bitbound --help`` names its commands.
 
 Tables go to stdout, progress and warnings to stderr. Exit code 2 and one sentence on stderr for
-input that does not fit, 130 after Ctrl-C, 0 otherwise.
+input that does not fit, 130 after Ctrl-C, 1 if a check fails, 0 otherwise.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.engine import run
 from bitbound.theory.catalogue import METHODS
-from bitbound.theory.from_file import find_entry, make_method, parse_setting
+from bitbound.theory.from_file import find_entry, make_method, read_settings
 from bitbound.theory.theorem import Setting
 
 WRONG_INPUT, INTERRUPTED = 2, 130
@@ -52,6 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status or 0
         except BrokenPipeError:  # the reader of our output has left, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except ZeroDivisionError:
+            print(
+                "bitbound: these parameters lead to a division by zero; choose others",
+                file=sys.stderr,
+            )
+            return WRONG_INPUT
         except (Refusal, OSError) as error:
             print(f"bitbound: {error}", file=sys.stderr)
             return WRONG_INPUT
@@ -112,8 +118,8 @@ def _parser() -> argparse.ArgumentParser:
     auditing = commands.add_parser("audit", help="audit published proofs, step by step")
     auditing.set_defaults(command=_audit)
     auditing.add_argument("proof", metavar="PROOF", nargs="*", help="episode, locodl; default all")
-    auditing.add_argument("--seed", type=int, default=0, help="seed of the search")
-    auditing.add_argument("--effort", type=float, default=1.0, help="scales the points searched")
+    auditing.add_argument("--seed", type=_count, default=1, help="seed of the search")
+    auditing.add_argument("--effort", type=_count, default=1, help="times the points searched")
     auditing.add_argument("--output", type=Path, default=Path("results/audit"), help="folder")
     add_certifying(commands, _count)
     add_checking(commands, _count)
@@ -158,7 +164,7 @@ def _run(chosen: argparse.Namespace) -> None:
     entry = find_entry(chosen.method)
     sent = compressor(chosen.compressor) if chosen.compressor else None
     solved = problem(chosen.problem, kappa=chosen.kappa)
-    settings = dict(map(parse_setting, chosen.set))
+    settings = read_settings(entry.method, chosen.set)
     method = make_method(entry, solved, sent, chosen.parameters, settings)
     _check_theorems(entry, method, Setting.of(method, solved, sent), chosen.strict)
     with tqdm(
@@ -194,6 +200,8 @@ def _check_theorems(entry: Any, method: Any, setting: Setting, strict: bool) -> 
         [condition for condition in theorem.conditions(method, setting) if not condition.holds]
         for theorem in entry.theorems
     ]
+    if not broken and strict:
+        raise Refusal(f"{method.name} comes with no theorem; run it without --strict")
     if not broken or not all(broken):
         return
     reason = "; ".join(
@@ -229,9 +237,13 @@ def _figures(chosen: argparse.Namespace) -> None:
 def _audit(chosen: argparse.Namespace) -> None:
     from bitbound.theory.audit.catalogue import PROOFS, audit  # noqa: PLC0415  (slow to import)
 
+    for name in chosen.proof:
+        if name not in PROOFS:
+            raise Refusal(f"there is no proof {name!r}; choose some of {', '.join(PROOFS)}")
     for name in chosen.proof or PROOFS:
-        steps = len(PROOFS[name].steps) if name in PROOFS else None
-        with tqdm(total=steps, desc=f"audit {name}", unit="step", file=sys.stderr) as bar:
+        with tqdm(
+            total=len(PROOFS[name].steps), desc=f"audit {name}", unit="step", file=sys.stderr
+        ) as bar:
             report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
         report.save(chosen.output)
         print(report.table(), end="\n\n")

@@ -175,6 +175,8 @@ def _number(value: Any) -> Any:
     """Give a number as JSON has it: whole ones without a fraction, none for what is not finite."""
     if isinstance(value, bool | str) or value is None:
         return value
+    if isinstance(value, tuple | list):
+        return [_number(each) for each in value]
     number = float(value)
     if not math.isfinite(number):
         return None

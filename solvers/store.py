@@ -91,7 +91,7 @@ def _engine_text() -> str:
 
 @lru_cache
 def _text(module: ModuleType | None) -> str:
-    """Hash the program text of a module; of none, such as one typed at a prompt, nothing is known."""
+    """Hash the program text of a module; of one typed at a prompt nothing is known."""
     try:
         return _digest(_bare(inspect.getsource(module))) if module else ""
     except OSError:

@@ -268,3 +268,14 @@ def test_demo_end_to_end(tmp_path):
         assert 5 * bits["locodl", compressor] < bits["diana", compressor]
     assert (tmp_path / "demo.svg").read_text().startswith("<?xml")
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_runs_by_its_name(name, capsys):
+    need = METHODS[name].method.needs.compressor
+    sent = {"unbiased": ["rand-k:2"], "contractive": ["top-k:2"], None: []}[need]
+    words = ["run", "quadratic:d=4@3", name, *sent, "--kappa", "10", "--seeds", "1"]
+    assert main([*words, "--until", "1e-1", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["method"]["name"] == name
+    assert printed["runs"][0]["gap"] <= 1e-1

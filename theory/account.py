@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -15,7 +14,7 @@ from bitbound.theory.certificate import Certificate
 from bitbound.theory.certify import Weights, certify, contracts
 from bitbound.theory.expectation import OneStep
 from bitbound.theory.family import Family, rand_k_of
-from bitbound.theory.from_file import parse_setting
+from bitbound.theory.from_file import read_settings
 from bitbound.theory.optimise import setting
 from bitbound.theory.theorem import Entry, Setting
 from bitbound.theory.worst_instance import Divergence, divergence, worst_instance
@@ -130,7 +129,7 @@ def made(entry: Entry, where: Setting, rule: str | None, settings: Sequence[str]
     Refusal
         If the rule or a setting does not fit, or values are missing.
     """
-    values = _values(entry.method, settings)
+    values = read_settings(entry.method, settings)
     if rule is None and not entry.rules:
         missing = [
             field.name
@@ -150,20 +149,6 @@ def made(entry: Entry, where: Setting, rule: str | None, settings: Sequence[str]
             f"choose one of {', '.join(entry.rules) or 'none, with --set name=value'}"
         )
     return replace(entry.rules[rule](where), **values)  # type: ignore[type-var]
-
-
-def _values(method: type[Method], settings: Sequence[str]) -> dict[str, Any]:
-    """Read settings, and refuse those that are no parameters or, where declared, no numbers."""
-    kinds = {field.name: field.type for field in fields(method)}  # type: ignore[arg-type]
-    values = dict(map(parse_setting, settings))
-    for name, value in values.items():
-        if name not in kinds:
-            raise Refusal(f"{method.name} has no parameter {name!r}; it has {', '.join(kinds)}")
-        kind = getattr(kinds[name], "__name__", kinds[name])
-        allowed = {"float": (int, float), "int": (int,)}.get(str(kind), (object,))
-        if not isinstance(value, allowed):
-            raise Refusal(f"{name} = {value!r} is no {kind}; give such as {name}=1")
-    return values
 
 
 def account(entry: Entry, method: Method, where: Setting, weights: Weights = "fixed") -> Account:

@@ -3,11 +3,13 @@
 import ast
 import importlib.util
 import inspect
+import math
 import sys
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -42,7 +44,7 @@ def entry_from_file(path: Path) -> Entry:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
     entry = getattr(module, "ENTRY", None)
@@ -60,6 +62,10 @@ def entry_from_file(path: Path) -> Entry:
         raise Refusal(
             f"{path} defines {len(methods)} methods and no ENTRY; define one class of methods, "
             "or ENTRY = Entry(method, theorems, rules)"
+        )
+    if not is_dataclass(methods[0]):
+        raise Refusal(
+            f"{methods[0].__name__} is no dataclass; write @dataclass(frozen=True) above it"
         )
     return Entry(methods[0], (), {})
 
@@ -80,11 +86,6 @@ def make_method(
     """
     settings = settings or {}
     known = [field.name for field in fields(entry.method)]  # type: ignore[arg-type]
-    for name in settings:
-        if name not in known:
-            raise Refusal(
-                f"{entry.method.name} has no parameter {name!r}; it has {', '.join(known)}"
-            )
     if entry.rules:
         return replace(entry.parameters(problem, compressor, rule), **settings)  # type: ignore[type-var]
     if rule is not None:
@@ -98,18 +99,47 @@ def make_method(
         ) from None
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
-    """Read ``gamma=0.1``: a number, a tuple such as ``(1, 0.5)``, or else a word.
+def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, Any]:
+    """Read parameters such as ``gamma=0.1``, each as the kind that the method declares.
 
     Raises
     ------
     Refusal
-        If there is no equals sign or no name.
+        If a setting cannot be read, names no parameter, or is not of its kind: a finite number, a
+        whole number, one of some words, or a tuple of finite numbers such as ``(1, 0.5)``.
     """
-    name, equals, word = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise Refusal(f"the parameter {text!r} cannot be read; expected such as gamma=0.1")
-    try:
-        return name, ast.literal_eval(word)
-    except (ValueError, SyntaxError):
-        return name, word
+    kinds = {field.name: field.type for field in fields(method)}  # type: ignore[arg-type]
+    hints = get_type_hints(method)
+    values = {}
+    for text in settings:
+        name, equals, word = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise Refusal(f"the parameter {text!r} cannot be read; expected such as gamma=0.1")
+        if name not in kinds:
+            raise Refusal(f"{method.name} has no parameter {name!r}; it has {', '.join(kinds)}")
+        try:
+            value = ast.literal_eval(word)
+        except (ValueError, SyntaxError):
+            value = word
+        kind = hints.get(name, Any)
+        if not _is_of(value, kind):
+            wanted = " or ".join(map(str, get_args(kind))) or getattr(kind, "__name__", str(kind))
+            raise Refusal(f"the parameter {text!r} of {method.name} must be a finite {wanted}")
+        values[name] = value
+    return values
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Say whether a value is of a declared kind; of kinds that are not known, any value is."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is_of(each, float) for each in value)
+    if get_origin(kind) in (Union, UnionType):
+        return any(_is_of(value, each) for each in get_args(kind))
+    if kind is float:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and math.isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return not isinstance(kind, type) or isinstance(value, kind)

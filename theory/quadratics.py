@@ -72,7 +72,8 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
 def worst_case(method: Method, problem: Any, compressor: Compressor | None = None) -> float:
     """Give the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
 
-    States violate no invariant of the method. Cost: (outcomes of one iteration) times (size of the
+    States violate no invariant of the method; a method that leaves the solution has the factor
+    infinity. Cost: (outcomes of one iteration) times (size of the
     state)^2, so n and d must be small.
 
     Raises
@@ -84,7 +85,8 @@ def worst_case(method: Method, problem: Any, compressor: Compressor | None = Non
     fitted = fitting_compressor(method, compressor, view.d)
     star = method.fixed_point(view)
     units = unit_deviations(star)
-    runs = number_of_runs(units)
+    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
+    runs = number_of_runs(batch)
     oracle = Oracle(view, np.arange(runs), Ledger(runs))
     hessian = view.hessian(view.x_star[None, :, None])
 
@@ -92,11 +94,14 @@ def worst_case(method: Method, problem: Any, compressor: Compressor | None = Non
         return lyapunov_matrix(method.lyapunov(s, star, view), hessian, view.x_star[None, :, None])
 
     def step(channel: LinearChannel) -> Matrix:
-        return matrix(iteration(method, units, oracle, channel))
+        return matrix(iteration(method, batch, oracle, channel))
 
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, fitted, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     now = matrix(units)
+    if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
+        return float("inf")
+    after = after[:-1, :-1]
     allowed = valid_deviations(method.invariants(units, view), len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.

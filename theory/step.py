@@ -11,6 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Gap, Method, Squares
 from bitbound.theory.family import Family
 from bitbound.theory.interpolation import Form, contraction, interpolation, zero
+from bitbound.theory.linearity import require_linear
 from bitbound.theory.orbits import Orbit, orbits
 from bitbound.theory.outcomes import iteration
 from bitbound.theory.symbols import (
@@ -71,6 +72,7 @@ def symbolic_step(method: Method, family: Family) -> Step:
         of the family.
     """
     _check(method, family)
+    require_linear(method, family.n)
     found, _ = orbits(method, family.n)
     size = 16
     while True:

@@ -79,8 +79,8 @@ def test_settings_change_a_rule():
         ("none", [], "no parameter rule 'none'"),
         (None, ["gama=1"], "no parameter 'gama'"),
         (None, ["gamma"], "cannot be read"),
-        (None, ["gamma=big"], "no float"),
-        (None, ["gamma=nan"], "no float"),
+        (None, ["gamma=big"], "must be a finite float"),
+        (None, ["gamma=nan"], "must be a finite float"),
     ],
 )
 def test_settings_that_do_not_fit(rule, settings, sentence):
@@ -118,8 +118,8 @@ def test_a_method_of_a_file(tmp_path):
     assert found.certificate.factor == pytest.approx(0.81, rel=1e-6)
     for wrong, sentence in (
         (["gamma=0.1"], "give steps"),
-        (["gamma=0.1", "steps=2.5"], "no int"),
-        (["gamma=big", "steps=2"], "no float"),
+        (["gamma=0.1", "steps=2.5"], "must be a finite int"),
+        (["gamma=big", "steps=2"], "must be a finite float"),
     ):
         with pytest.raises(Refusal, match=sentence):
             made(entry, where, None, wrong)

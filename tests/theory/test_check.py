@@ -21,7 +21,7 @@ from bitbound.theory.check import (
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.from_file import entry_from_file, make_method, parse_setting
+from bitbound.theory.from_file import entry_from_file, make_method, read_settings
 from bitbound.theory.gd import GradientDescent
 from bitbound.theory.locodl import (
     Corollary32,
@@ -308,9 +308,28 @@ def test_what_is_wrong_with_a_file_is_said(capsys, tmp_path, text, words, senten
 
 
 def test_settings_are_read():
-    assert parse_setting("q=(1, 0.5)") == ("q", (1, 0.5))
-    assert parse_setting("variant=II") == ("variant", "II")
-    assert parse_setting("K=3") == ("K", 3)
+    assert read_settings(METHODS["gradskip"].method, ["q=(1, 0.5)"]) == {"q": (1, 0.5)}
+    assert read_settings(METHODS["adiana"].method, ["variant=II"]) == {"variant": "II"}
+    assert read_settings(METHODS["scaffold"].method, ["K=3"]) == {"K": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("gd", "gamma=abc"),
+        ("gd", "gamma=nan"),
+        ("gd", "gamma=1e999"),
+        ("gd", "gamma"),
+        ("gd", "step=1"),
+        ("scaffold", "K=2.5"),
+        ("scaffold", "option=III"),
+        ("adiana", "variant=III"),
+        ("gradskip", "q=3"),
+    ],
+)
+def test_settings_of_another_kind_are_refused(name, setting):
+    with pytest.raises(Refusal):
+        read_settings(METHODS[name].method, [setting])
 
 
 def test_file_is_a_class_of_its_own(own):
