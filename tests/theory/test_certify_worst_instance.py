@@ -62,11 +62,11 @@ class LongerStep(GD):
 
 @dataclass(frozen=True)
 class WrongSign(LoCoDL):
-    """A defect: a control variate moves the wrong way on the way to the certificate."""
+    """A defect: the control variates move the wrong way, their sum stays 0."""
 
     def communicate(self, s, problem, channel):
         right = super().communicate(s, problem, channel)
-        return replace(right, v=2 * s.v - right.v)
+        return replace(right, u=2 * s.u - right.u, v=2 * s.v - right.v)
 
 
 def test_a_defect_of_the_class_is_seen():
