@@ -6,7 +6,7 @@ import inspect
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -63,7 +63,7 @@ def entry_from_file(path: Path) -> Entry:
             f"{path} defines {len(methods)} methods and no ENTRY; define one class of methods, "
             "or ENTRY = Entry(method, theorems, rules)"
         )
-    if not is_dataclass(methods[0]):
+    if not hasattr(methods[0], "__dataclass_fields__"):
         raise Refusal(
             f"{methods[0].__name__} is no dataclass; write @dataclass(frozen=True) above it"
         )

@@ -119,7 +119,7 @@ class _Permuted:
         return self.inner.coin(p)
 
     def client_coins(self, q: Any) -> Array:
-        return self._here(self.inner.client_coins(np.asarray(q)[self.back]))
+        return self._here(self.inner.client_coins([q[i] for i in self.back]))
 
     def cohort(self, m: int) -> Array:
         return self._here(self.inner.cohort(m))
