@@ -133,6 +133,9 @@ class LogisticRegression(Problem):
         z += 1.0
         return self.rows.backward((-1.0 / self.m) / z)
 
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        return {"rows": self.rows.of(clients)}
+
     def _bare_value(self, x: Array) -> Array:
         z = self.rows.forward(x)
         xp = array_namespace(z)

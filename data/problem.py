@@ -123,6 +123,11 @@ class Problem(ABC):
     def _view(self, ridge_g: float) -> Self:
         return self if ridge_g == self.ridge_g else replace(self, ridge_g=ridge_g)
 
+    def of(self, clients: NDArray[np.intp]) -> Self:
+        """Give the f_i of some clients, for their gradients; x_star stays that of all."""
+        bare = replace(self.bare, L_i=self.bare.L_i[clients])
+        return replace(self, bare=bare, **self._bare_of(clients))
+
     @cached_property
     def plain(self) -> Self:
         """The view with everything in the f_i and g = 0."""
@@ -215,6 +220,10 @@ class Problem(ABC):
     @abstractmethod
     def _bare_value(self, x: Array) -> Array:
         """Average of the h_i at shared points (1, d, R), as an array of shape (R,)."""
+
+    @abstractmethod
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        """Fields that hold the h_i, with those of some clients only."""
 
     @abstractmethod
     def _bare_gap(self, step: Array) -> Array:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -144,6 +144,9 @@ class Quadratic(Problem):
 
     def _bare_grad(self, x: Array) -> Array:
         return self.H @ (x - self.c[:, :, None])
+
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        return {"H": self.H[clients], "c": self.c[clients]}
 
     def _bare_value(self, x: Array) -> Array:
         step = x - self.c[:, :, None]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 
@@ -53,6 +54,10 @@ class DenseRows:
         xp = array_namespace(weights)
         rows = xp.reshape(self.stack, (n * m, d))
         return (rows * xp.reshape(weights, (n * m, 1))).T @ rows
+
+    def of(self, clients: NDArray[np.intp]) -> "DenseRows":
+        """Give the rows of some clients."""
+        return DenseRows(self.stack[clients])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,12 @@ class SparseRows:
         n, m, _ = self.shape
         weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
         return (self.stacked.T @ weighted).toarray()
+
+    def of(self, clients: NDArray[np.intp]) -> "SparseRows":
+        """Give the rows of some clients."""
+        m = self.shape[1]
+        rows = (clients[:, None] * m + np.arange(m)).ravel()
+        return sparse(self.stacked[rows], len(clients))
 
 
 Rows = DenseRows | SparseRows

@@ -43,9 +43,9 @@ def certified(
     """
     jobs = contests(seeds, folder / "traces")
     parts = [*jobs, *map(Rates, METHODS)]
-    results = dict(traces(parts, processes))  # type: ignore[arg-type]
-    savings: list[Any] = [results[job] for job in jobs]  # type: ignore[index]
-    measured: list[Rate] = [rate for part in parts[len(jobs) :] for rate in results[part]]  # type: ignore
+    results: dict[Any, Any] = dict(traces(parts, processes))  # type: ignore[arg-type]
+    savings: list[Any] = [results[job] for job in jobs]
+    measured: list[Rate] = [rate for part in parts[len(jobs) :] for rate in results[part]]
     tell(rates_table(measured))
     tell("\n" + savings_table(savings))
     paths = [

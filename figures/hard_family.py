@@ -27,7 +27,6 @@ METHODS = ("clipped-minibatch-sgd", "episode-plus-plus", "clipped-sgd")
 """The first two with S = 1; the last sees all clients."""
 ETAS = tuple(10.0 ** np.arange(-3.75, 0.26, 0.25))
 TAUS = tuple(10.0 ** np.arange(0.0, 4.1, 0.5))
-INSTANCES = ("explosion", "bias", "slow")
 _CAP = (6_000, 6_000, 60_000)
 _SEEDS = (1, 6, 1)
 

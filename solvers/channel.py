@@ -202,11 +202,12 @@ class Oracle:
     runs: NDArray[np.intp]
     ledger: Ledger
     tape: Tape | None = None
+    whole: int | None = None
 
     @property
     def n(self) -> int:
-        """Number of clients."""
-        return int(self.problem.n)
+        """Number of clients, also where only some are left."""
+        return int(self.whole or self.problem.n)
 
     @property
     def d(self) -> int:
@@ -232,9 +233,9 @@ class Oracle:
         With ``sample`` the next noise of that slot is added, if there is any.
         """
         if active is None:
-            active = self.n
+            active = self.problem.n
         if not isinstance(active, int):
-            active = _count(active, (self.n, 1, len(self.runs)))
+            active = _count(active, (self.problem.n, 1, len(self.runs)))
         self.ledger.gradients[self.runs] += active
         gradients = self.problem.grad(x) if np.any(active) else self._nothing(x)
         if sample is None or self.tape is None:
@@ -243,7 +244,11 @@ class Oracle:
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
 
     def _nothing(self, x: Array) -> Array:
-        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.n, *x.shape[1:]))
+        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
+
+    def of(self, clients: NDArray[np.intp]) -> "Oracle":
+        """Narrow to k clients: gradients are (k, d, R), and n is still the number of all."""
+        return replace(self, problem=self.problem.of(clients), whole=self.n)
 
     def grad_g(self, y: Array) -> Array:
         """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""

@@ -5,10 +5,17 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import Array, host, points, quiet_machine, squared_norm, transfer
+from bitbound.solvers.backend import (
+    Array,
+    host,
+    points,
+    quiet_machine,
+    squared_norm,
+    total,
+    transfer,
+)
 from bitbound.solvers.budget import Budget, Record
 from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.compressors.base import Compressor
@@ -146,14 +153,13 @@ def _values(method: Any) -> dict[str, Any]:
 
 def value(terms: Terms, problem: Any) -> Array:
     """Evaluate a Lyapunov function from its terms: (R,)."""
-    total: Array = 0.0
+    result: Array = 0.0
     for term in terms:
         if isinstance(term, Gap):
-            total = total + term.weight * problem.gap(term.point)
+            result = result + term.weight * problem.gap(term.point)
         else:
-            xp = array_namespace(term.vectors)
-            total = total + term.weight * xp.sum(term.vectors * term.vectors, axis=(0, 1))
-    return total
+            result = result + term.weight * total(squared_norm(term.vectors))[0, 0, :]
+    return result
 
 
 class _Simulation:

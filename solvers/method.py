@@ -38,6 +38,9 @@ class Gradients(Protocol):
     def grad_g(self, y: Array) -> Array:
         """Gradient of the shared function g at y, (1, d, R)."""
 
+    def of(self, clients: Array) -> "Gradients":
+        """Narrow to k of the clients: gradients are (k, d, R), and n is still that of all."""
+
 
 class Solution(Gradients, Protocol):
     """What the fixed point of a method is made of."""

@@ -136,6 +136,11 @@ def worst_quadratic(
     The parameters are those of a rule at each problem, the compressor is rand-1 (scaled to be a
     contraction where the method needs one). The value is the largest (worst case)/tau, over the
     problems where the rule meets the theorem.
+
+    Raises
+    ------
+    Refusal
+        If the rule meets the theorem on none of these problems: then nothing is checked.
     """
     need = entry.method.needs.compressor
     chosen = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[need]
@@ -151,8 +156,7 @@ def worst_quadratic(
                 rate = theorem.rate(method, setting)
                 ratios.append(worst_case(method, problem, chosen) / rate)
     if not ratios:
-        note = "left out: the rule meets the theorem on no such problem"
-        return Verdict("worst case on quadratics / tau", 0.0, 1.0, note)
+        raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     note = "tight" if max(ratios) > 1 - TIGHT else ""
     return Verdict("worst case on quadratics / tau", max(ratios), 1.0, note)
 

@@ -117,7 +117,7 @@ def _row(promised: Promised, found: Examination, family: str, rule: str, selecto
     assert promised.runs is not None
     named = {verdict.check: verdict for verdict in promised.verdicts}
     step = named["one step along a run"]
-    worst = named["worst case on quadratics / tau"]
+    worst = named.get("worst case on quadratics / tau")
     runs = promised.runs
     room = [c for c in promised.conditions if c.left > 0 and c.right > 0]
     return Row(
@@ -128,7 +128,7 @@ def _row(promised: Promised, found: Examination, family: str, rule: str, selecto
         (*promised.verdicts, *found.sound),
         max(room, key=lambda condition: condition.used),
         (1 - step.value) / (1 - promised.rate),
-        worst.value,
+        worst.value if worst else math.nan,
         runs.measured / runs.promised if runs.promised else math.nan,
         runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,
     )

@@ -1,9 +1,10 @@
 """5GCS-CC: local solves of a dual problem, client sampling and compression."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, host, squared_norm, total, where
+from bitbound.solvers.backend import Array, copies, squared_norm, total, where
+from bitbound.solvers.local_solve import until_done
 from bitbound.solvers.method import (
     Every,
     Gradients,
@@ -23,6 +24,17 @@ class State:
     x: Array  # (1, d, R), the model
     v: Array  # (1, d, R), the sum of the u_i, kept by the server
     u: Array  # (n, d, R), the dual variable of each client
+    z: Array  # (n, d, R), y_i - x of the last local solves, where adaptive ones start; else 0
+
+
+@dataclass(frozen=True)
+class Local:
+    """The subproblems of a round, on their way to be solved."""
+
+    x: Array  # (1, d, R), the model
+    u: Array  # (n, d, R), the dual variable of each client
+    z: Array  # (n, d, R), y_i - x
+    change: Array  # (n, d, R), grad F_i(y_i) - u_i at the last y_i that was evaluated
 
 
 @dataclass(frozen=True)
@@ -39,10 +51,11 @@ class FiveGCSCC(Method):
         v <- v + sum_i m_i/(1 + omega),   x <- x - gamma (n/C) sum_i m_i
 
     The local steps are K, or with ``adaptive`` as few as make, on each client,
-    |grad psi_i(y_i)|^2 <= (tau/(2 L_F)) |grad F_i(y_i) - u_i|^2 and at most K; grad psi_i is the
-    bracket above. Every step costs one gradient and the message one more. With the identity as
-    compressor and omega = 0 this is 5GCS. What an adaptive round does is not linear in the state,
-    so exact worst cases and symbols are for a fixed K.
+    |grad psi_i(y_i)|^2 <= (tau/(2 L_F)) |grad F_i(y_i) - u_i|^2; grad psi_i is the bracket above.
+    Adaptive steps start where the last ones of the client have led, x + z_i, and after K of them
+    once again at x, from where K are enough. Every step costs one gradient and the message one
+    more. With the identity as compressor and omega = 0 this is 5GCS. What an adaptive round does
+    is not linear in the state, so exact worst cases and symbols are for a fixed K.
 
     Parameters
     ----------
@@ -57,7 +70,7 @@ class FiveGCSCC(Method):
     cohort : int
         Number C of clients that take part in a round, at most n.
     K : int
-        Number of local steps, with ``adaptive`` the largest.
+        Number of local steps; with ``adaptive``, how many there are at most from one start.
     adaptive : bool
         Whether a client stops as soon as the criterion holds.
 
@@ -83,34 +96,44 @@ class FiveGCSCC(Method):
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
-        return State(x, 0 * x, copies(0 * x, problem.n))
+        zeros = copies(0 * x, problem.n)
+        return State(x, v=0 * x, u=zeros, z=zeros)
 
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        m = channel.uplink(self._change(x, s.u, cohort, problem), cohort)
+        solved = self._solve(Local(x, s.u, s.z, 0 * s.u), cohort, problem)
+        m = channel.uplink(solved.change, cohort)
         m_total = total(m)
         return State(
             x=x - self.gamma * problem.n / self.cohort * m_total,
             v=s.v + m_total / (1 + self.omega),
             u=s.u + m / (1 + self.omega),
+            z=solved.z if self.adaptive else 0 * s.z,
         )
 
-    def _change(self, x: Array, u: Array, active: Array, problem: Gradients) -> Array:
-        """Solve the subproblems of some clients: grad F_i(y_i) - u_i, (n, d, R); 0 for others."""
-        y, change = copies(x, problem.n), 0 * u
-        for _ in range(self.K + 1):
-            new = (problem.grad(y, active=active) - self.mu * y) / problem.n - u
-            change = where(active, new, change)
-            slope = change + self.tau * (y - x)
-            if self.adaptive:
-                enough = self.tau / (2 * self.L_F) * squared_norm(change)
-                active = active & (squared_norm(slope) > enough)
-                if not host(active).any():
-                    break
-            none = 0 * slope[:, :1, :]
-            y = y - where(active, none + 1 / (self.L_F + self.tau), none) * slope
-        return change
+    def _solve(self, s: Local, cohort: Array, problem: Gradients) -> Local:
+        """Solve the subproblems of a cohort."""
+        if not self.adaptive:
+            for _ in range(self.K + 1):
+                s, _ = self._descend(s, cohort, problem)
+            return s
+        s, rest = until_done(self._descend, s, cohort, problem, self.K + 1)
+        s = replace(s, z=where(rest, 0 * s.z, s.z))
+        return until_done(self._descend, s, rest, problem, self.K + 1)[0]
+
+    def _descend(self, s: Local, active: Array, problem: Gradients) -> tuple[Local, Array]:
+        """Evaluate the gradients of active clients and, unless the criterion holds, step."""
+        y = s.x + s.z
+        new = (problem.grad(y, active=active) - self.mu * y) / problem.n - s.u
+        change = where(active, new, s.change)
+        slope = change + self.tau * s.z
+        if self.adaptive:
+            enough = self.tau / (2 * self.L_F) * squared_norm(change)
+            active = active & (squared_norm(slope) > enough)
+        none = 0 * slope[:, :1, :]
+        step = where(active, none + 1 / (self.L_F + self.tau), none)
+        return Local(s.x, s.u, s.z - step * slope, change), active
 
     def model(self, s: State) -> Array:
         return s.x
@@ -118,11 +141,11 @@ class FiveGCSCC(Method):
     def fixed_point(self, problem: Solution) -> State:
         x = problem.x_star[None, :, None]
         u = (problem.grad_star[:, :, None] - self.mu * x) / problem.n
-        return State(x, total(u), u)
+        return State(x, total(u), u, 0 * u)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         dual = problem.n / self.cohort * (1 + self.omega) * (1 / self.tau + 1 / self.L_F)
         return Squares(1 / self.gamma, s.x - star.x), Squares(dual, s.u - star.u)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
-        return (s.v - total(s.u),)
+        return (s.v - total(s.u), *(() if self.adaptive else (s.z,)))

@@ -161,23 +161,42 @@ def test_5gcs_adaptive_stops_every_client_by_itself(cohort):
         for r in range(RUNS):
             gradients = 0
             for i in np.flatnonzero(members[:, r]):
-                dual, steps = solve(problem, method, i, x[0, :, r], before.u[i, :, r])
+                start = x[0, :, r], before.u[i, :, r], before.z[i, :, r]
+                dual, z, steps = solve(problem, method, i, *start)
                 np.testing.assert_allclose(after.u[i, :, r], dual, rtol=1e-9)
+                np.testing.assert_allclose(after.z[i, :, r], z, rtol=1e-9)
                 gradients += steps + 1
                 counts.add(steps)
             assert last[r] - first[r] == gradients
     assert len(counts) >= 3
 
 
-def solve(problem, method, i, x, u):
-    """Give grad F_i(y_i) and the number of steps when the criterion holds for the first time."""
-    y, steps = x.copy(), 0
+def solve(problem, method, i, x, u, z):
+    """Give grad F_i(y_i), y_i - x and the number of steps when the criterion holds first."""
+    y, steps = x + z, 0
     while True:
         dual = (problem.H[i] @ (y - problem.c[i]) - method.mu * y) / problem.n
         slope = dual - u + method.tau * (y - x)
         if slope @ slope <= method.tau / (2 * method.L_F) * ((dual - u) @ (dual - u)):
-            return dual, steps
+            return dual, y - x, steps
         y, steps = y - slope / (method.L_F + method.tau), steps + 1
+
+
+def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start():
+    """From x, K steps are enough; what a client remembers may be arbitrarily far off."""
+    problem = PROBLEMS["quadratic"]()
+    method = parameters("5gcs-cc", problem, None, "best")
+    s = walk(method, problem, Identity(), 5)[0][-1]
+    s = replace(s, z=1e9 + 0 * s.z)
+    ledger, runs = Ledger(RUNS), np.arange(RUNS)
+    channel = Channel(problem.n, Identity(), runs, Streams((0, 1, 2)), ledger, s.x)
+    after = method.communicate(s, Oracle(problem, runs, ledger), channel)
+    x = (s.x - method.gamma * s.v) / (1 + method.gamma * method.mu)
+    change = (problem.grad(x + after.z) - method.mu * (x + after.z)) / problem.n - s.u
+    slope, allowed = change + method.tau * after.z, method.tau / (2 * method.L_F)
+    assert ((slope**2).sum(axis=1) <= allowed * (change**2).sum(axis=1)).all()
+    assert (ledger.gradients > problem.n * (method.K + 1)).all()
+    assert (ledger.gradients <= problem.n * 2 * (method.K + 1)).all()
 
 
 def test_5gcs_adaptive_needs_no_more_steps_than_the_theorem_allows(problem):

@@ -90,8 +90,8 @@ def test_worst_quadratic_is_tight_for_gd_and_sees_too_good_a_promise():
 
 
 def test_worst_quadratic_says_where_there_is_nothing_to_check():
-    verdict = worst_quadratic(METHODS["fedcomgate"].theorems[0], METHODS["fedcomgate"], "published")
-    assert "left out" in verdict.note
+    with pytest.raises(Refusal, match="'published' meets FedCOMGATE"):
+        worst_quadratic(METHODS["fedcomgate"].theorems[0], METHODS["fedcomgate"], "published")
 
 
 def test_worst_like_sees_an_unstable_step():

@@ -59,11 +59,6 @@ def cosh(x: Any) -> Any:
     return (np.exp(x) + np.exp(-x)) / 2
 
 
-def exp_minus_one(x: Any) -> Any:
-    """Give e^x - 1 in any arithmetic, accurate for small x."""
-    return np.exp(x) - 1 if _is_object(x) else np.expm1(x)
-
-
 def _is_object(x: Any) -> bool:
     return np.asarray(x).dtype == object
 

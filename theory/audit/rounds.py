@@ -21,7 +21,6 @@ SHAPES = ((2, 1), (2, 2), (2, 3), (4, 1))
 ODD = ((3, 1),)
 
 JOINT = Hypothesis("f is (L0, L1)-smooth", lambda v: v.joint)
-PLAIN = Hypothesis("the round can be unclipped", lambda v: v.p > 0)
 ROUND = "2 eta I Gamma <= 1, 2 eta I (2 sigma + tau) <= C/L1"
 
 
