@@ -18,11 +18,11 @@ from bitbound.data.selector import problem
 from bitbound.solvers.budget import Budget, Record
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
 from bitbound.solvers.method import Method
 from bitbound.solvers.store import Store
 from bitbound.solvers.trace import Trace
 from bitbound.theory.catalogue import METHODS, parameters
+from bitbound.theory.covered import OutsideTheoremWarning, run
 from bitbound.theory.theorem import Condition, Setting, Theorem
 
 __version__ = "0.1.0"
@@ -35,6 +35,7 @@ __all__ = [
     "Constants",
     "LogisticRegression",
     "Method",
+    "OutsideTheoremWarning",
     "Problem",
     "Quadratic",
     "Record",

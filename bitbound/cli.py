@@ -28,6 +28,7 @@ from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.engine import run
 from bitbound.theory.catalogue import METHODS
+from bitbound.theory.covered import OutsideTheoremWarning, require_theorem
 from bitbound.theory.from_file import find_entry, make_method, read_settings
 from bitbound.theory.theorem import Setting
 
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
+        warnings.simplefilter("always", OutsideTheoremWarning)
         try:
             chosen = _parser().parse_args(arguments)
             status: int | None = chosen.command(chosen)
@@ -166,7 +168,7 @@ def _run(chosen: argparse.Namespace) -> None:
     solved = problem(chosen.problem, kappa=chosen.kappa)
     settings = read_settings(entry.method, chosen.set)
     method = make_method(entry, solved, sent, chosen.parameters, settings)
-    _check_theorems(entry, method, Setting.of(method, solved, sent), chosen.strict)
+    require_theorem(entry, method, Setting.of(method, solved, sent), strict=chosen.strict)
     with tqdm(
         total=1.0,
         desc=method.name,
@@ -192,25 +194,6 @@ def _run(chosen: argparse.Namespace) -> None:
     diverged = trace.ending.count("diverged")
     if diverged:
         print(f"\n{diverged} of {len(trace.ending)} runs diverged")
-
-
-def _check_theorems(entry: Any, method: Any, setting: Setting, strict: bool) -> None:
-    """Warn, or refuse, where no theorem of the method covers its parameters."""
-    broken = [
-        [condition for condition in theorem.conditions(method, setting) if not condition.holds]
-        for theorem in entry.theorems
-    ]
-    if not broken and strict:
-        raise Refusal(f"{method.name} comes with no theorem; run it without --strict")
-    if not broken or not all(broken):
-        return
-    reason = "; ".join(
-        f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
-    )
-    sentence = f"the parameters of {method.name} are outside every theorem of the method: {reason}"
-    if strict:
-        raise Refusal(sentence)
-    print(f"bitbound: {sentence}", file=sys.stderr)
 
 
 def _figures(chosen: argparse.Namespace) -> None:

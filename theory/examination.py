@@ -18,6 +18,7 @@ from bitbound.theory.check import (
     worst_quadratic,
 )
 from bitbound.theory.compression import compressor_checks
+from bitbound.theory.covered import require_theorem
 from bitbound.theory.runs import RunsCheck, whole_runs
 from bitbound.theory.soundness import soundness
 from bitbound.theory.theorem import Condition, Entry, Setting, Theorem
@@ -129,14 +130,8 @@ def examine(
     """
     setting = Setting.of(method, problem, compressor)
     by_rule = by_rule and bool(entry.rules)
-    broken = [unmet(theorem, method, setting) for theorem in entry.theorems]
-    if strict and broken and all(broken):
-        reason = "; ".join(
-            f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
-        )
-        raise Refusal(
-            f"the parameters of {method.name} are outside every theorem of the method: {reason}"
-        )
+    if strict and entry.theorems:
+        require_theorem(entry, method, setting)
     tell("soundness")
     fitted = fitting_compressor(method, compressor, problem.d)
     sound = (*soundness(method, problem, compressor), *compressor_checks(fitted, _small(fitted)))

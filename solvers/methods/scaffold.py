@@ -58,7 +58,8 @@ class SCAFFOLD(Method):
     Notes
     -----
     Lyapunov function
-    ``|x - x*|^2 + (3/5) (K eta_l eta_g)^2 (1/n) sum_i |c_i - grad f_i(x*)|^2`` per round.
+    ``|x - x*|^2 + (b/m) (K eta_l eta_g)^2 sum_i |c_i - grad f_i(x*)|^2`` per round, with
+    b = 3/5 + 3 (n - m)/(m (n - 1)), 3/5 with full participation.
     Source: Karimireddy et al., arXiv:1910.06378. The c_i start at 0.
     """
 
@@ -108,8 +109,17 @@ class SCAFFOLD(Method):
         return State(problem.x_star[None, :, None], c_i, mean(c_i))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        control = 3 / 5 * (self.K * self.eta_l * self.eta_g) ** 2 / problem.n
+        b = 3 / 5 + 3 * sampling_variance(problem.n, self.m)
+        control = b / self.m * (self.K * self.eta_l * self.eta_g) ** 2
         return Squares(1.0, s.x - star.x), Squares(control, s.c_i - star.c_i)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.c - mean(s.c_i),)
+
+
+def sampling_variance(n: int, m: int) -> float:
+    """Variance factor of the mean of m of n vectors, drawn without replacement.
+
+    E|mean_S - mean|^2 <= (n - m)/(m (n - 1)) (1/n) sum_i |a_i|^2; 0 for m = n.
+    """
+    return (n - m) / (m * (n - 1)) if n > 1 else 0.0

@@ -300,6 +300,24 @@ FAULTS = [
         on="scaffold",
         rule="best",
     ),
+    _fault(
+        "scaffold theorem: cohorts taken for all clients",
+        "theory.scaffold",
+        ("(1 + 2 * sampling_variance(setting.n, m))", "0.02"),
+        on="scaffold",
+        rule="best",
+        m=1,
+    ),
+    _fault(
+        "scaffold published theorem: twice the progress",
+        "theory.scaffold",
+        (
+            "return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2",
+            "return 1 - 20 * m.K * m.eta_l * m.eta_g * setting.mu",
+        ),
+        on="scaffold",
+        rule="paper",
+    ),
     *_method(
         "scaffold",
         "scaffold",
@@ -493,7 +511,7 @@ FAULTS = [
     _fault(
         "scaffold theorem: 1 - 2 eta mu (not / 2)",
         "theory.scaffold",
-        ("m.K * m.eta_l * m.eta_g * setting.mu / 2", "m.K * m.eta_l * m.eta_g * setting.mu * 2"),
+        ("max(1 - step * setting.mu / 2,", "max(1 - step * setting.mu * 2,"),
         on="scaffold",
         rule="best",
     ),

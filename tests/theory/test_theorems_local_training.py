@@ -66,6 +66,10 @@ CASES = [
         Case("scaffold", rule, ((1, 2), (2, 2), (3, 3)), options=STEPS, tight=False)
         for rule in ("paper", "best")
     ),
+    *(
+        Case("scaffold", rule, ((3, 2), (4, 2)), options=({"m": 1}, {"K": 2, "m": 2}), tight=False)
+        for rule in ("paper", "best")
+    ),
     Case("fedcomgate", "damped", ((1, 3), (2, 2), (2, 3)), COMPRESSED, STEPS, tight=False),
     *(
         Case("locodl", rule, ((1, 3), (2, 2), (2, 3)), (RAND_1, SHARED))
@@ -119,6 +123,16 @@ def test_scaffold_with_either_option(option, eta_g):
         assert worst_case(method, problem) <= theorem.rate(method, Setting.of(method, problem)) * (
             1 + ROUNDING
         )
+
+
+def test_inequalities_in_the_proof_for_scaffold():
+    """Both hold at the largest u, where they are tightest, for every w that cohorts can have."""
+    w = np.linspace(0.0, 1.0, 10_001)
+    b, u = 3 / 5 + 3 * w, 1 / (4 + 8 * w)
+    model = u * (4 + 4 * w + 4 * b) + 8 / 3 * u**2 * (1 + u + b * u)
+    control = 2 * w + 4 / 3 * u * (1 + u + b * u)
+    assert (model <= 2).all()
+    assert (control <= 7 / 8 * b).all()
 
 
 class Uncorrected(GradSkip):
