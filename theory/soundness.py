@@ -14,6 +14,7 @@ from bitbound.solvers.engine import run, value
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.method import Every, Method, Squares
 from bitbound.solvers.state import each
+from bitbound.theory.accounting import costs
 from bitbound.theory.promise import simulated_world
 from bitbound.theory.traffic import accounts, unsent
 from bitbound.theory.verdict import Verdict
@@ -35,7 +36,9 @@ def soundness(
         schedule,
     )
     with np.errstate(all="ignore"):
-        return tuple(check(method, problem, compressor, seed) for check in checks)
+        verdicts = [check(method, problem, compressor, seed) for check in checks]
+        billed = costs(method, problem, compressor)
+    return tuple(verdict for verdict in (*verdicts, billed) if verdict)
 
 
 def fixed_point(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.solvers.backend import Array
-from bitbound.solvers.channel import Channel
+from bitbound.solvers.channel import Channel, Oracle
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.method import Method
@@ -21,8 +21,9 @@ def accounts(
 ) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
-    Sent on the wire, the run must agree with the simulation within 32-bit rounding. The value is
-    the number of bits and gradients that the ledger misses or has too many, or 1 for anything else.
+    Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
+    outside the cohort that was drawn send nothing. The value is the number of bits and gradients
+    that the ledger misses or has too many, and of whatever else is wrong.
     """
     view = fitting_view(method, problem)
     channel, oracle = simulated_world(method, view, compressor, [seed])
@@ -36,6 +37,7 @@ def accounts(
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
     missing = max(0, scales.least - up, up - scales.most)
     missing += abs(int(ledger.downlink_bits[0]) - scales.down) + abs(gradients - counter.counted)
+    missing += scales.strangers
     note = "" if scales.down else "the server answers nothing"
     wired, oracle = simulated_world(method, view, compressor, [seed], wire=True)
     received = method.start(wired.template, oracle, wired)
@@ -98,19 +100,31 @@ class _Scales(_Wrapped):
 
     def __init__(self, inner: Channel) -> None:
         super().__init__(inner)
-        self.least = self.most = self.down = 0
+        self.least = self.most = self.down = self.strangers = 0
+        self.members: Array = True
+
+    def cohort(self, m: int) -> Array:
+        self.members = self.inner.cohort(m)
+        return self.members
+
+    def _admit(self, senders: Array) -> None:
+        """Count who sends without being in the cohort."""
+        self.strangers += int((senders & ~np.asarray(self.members)).sum())
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         compressor, (n, d, runs) = self.inner.compressor, v.shape
         uniforms = np.zeros((1 if compressor.shared else n, compressor.uniforms(d), runs))
         payload = compressor.layout(d).encode(compressor.message(v, uniforms))
-        senders = n if cohort is None else int(np.broadcast_to(cohort, (n, 1, runs)).sum())
-        self.most += senders * 8 * payload.shape[1]
-        self.least += senders * max(0, 8 * payload.shape[1] - 7)
+        senders = np.broadcast_to(True if cohort is None else cohort, (n, 1, runs))
+        self._admit(senders)
+        self.most += int(senders.sum()) * 8 * payload.shape[1]
+        self.least += int(senders.sum()) * max(0, 8 * payload.shape[1] - 7)
         return self.inner.uplink(v, cohort)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
-        bits = 32 * int(np.broadcast_to(True if mask is None else mask, v.shape).sum())
+        entries = np.broadcast_to(True if mask is None else mask, v.shape)
+        self._admit(entries)
+        bits = 32 * int(entries.sum())
         self.most, self.least = self.most + bits, self.least + bits
         return self.inner.send(v, mask)
 
@@ -123,14 +137,22 @@ class _Scales(_Wrapped):
 class _Counter(_Wrapped):
     """Gradients of one run, counted by themselves."""
 
-    counted = 0
+    inner: Oracle
+
+    def __init__(self, inner: Oracle, whole: "_Counter | None" = None) -> None:
+        super().__init__(inner)
+        self.counted, self.whole = 0, whole or self
+
+    def of(self, clients: Array) -> "_Counter":
+        return _Counter(self.inner.of(clients), self.whole)
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
-        if active is None or not isinstance(active, int):
-            everyone = (self.inner.n, 1, 1)
-            self.counted += int(np.broadcast_to(True if active is None else active, everyone).sum())
+        if not isinstance(active, int):
+            everyone = (self.inner.problem.n, 1, 1)
+            mask = np.broadcast_to(True if active is None else active, everyone)
+            self.whole.counted += int(mask.sum())
         else:
-            self.counted += active
+            self.whole.counted += active
         return self.inner.grad(x, active=active, sample=sample)
 
 
@@ -183,6 +205,9 @@ class _Secret(_Wrapped):
     def __init__(self, inner: Any, added: Array) -> None:
         super().__init__(inner)
         self.added = added
+
+    def of(self, clients: Array) -> "_Secret":
+        return _Secret(self.inner.of(clients), self.added[clients])
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         return self.inner.grad(x, active=active, sample=sample) + self.added

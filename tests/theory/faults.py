@@ -152,6 +152,11 @@ FAULTS = [
             "where(full, anew, step)",
         ),
         ("full vectors not sent", "mean(channel.send(gradient, mask=full))", "mean(gradient)"),
+        (
+            "full vectors in every round",
+            "channel.send(gradient, mask=full)",
+            "channel.send(gradient)",
+        ),
     ),
     *_method(
         "dasha",
@@ -299,6 +304,21 @@ FAULTS = [
         ),
         on="scaffold",
         rule="best",
+    ),
+    _fault(
+        "scaffold: c not broadcast",
+        "solvers.methods.scaffold",
+        ("self.m == problem.n else channel.broadcast(c, cohort)", "self.m == problem.n else c"),
+        on="scaffold",
+        rule="paper",
+    ),
+    _fault(
+        "tamuna: clients outside the cohort send",
+        "solvers.methods.tamuna",
+        ("channel.ownership(self.s, cohort)", "channel.ownership(self.s)"),
+        on="tamuna",
+        s=2,
+        m=2,
     ),
     _fault(
         "scaffold theorem: cohorts taken for all clients",

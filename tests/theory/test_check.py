@@ -11,9 +11,10 @@ import pytest
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.accounting import BILLS, costs
 from bitbound.theory.catalogue import METHODS
 from bitbound.theory.check import (
     steps_along_a_run,
@@ -37,6 +38,7 @@ from bitbound.theory.locodl import (
 )
 from bitbound.theory.orders import ORDERS
 from bitbound.theory.quadratics import worst_case
+from bitbound.theory.soundness import soundness
 from bitbound.theory.theorem import Setting
 from bitbound.theory.verdict import Verdict
 
@@ -335,3 +337,28 @@ def test_settings_of_another_kind_are_refused(name, setting):
 def test_file_is_a_class_of_its_own(own):
     entry = entry_from_file(Path(own()))
     assert make_method(entry, SCALAR, None, None, {"gamma": 0.1}).gamma == 0.1
+
+
+@pytest.mark.parametrize("cohort", [4, 9])
+def test_leaving_out_clients_that_are_done_changes_no_account(cohort):
+    """Of nine clients few go on for long; what is counted and the state are as for all together."""
+    problem, compressor = Quadratic.random(9, 5, 1.0, 20.0, seed=1), RandK(2)
+    method = METHODS["5gcs-cc"].parameters(problem, compressor, "best", cohort=cohort)
+    assert all(verdict.holds for verdict in soundness(method, problem, compressor))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_bill(name):
+    """It is that of the ledger, to the bit."""
+    entry = METHODS[name]
+    compressor = {"unbiased": RandK(2), "contractive": TopK(2), None: None}[
+        entry.method.needs.compressor
+    ]
+    problem = Quadratic.random(4, 5, 1.0, 20.0, seed=1)
+    method = entry.parameters(problem, compressor)
+    assert costs(method, problem, compressor).holds
+    right = BILLS[name]
+    for more in ((1, 0), (0, 1)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(BILLS, name, lambda *of, more=more: np.add(right(*of), more))
+            assert not costs(method, problem, compressor).holds
