@@ -108,7 +108,9 @@ def _promised(promised: Promised) -> str:
             condition.statement,
             f"{condition.left:.6g}",
             f"{condition.right:.6g}",
-            f"{condition.used:.2f} of its limit" if condition.right > 0 else "",
+            f"{condition.used:.2f} of its limit"
+            if min(condition.left, condition.right) > 0
+            else "",
             "holds" if condition.holds else "FAILS",
         )
         for condition in promised.conditions

@@ -119,6 +119,7 @@ def _download(entry: Entry, allowed: bool) -> Path:
     address, folder = f"{ADDRESS}/{entry.file}", cache_folder() / "libsvm"
     reason = "downloading is switched off"
     if allowed:
+        pooch.get_logger().setLevel("WARNING")  # the bar and the refusal say what happens
         try:
             return Path(
                 pooch.retrieve(

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 
+_FINEST = 1e-30
+"""An accuracy that rounding in x, relative to its size, does not exclude: its square, and room."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -28,7 +31,7 @@ class Budget:
     Raises
     ------
     Refusal
-        If a limit is not a positive number.
+        If a limit is not a positive number, or the accuracy is below 1e-30.
     """
 
     bits: float | None = None
@@ -41,8 +44,13 @@ class Budget:
             limit = getattr(self, field.name)
             if limit is not None and not 0 < limit < np.inf:
                 raise Refusal(
-                    f"a budget of {limit} {field.name} is not possible; give a positive number"
+                    f"a budget of {limit:g} {field.name} is not possible; give a positive number"
                 )
+        if self.gap is not None and self.gap < _FINEST:
+            raise Refusal(
+                f"an accuracy f - f* of {self.gap:g} is finer than 64-bit numbers are; "
+                f"give at least {_FINEST:g}"
+            )
 
     def used(
         self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 _BLOCK = 4096
@@ -30,13 +31,15 @@ class Stream:
         self._generators = [generator(seed, purpose) for seed in seeds]
         self._block = np.empty((len(seeds), 0))
         self._used = np.zeros(len(seeds), dtype=np.intp)
+        self._windows: dict[int, NDArray[np.float64]] = {}  # views of the block, slow to make
 
     def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
         """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
         if count > self._block.shape[1] - self._used[runs].max(initial=0):
             self._refill(runs, count)
-        windows = np.lib.stride_tricks.sliding_window_view(self._block, count, axis=1)
-        numbers = windows[runs, self._used[runs]]
+        if count not in self._windows:
+            self._windows[count] = sliding_window_view(self._block, count, axis=1)
+        numbers = self._windows[count][runs, self._used[runs]]
         self._used[runs] += count
         return numbers.T
 
@@ -46,6 +49,7 @@ class Stream:
         if self._block.shape[1] < width:
             runs = np.arange(len(self._generators))
             block = np.empty((len(runs), width))
+            self._windows.clear()
         else:
             block, width = self._block, self._block.shape[1]
         for run in runs:

@@ -57,8 +57,11 @@ def method_entry(name: str) -> Entry:
         If no method has this name.
     """
     if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=3) or list(METHODS)
-        raise Refusal(f"the method {name!r} is unknown; did you mean {' or '.join(near)}?")
+        near = get_close_matches(name, METHODS, n=3)
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(METHODS)}"
+        )
+        raise Refusal(f"the method {name!r} is unknown; {hint}")
     return METHODS[name]
 
 
