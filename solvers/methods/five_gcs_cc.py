@@ -1,6 +1,8 @@
 """5GCS-CC: local solves of a dual problem, client sampling and compression."""
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from bitbound.solvers.backend import Array, copies, squared_norm, total, where
@@ -34,6 +36,7 @@ class Local:
     x: Array  # (1, d, R), the model
     u: Array  # (n, d, R), the dual variable of each client
     z: Array  # (n, d, R), y_i - x
+    reached: Array  # (n, d, R), y_i - x without momentum
     change: Array  # (n, d, R), grad F_i(y_i) - u_i at the last y_i that was evaluated
 
 
@@ -52,10 +55,11 @@ class FiveGCSCC(Method):
 
     The local steps are K, or with ``adaptive`` as few as make, on each client,
     |grad psi_i(y_i)|^2 <= (tau/(2 L_F)) |grad F_i(y_i) - u_i|^2; grad psi_i is the bracket above.
-    Adaptive steps start where the last ones of the client have led, x + z_i, and after K of them
-    once again at x, from where K are enough. Every step costs one gradient and the message one
-    more. With the identity as compressor and omega = 0 this is 5GCS. What an adaptive round does
-    is not linear in the state, so exact worst cases and symbols are for a fixed K.
+    Adaptive steps start where the last ones of the client have led, x + z_i, and have Nesterov's
+    momentum; after K of them the client starts once more at x, without momentum, from where K
+    are enough. Every step costs one gradient and the message one more. With the identity as
+    compressor and omega = 0 this is 5GCS. What an adaptive round does is not linear in the state,
+    so exact worst cases and symbols are for a fixed K.
 
     Parameters
     ----------
@@ -102,7 +106,7 @@ class FiveGCSCC(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        solved = self._solve(Local(x, s.u, s.z, 0 * s.u), cohort, problem)
+        solved = self._solve(Local(x, s.u, s.z, s.z, 0 * s.u), cohort, problem)
         m = channel.uplink(solved.change, cohort)
         m_total = total(m)
         return State(
@@ -118,11 +122,15 @@ class FiveGCSCC(Method):
             for _ in range(self.K + 1):
                 s, _ = self._descend(s, cohort, problem)
             return s
-        s, rest = until_done(self._descend, s, cohort, problem, self.K + 1)
+        root = math.sqrt(self.tau / (self.L_F + self.tau))
+        hasty = partial(self._descend, momentum=(1 - root) / (1 + root))
+        s, rest = until_done(hasty, s, cohort, problem, self.K + 1)
         s = replace(s, z=where(rest, 0 * s.z, s.z))
         return until_done(self._descend, s, rest, problem, self.K + 1)[0]
 
-    def _descend(self, s: Local, active: Array, problem: Gradients) -> tuple[Local, Array]:
+    def _descend(
+        self, s: Local, active: Array, problem: Gradients, momentum: float = 0.0
+    ) -> tuple[Local, Array]:
         """Evaluate the gradients of active clients and, unless the criterion holds, step."""
         y = s.x + s.z
         new = (problem.grad(y, active=active) - self.mu * y) / problem.n - s.u
@@ -131,9 +139,9 @@ class FiveGCSCC(Method):
         if self.adaptive:
             enough = self.tau / (2 * self.L_F) * squared_norm(change)
             active = active & (squared_norm(slope) > enough)
-        none = 0 * slope[:, :1, :]
-        step = where(active, none + 1 / (self.L_F + self.tau), none)
-        return Local(s.x, s.u, s.z - step * slope, change), active
+        reached = where(active, s.z - slope / (self.L_F + self.tau), s.reached)
+        z = where(active, reached + momentum * (reached - s.reached), s.z)
+        return Local(s.x, s.u, z, reached, change), active
 
     def model(self, s: State) -> Array:
         return s.x

@@ -173,13 +173,15 @@ def test_5gcs_adaptive_stops_every_client_by_itself(cohort):
 
 def solve(problem, method, i, x, u, z):
     """Give grad F_i(y_i), y_i - x and the number of steps when the criterion holds first."""
-    y, steps = x + z, 0
+    y, reached, steps = x + z, x + z, 0
+    q = np.sqrt(method.tau / (method.L_F + method.tau))
     while True:
         dual = (problem.H[i] @ (y - problem.c[i]) - method.mu * y) / problem.n
         slope = dual - u + method.tau * (y - x)
         if slope @ slope <= method.tau / (2 * method.L_F) * ((dual - u) @ (dual - u)):
             return dual, y - x, steps
-        y, steps = y - slope / (method.L_F + method.tau), steps + 1
+        before, reached = reached, y - slope / (method.L_F + method.tau)
+        y, steps = reached + (1 - q) / (1 + q) * (reached - before), steps + 1
 
 
 def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start():
