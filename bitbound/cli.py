@@ -33,7 +33,7 @@ from bitbound.theory.from_file import find_entry, make_method, read_settings
 from bitbound.theory.theorem import Setting
 
 WRONG_INPUT, INTERRUPTED = 2, 130
-_FINEST = 1e-6
+_DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -159,10 +159,14 @@ def _list(chosen: argparse.Namespace) -> None:
 
 def _run(chosen: argparse.Namespace) -> None:
     if chosen.bits is None:
-        until = _FINEST if chosen.until is None else chosen.until
+        until = _DEFAULT if chosen.until is None else chosen.until
+        if 0 < until < _FINEST:
+            raise Refusal(
+                f"f - f* = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
+            )
         budget = Budget(gap=until)
     else:
-        until, budget = _FINEST, Budget(bits=chosen.bits)
+        until, budget = _DEFAULT, Budget(bits=chosen.bits)
     entry = find_entry(chosen.method)
     sent = compressor(chosen.compressor) if chosen.compressor else None
     solved = problem(chosen.problem, kappa=chosen.kappa)

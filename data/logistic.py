@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.dataset import Dataset
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Array, Constants, Problem
+from bitbound.data.problem import Constants, Problem
 from bitbound.data.rows import DenseRows, Rows, stored
 from bitbound.data.solution import cached, minimiser
 from bitbound.data.spectrum import largest_eigenvalue

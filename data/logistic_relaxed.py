@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from scipy.optimize import minimize
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Noise
-from bitbound.data.relaxed import Array, RelaxedConstants, RelaxedProblem, start_at
+from bitbound.data.relaxed import RelaxedConstants, RelaxedProblem, start_at
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Noise
-from bitbound.data.relaxed import Array, RelaxedConstants, RelaxedProblem, start_at
+from bitbound.data.relaxed import RelaxedConstants, RelaxedProblem, start_at
 
 
 def smallest_offset(coefficients: Sequence[float], L1: float) -> float:

@@ -11,11 +11,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-Array = Any
-"""An array of any library that follows the array API standard."""
+from bitbound.data.arrays import Array, add_scaled, array_namespace
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +149,7 @@ class Problem(ABC):
 
         Returns an array of shape (n, d, R).
         """
-        gradients = self._bare_grad(x)
-        gradients += self.ridge_f * x
-        return gradients
+        return add_scaled(self._bare_grad(x), self.ridge_f, x)
 
     def grad_g(self, y: Array) -> Array:
         """Gradient of g, of the shape of ``y``."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Array, Constants, Problem
+from bitbound.data.problem import Constants, Problem
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

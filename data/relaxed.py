@@ -13,14 +13,11 @@ from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import ArrayLike
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Noise
-
-Array = Any
-"""An array of any library that follows the array API standard."""
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-
-Array = Any
-"""An array of any library that follows the array API standard."""
 
 STORAGES = ("dense", "sparse")
 

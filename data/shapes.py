@@ -8,18 +8,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.polynomial import Polynomial
 from scipy.optimize import brentq
 
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.polynomials import smallest_offset
-
-Array = Any
-"""An array of any library that follows the array API standard."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants, Problem
 from bitbound.data.selector import problem as select_problem
-from bitbound.figures.recipes import FIGURES, Panel, demonstration, paper_figure
+from bitbound.figures.panels import Panel
+from bitbound.figures.recipes import FIGURES, demonstration, paper_figure
 from bitbound.solvers.budget import Budget
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor

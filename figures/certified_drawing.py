@@ -13,7 +13,7 @@ from bitbound.data.cache import write_atomically
 from bitbound.figures.certified_contest import Saving
 from bitbound.figures.certified_rates import CENTRE, Rate
 from bitbound.figures.drawing import FORMATS, METHODS, STYLE
-from bitbound.figures.recipes import METHOD_LABELS
+from bitbound.figures.panels import METHOD_LABELS
 
 AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
 

@@ -5,7 +5,7 @@ import textwrap
 
 from bitbound.figures.certified_contest import Saving
 from bitbound.figures.certified_rates import Rate
-from bitbound.figures.recipes import METHOD_LABELS
+from bitbound.figures.panels import METHOD_LABELS
 from bitbound.figures.report import WIDTH, accuracy_name, table
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.figures.bands import BAND
-from bitbound.figures.recipes import METHOD_LABELS, Curve, Panel
+from bitbound.figures.panels import METHOD_LABELS, Curve, Panel
 from bitbound.figures.report import accuracy_name
 from bitbound.figures.verdicts import FAILS, HOLDS, UNDECIDED
 from bitbound.solvers.trace import Trace

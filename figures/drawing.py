@@ -12,7 +12,7 @@ from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from bitbound.data.cache import write_atomically
 from bitbound.figures.bands import band
-from bitbound.figures.recipes import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure, Panel
+from bitbound.figures.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure, Panel
 from bitbound.solvers.trace import Trace
 
 K = TypeVar("K", bound=str | None)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.panels import Curve, Panel
 from bitbound.figures.pool import world
-from bitbound.figures.recipes import Curve, Panel
 from bitbound.theory.catalogue import METHODS
 from bitbound.theory.promise import Promise, promise
 

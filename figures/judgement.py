@@ -16,7 +16,7 @@ from bitbound.figures.claims import (
     panel_findings,
 )
 from bitbound.figures.explanation import explanation
-from bitbound.figures.recipes import Curve, Figure, Panel
+from bitbound.figures.panels import Curve, Figure, Panel
 from bitbound.figures.report import WIDTH, accuracy_name, table
 from bitbound.figures.verdicts import FAILS, HOLDS, UNDECIDED, Verdict, written
 from bitbound.solvers.trace import Trace

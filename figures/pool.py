@@ -22,7 +22,7 @@ from tqdm import tqdm
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.selector import problem as select_problem
-from bitbound.figures.recipes import Curve, Panel
+from bitbound.figures.panels import Curve, Panel
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
 from bitbound.solvers.method import Method

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.problem import Problem
-from bitbound.figures.recipes import Curve, Panel
+from bitbound.figures.panels import Curve, Panel
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor
 from bitbound.solvers.method import Method

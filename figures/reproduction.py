@@ -7,23 +7,14 @@ from pathlib import Path
 from bitbound.data.cache import write_atomically
 from bitbound.figures.drawing import draw
 from bitbound.figures.judgement import Traces, judge, told
+from bitbound.figures.panels import METHOD_LABELS, Figure, Panel
 from bitbound.figures.pool import Job, traces
-from bitbound.figures.recipes import (
-    FIGURES,
-    METHOD_LABELS,
-    VERSIONS,
-    Figure,
-    Panel,
-    all_rules,
-    paper_figure,
-)
+from bitbound.figures.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.report import comparison
 from bitbound.figures.table import table_2
 
 SEEDS = 5
 """Seeds of every curve, as in the paper."""
-_SLOW = "5gcs-cc"
-_SLOWER = 10
 
 
 def reproduce(
@@ -125,17 +116,13 @@ def _compute(
         same.setdefault(job.key, []).append(job)
     done: Traces = {}
     paths: list[Path] = []
-    for first, trace in traces(sorted((each[0] for each in same.values()), key=_haste), processes):
+    longest_first = sorted((each[0] for each in same.values()), key=lambda job: -job.panel.size)
+    for first, trace in traces(longest_first, processes):
         done |= {(job.panel, job.curve): trace for job in same[first.key]}
         for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
             figures.remove(figure)
             paths += _finish(figure, done, folder, tell)
     return paths, done
-
-
-def _haste(job: Job) -> int:
-    """Order jobs such that those that take the longest are started first."""
-    return -job.panel.size * (_SLOWER if job.curve.method == _SLOW else 1)
 
 
 def _wanted(figure: Figure) -> set[tuple[Panel, object]]:

@@ -8,8 +8,8 @@ from string import ascii_uppercase
 import numpy as np
 
 from bitbound.figures.explanation import promised
+from bitbound.figures.panels import METHOD_LABELS, Curve, Panel
 from bitbound.figures.pool import world
-from bitbound.figures.recipes import METHOD_LABELS, Curve, Panel
 from bitbound.figures.report import WIDTH, accuracy_name, table
 from bitbound.solvers.trace import Trace
 from bitbound.theory.orders import ORDERS

@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from bitbound.data.cache import write_atomically
 from bitbound.figures.drawing import FORMATS, METHODS, STYLE
-from bitbound.figures.recipes import METHOD_LABELS
+from bitbound.figures.panels import METHOD_LABELS
 from bitbound.theory.report import Row
 from bitbound.theory.scaling import Fit
 

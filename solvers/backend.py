@@ -1,9 +1,10 @@
 """Where numpy, cupy and a strict array library differ; the one module that knows of it.
 
 Method, compressor and problem code asks an array for its namespace
-(``array_api_compat.array_namespace``) and uses operators and functions of the array API standard.
-What the standard does not have is here, with one branch per library. Random numbers are always
-drawn by numpy on the host and moved with :func:`like`, so that every library sees the same ones.
+(:func:`bitbound.data.arrays.array_namespace`) and uses operators and functions of the array API
+standard. What the standard does not have is here, with one branch per library. Random numbers are
+always drawn by numpy on the host and moved with :func:`like`, so that every library sees the same
+ones.
 """
 
 import ctypes
@@ -15,10 +16,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import array_namespace, device, is_cupy_array, is_numpy_array
+from array_api_compat import device, is_cupy_array, is_numpy_array
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from bitbound.data.arrays import array_namespace
 from bitbound.data.errors import Refusal
 
 Array = Any

@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 
-_FINEST = 1e-30
-"""An accuracy that rounding in x, relative to its size, does not exclude: its square, and room."""
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -31,7 +28,7 @@ class Budget:
     Raises
     ------
     Refusal
-        If a limit is not a positive number, or the accuracy is below 1e-30.
+        If a limit is not a positive number.
     """
 
     bits: float | None = None
@@ -46,11 +43,6 @@ class Budget:
                 raise Refusal(
                     f"a budget of {limit:g} {field.name} is not possible; give a positive number"
                 )
-        if self.gap is not None and self.gap < _FINEST:
-            raise Refusal(
-                f"an accuracy f - f* of {self.gap:g} is finer than 64-bit numbers are; "
-                f"give at least {_FINEST:g}"
-            )
 
     def used(
         self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import Array, host, like, where
 from bitbound.solvers.compressors.base import Compressor

@@ -9,9 +9,10 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import Array, like
 
@@ -99,11 +100,9 @@ def clients_of(state: S, n: int, clients: NDArray[np.intp]) -> S:
 
 
 def put_clients(state: S, clients: NDArray[np.intp], part: S) -> S:
-    """Put the state of some clients back among all; what all share is kept."""
+    """Put the state of some clients back among all."""
 
     def put(old: Array, new: Array) -> Array:
-        if old.shape[0] == new.shape[0]:
-            return old
         changed = old.copy()
         changed[clients] = new
         return changed

@@ -125,6 +125,7 @@ REFUSALS = [
     (["run", "breast-cancer@1000", "gd"], "1000"),
     (["run", "brest-cancer@9", "gd"], "breast-cancer"),
     (["run", "/no/such/file@9", "gd"], "/no/such/file"),
+    (["run", "breast-cancer@9", "gd", "--until", "1e-40"], "finer than 64-bit numbers are"),
     (["run", "breast-cancer@9", "gdd"], "'gdd' is unknown; did you mean gd"),
     (["run", "breast-cancer@9", "locodl", "rand-q:2"], "no compressor is called 'rand-q:2'"),
     (["run", "breast-cancer@9", "locodl", "rand-k:0"], "at least 1"),

@@ -13,7 +13,7 @@ R^n that the two blocks are read off: client i holds U[i, r] times the unknown o
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +199,13 @@ class SymbolicProblem:
         """Gradient of g; (1, basis, R)."""
         evaluation = self.evaluate("g", y, np.ones(self.n, dtype=bool))
         return self.frame.unknown(self.basis, evaluation.gradient)
+
+    def of(self, clients: Array) -> NoReturn:
+        """Refuse: which clients go on depends on numbers, and symbols have none."""
+        raise Refusal(
+            "a method whose clients end their local work by themselves cannot be certified; "
+            "take a fixed number of local steps"
+        )
 
     def evaluate(self, function: str, x: Array, rows: NDArray[np.bool_]) -> Evaluation:
         """Give the evaluation of a function at the points of some clients."""

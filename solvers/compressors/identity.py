@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from bitbound.data.arrays import array_namespace
 from bitbound.solvers import wire
 from bitbound.solvers.backend import Array
 from bitbound.solvers.compressors.base import Compressor

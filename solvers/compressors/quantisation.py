@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import sqrt
 
-from array_api_compat import array_namespace
-
+from bitbound.data.arrays import array_namespace
 from bitbound.solvers import wire
 from bitbound.solvers.backend import (
     Array,

@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
+from bitbound.data.arrays import array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.solvers import wire
 from bitbound.solvers.backend import Array, feature_sum, scatter, squared_norm
@@ -173,10 +174,12 @@ def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
     """
     xp = array_namespace(weights)
     n, d, runs = weights.shape
-    width = math.ceil(math.sqrt(d))
+    width = _block(d)
     count = -(-d // width)
-    rest = xp.zeros((n, count * width - d, runs), dtype=weights.dtype, device=device(weights))
-    filled = xp.concat((weights, rest), axis=1)
+    filled = weights
+    if count * width > d:
+        rest = xp.zeros((n, count * width - d, runs), dtype=weights.dtype, device=device(weights))
+        filled = xp.concat((weights, rest), axis=1)
     blocks = xp.reshape(filled, (n * count, width, runs))
     sums = xp.cumulative_sum(xp.reshape(feature_sum(blocks), (n, count, runs)), axis=1)
     total = sums[:, -1:, :]
@@ -187,6 +190,12 @@ def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
     features = block * width + xp.arange(width, device=device(weights))[None, :, None]
     inner = xp.cumulative_sum(xp.take_along_axis(filled, features, axis=1), axis=1)
     return block * width + _exceeding(inner, _below(target, inner[:, -1:, :])), total
+
+
+def _block(d: int) -> int:
+    """Give a size of blocks near sqrt(d), one that divides d if there is any."""
+    least = math.ceil(math.sqrt(d))
+    return next((size for size in range(least, 2 * least) if d % size == 0), least)
 
 
 def _below(x: Array, bound: Array) -> Array:

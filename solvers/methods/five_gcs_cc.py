@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, squared_norm, total, where
+from bitbound.solvers.backend import Array, copies, host, squared_norm, total, where
 from bitbound.solvers.local_solve import until_done
 from bitbound.solvers.method import (
     Every,
@@ -31,13 +31,19 @@ class State:
 
 @dataclass(frozen=True)
 class Local:
-    """The subproblems of a round, on their way to be solved."""
+    """The local solutions of a round, on their way."""
+
+    z: Array  # (n, d, R), y_i - x
+    before: Array  # (n, d, R), the same before momentum was added
+    change: Array  # (n, d, R), grad F_i(y_i) - u_i
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the subproblems of a round are made of."""
 
     x: Array  # (1, d, R), the model
     u: Array  # (n, d, R), the dual variable of each client
-    z: Array  # (n, d, R), y_i - x
-    reached: Array  # (n, d, R), y_i - x without momentum
-    change: Array  # (n, d, R), grad F_i(y_i) - u_i at the last y_i that was evaluated
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class FiveGCSCC(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        solved = self._solve(Local(x, s.u, s.z, s.z, 0 * s.u), cohort, problem)
+        solved = self._solve(x, s, cohort, problem)
         m = channel.uplink(solved.change, cohort)
         m_total = total(m)
         return State(
@@ -116,32 +122,43 @@ class FiveGCSCC(Method):
             z=solved.z if self.adaptive else 0 * s.z,
         )
 
-    def _solve(self, s: Local, cohort: Array, problem: Gradients) -> Local:
+    def _solve(self, x: Array, s: State, cohort: Array, problem: Gradients) -> Local:
         """Solve the subproblems of a cohort."""
+        given = Given(x, s.u)
+        local = Local(s.z, s.z, 0 * s.u)
+        local, active = self._evaluate(local, given, cohort, problem)
         if not self.adaptive:
-            for _ in range(self.K + 1):
-                s, _ = self._descend(s, cohort, problem)
-            return s
+            for _ in range(self.K):
+                local, _ = self._descend(local, given, cohort, problem)
+            return local
         root = math.sqrt(self.tau / (self.L_F + self.tau))
         hasty = partial(self._descend, momentum=(1 - root) / (1 + root))
-        s, rest = until_done(hasty, s, cohort, problem, self.K + 1)
-        s = replace(s, z=where(rest, 0 * s.z, s.z))
-        return until_done(self._descend, s, rest, problem, self.K + 1)[0]
+        local, active = until_done(hasty, local, given, active, problem, self.K)
+        if host(active).any():
+            z = where(active, 0 * local.z, local.z)
+            local, active = self._evaluate(replace(local, z=z), given, active, problem)
+            local, _ = until_done(self._descend, local, given, active, problem, self.K)
+        return local
 
     def _descend(
-        self, s: Local, active: Array, problem: Gradients, momentum: float = 0.0
+        self, s: Local, given: Given, active: Array, problem: Gradients, momentum: float = 0.0
     ) -> tuple[Local, Array]:
-        """Evaluate the gradients of active clients and, unless the criterion holds, step."""
-        y = s.x + s.z
-        new = (problem.grad(y, active=active) - self.mu * y) / problem.n - s.u
-        change = where(active, new, s.change)
-        slope = change + self.tau * s.z
+        """Step on active clients, evaluate their gradients there, and ask who goes on."""
+        slope = s.change + self.tau * s.z
+        before = where(active, s.z - slope / (self.L_F + self.tau), s.before)
+        z = where(active, before + momentum * (before - s.before), s.z)
+        return self._evaluate(Local(z, before, s.change), given, active, problem)
+
+    def _evaluate(
+        self, s: Local, given: Given, active: Array, problem: Gradients
+    ) -> tuple[Local, Array]:
+        y = given.x + s.z
+        change = (problem.grad(y, active=active) - self.mu * y) / problem.n - given.u
+        change = where(active, change, s.change)
         if self.adaptive:
             enough = self.tau / (2 * self.L_F) * squared_norm(change)
-            active = active & (squared_norm(slope) > enough)
-        reached = where(active, s.z - slope / (self.L_F + self.tau), s.reached)
-        z = where(active, reached + momentum * (reached - s.reached), s.z)
-        return Local(s.x, s.u, z, reached, change), active
+            active = active & (squared_norm(change + self.tau * s.z) > enough)
+        return replace(s, change=change), active
 
     def model(self, s: State) -> Array:
         return s.x

@@ -7,15 +7,8 @@ from matplotlib.colors import to_hex
 
 from bitbound.figures.bands import band
 from bitbound.figures.drawing import FORMATS, LINES, METHODS, _canvas, draw, look
-from bitbound.figures.recipes import (
-    COMPRESSOR_LABELS,
-    FIGURES,
-    METHOD_LABELS,
-    Curve,
-    Figure,
-    demonstration,
-    paper_figure,
-)
+from bitbound.figures.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure
+from bitbound.figures.recipes import FIGURES, demonstration, paper_figure
 from bitbound.theory.catalogue import METHODS as CATALOGUE
 
 

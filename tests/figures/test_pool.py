@@ -14,8 +14,9 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.figures import pool
+from bitbound.figures.panels import Curve, Figure
 from bitbound.figures.pool import SCHEDULER, Job, traces
-from bitbound.figures.recipes import Curve, Figure, demonstration, paper_figure
+from bitbound.figures.recipes import demonstration, paper_figure
 from bitbound.figures.reproduction import reproduce, reproduce_paper
 from bitbound.solvers import store
 from bitbound.solvers.trace import Trace
@@ -154,8 +155,8 @@ def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
     )
     with pytest.raises(KeyError):
         reproduce_paper([1, 2, 4], tmp_path)
-    assert {(j.panel.problem, j.curve.method) for j in started[:4]} == {("w1a@619", "5gcs-cc")}
-    sizes = [job.panel.size for job in started if job.curve.method != "5gcs-cc"]
+    assert started[0].panel.problem == "w1a@619"
+    sizes = [job.panel.size for job in started]
     assert sizes == sorted(sizes, reverse=True)
     assert len({job.key for job in started}) == len(started)
 
@@ -184,7 +185,7 @@ def test_a_trace_is_that_of_the_recipe(short, tmp_path):
 def test_methods_that_are_not_there_are_left_out_and_named(here, short, tmp_path, monkeypatch):
     curves = [c for c in paper_figure(2).panels[0].curves if c.kind in (None, "natural")]
     figure = replace(short, panels=(replace(short.panels[0], curves=tuple(curves)),))
-    monkeypatch.setattr("bitbound.figures.recipes.METHODS", {"gd": None, "locodl": None})
+    monkeypatch.setattr("bitbound.figures.panels.METHODS", {"gd": None, "locodl": None})
     told = []
     reproduce([figure], tmp_path, seeds=1, tell=told.append)
     assert {method for method, _ in here} == {"gd", "locodl"}

@@ -4,14 +4,8 @@ import pytest
 
 from bitbound.data.catalogue import CATALOGUE
 from bitbound.data.errors import Refusal
-from bitbound.figures.recipes import (
-    FIGURES,
-    VERSIONS,
-    Curve,
-    all_rules,
-    demonstration,
-    paper_figure,
-)
+from bitbound.figures.panels import Curve
+from bitbound.figures.recipes import FIGURES, VERSIONS, all_rules, demonstration, paper_figure
 from bitbound.figures.recommendation import recommended_k
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.theory.catalogue import METHODS

@@ -185,7 +185,11 @@ FAULTS = [
             "(s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort",
             "(s.x - self.gamma * s.v), cohort",
         ),
-        ("local problem turned", "change + self.tau * s.z", "change - self.tau * s.z"),
+        (
+            "local problem turned",
+            "slope = s.change + self.tau * s.z",
+            "slope = s.change - self.tau * s.z",
+        ),
         (
             "F_i without 1/n",
             "(problem.grad(y, active=active) - self.mu * y) / problem.n",
