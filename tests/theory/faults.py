@@ -867,7 +867,7 @@ FAULTS = [
     _fault(
         "engine: finished runs are put back in the wrong place",
         "solvers.state",
-        ("place[runs] = np.arange(len(runs))", "place[runs] = 0"),
+        ("changed[:, :, runs] = new", "changed[:, :, runs] = new[:, :, ::-1]"),
         on="locodl",
         rule="balanced",
     ),
@@ -885,8 +885,8 @@ FAULTS = [
         "engine: f - f* as half the gap",
         "solvers.engine",
         (
-            "total = total + term.weight * problem.gap(term.point)",
-            "total = total + term.weight * problem.gap(2 * term.point)",
+            "result = result + term.weight * problem.gap(term.point)",
+            "result = result + term.weight * problem.gap(2 * term.point)",
         ),
         on="agd",
     ),
