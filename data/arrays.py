@@ -11,9 +11,14 @@ Array = Any
 """An array of any library that follows the array API standard."""
 
 
+def is_numpy(x: Array) -> bool:
+    """Whether an array is one of numpy itself."""
+    return type(x) is np.ndarray
+
+
 def array_namespace(x: Array) -> Any:
     """Give the namespace of an array, as ``array_api_compat`` does; at once for numpy."""
-    if type(x) is np.ndarray:
+    if is_numpy(x):
         return array_api_compat.numpy
     return array_api_compat.array_namespace(x)
 
@@ -24,7 +29,8 @@ def add_scaled(y: Array, a: float, x: Array) -> Array:
     For large numpy arrays one pass over the memory in place of two.
     """
     if (
-        type(y) is type(x) is np.ndarray
+        is_numpy(x)
+        and is_numpy(y)
         and y.shape == x.shape
         and y.dtype == x.dtype == np.float64
         and y.flags.c_contiguous

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import device, is_cupy_array, is_numpy_array
+from array_api_compat import device, is_cupy_array
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 
 Array = Any
@@ -62,7 +62,7 @@ def _cupy() -> Any:
 
 def host(x: Array) -> NDArray[Any]:
     """Give an array as a numpy array on the host."""
-    if is_numpy_array(x):
+    if is_numpy(x):
         return x
     if is_cupy_array(x):
         return x.get()
@@ -74,7 +74,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
     The dtype of ``values`` is kept.
     """
-    if is_numpy_array(x):
+    if is_numpy(x):
         return values
     return array_namespace(x).asarray(values, device=device(x))
 
@@ -153,7 +153,7 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
 
     One of the two itself is given back where the mask holds everywhere, or nowhere.
     """
-    if is_numpy_array(mask) and yes.shape == no.shape:
+    if is_numpy(mask) and yes.shape == no.shape:
         if mask.all():
             return yes
         if not mask.any():
@@ -177,7 +177,7 @@ def floor_power_of_two(x: Array) -> Array:
 
     Zeros and subnormal numbers give zero, infinity and not-a-number give infinity; signs are kept.
     """
-    if is_numpy_array(x) or is_cupy_array(x):
+    if is_numpy(x) or is_cupy_array(x):
         mantissa_bits = np.finfo(x.dtype).nmant
         return (x.view(f"i{x.dtype.itemsize}") & -(1 << mantissa_bits)).view(x.dtype)
     return like(x, floor_power_of_two(host(x)))
@@ -185,7 +185,7 @@ def floor_power_of_two(x: Array) -> Array:
 
 def scatter(indices: Array, values: Array, d: int) -> Array:
     """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R)."""
-    if is_numpy_array(values):
+    if is_numpy(values):
         out = np.zeros((values.shape[0], d, values.shape[2]), dtype=values.dtype)
         np.put_along_axis(out, indices, values, axis=1)
         return out

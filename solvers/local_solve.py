@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
+from bitbound.data.arrays import is_numpy
 from bitbound.solvers.backend import Array, host
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import clients_of, put_clients
@@ -53,7 +53,7 @@ def until_done(
         if not clients.size:
             break
         n = len(active)
-        if is_numpy_array(active) and 4 * clients.size <= n:
+        if is_numpy(active) and 4 * clients.size <= n:
             part, still = until_done(
                 step,
                 clients_of(state, n, clients),

@@ -9,10 +9,9 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import Array, like
 
@@ -82,7 +81,7 @@ def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
 
 
 def _put(old: Array, runs: NDArray[np.intp], new: Array) -> Array:
-    if is_numpy_array(old):  # many times faster than a choice over a short last axis
+    if is_numpy(old):  # many times faster than a choice over a short last axis
         changed = old.copy()
         changed[:, :, runs] = new
         return changed

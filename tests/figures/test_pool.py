@@ -252,6 +252,8 @@ def test_a_cluster_without_dask_is_refused(monkeypatch):
 )
 def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number, code):
     command = [sys.executable, "-m", "bitbound", "demo", "--seeds", "3", "--jobs", "2"]
+    # A shell has its background jobs ignore interrupts, and a child inherits that.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*command, "--output", str(tmp_path)],
         stdout=subprocess.PIPE,
@@ -259,6 +261,7 @@ def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number,
         text=True,
         start_new_session=True,
     )
+    signal.signal(signal.SIGINT, inherited)
     _wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or process.poll() is not None)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
