@@ -1,17 +1,89 @@
 """Local work that each client ends by itself, without waiting for the slowest in vain."""
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from bitbound.data.arrays import is_numpy
-from bitbound.solvers.backend import Array, host
+from bitbound.solvers.backend import Array, host, where
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import clients_of, put_clients
 
 S = TypeVar("S")
 G = TypeVar("G")
+
+
+@dataclass(frozen=True)
+class Local:
+    """Local solutions, on their way."""
+
+    z: Array  # (n, d, R), where the gradients are evaluated
+    before: Array  # (n, d, R), the same before momentum was added
+    slope: Array  # (n, d, R), the gradients there
+
+
+def minimise(
+    gradient: Callable[[Array, G, Array, Gradients], Array],
+    enough: Callable[[Array, Array], Array],
+    start: Array,
+    given: G,
+    active: Array,
+    problem: Gradients,
+    *,
+    L: float,
+    mu: float,
+    most: int,
+) -> tuple[Array, Array]:
+    """Minimise a function on every client, as far as the client finds enough.
+
+    Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
+    Clients that are not done after the most steps begin once again at 0, without momentum, so that
+    a bad start does no harm.
+
+    Parameters
+    ----------
+    gradient : callable
+        Called with z, given, the active clients and the problem, it gives the gradients (n, d, R).
+    enough : callable
+        Called with z and the gradients there, it says which clients are done: (n, 1, R) bool.
+    start : (n, d, R)
+        Where the steps begin.
+    given, active, problem
+        As for :func:`until_done`.
+    L, mu : float
+        Smoothness and strong convexity of the functions.
+    most : int
+        Number of steps at most, from each of the two starts.
+
+    Returns
+    -------
+    z, slope : (n, d, R)
+        Where every client has ended, and its gradient there.
+    """
+
+    def evaluate(s: Local, given: G, active: Array, problem: Gradients) -> tuple[Local, Array]:
+        slope = where(active, gradient(s.z, given, active, problem), s.slope)
+        return replace(s, slope=slope), active & ~enough(s.z, slope)
+
+    def step(
+        s: Local, given: G, active: Array, problem: Gradients, momentum: float = 0.0
+    ) -> tuple[Local, Array]:
+        before = where(active, s.z - s.slope / L, s.before)
+        z = where(active, before + momentum * (before - s.before), s.z)
+        return evaluate(Local(z, before, s.slope), given, active, problem)
+
+    q = math.sqrt(mu / L)
+    hasty = partial(step, momentum=(1 - q) / (1 + q))
+    s, active = evaluate(Local(start, start, 0 * start), given, active, problem)
+    s, active = until_done(hasty, s, given, active, problem, most)
+    if host(active).any():
+        s, active = evaluate(replace(s, z=where(active, 0 * start, s.z)), given, active, problem)
+        s, _ = until_done(step, s, given, active, problem, most)
+    return s.z, s.slope
 
 
 def until_done(

@@ -140,7 +140,7 @@ REFUSALS = [
     ([*RUN, "--seeds", "0"], "--seeds: '0' is no whole number of at least 1"),
     ([*RUN, "--seeds", "-2"], "--seeds: '-2' is no whole number of at least 1"),
     ([*RUN, "--seeds", "1.5"], "--seeds: '1.5' is no whole number of at least 1"),
-    ([*RUN, "--until", "0"], "a budget of 0.0 gap is not possible; give a positive number"),
+    ([*RUN, "--until", "0"], "a budget of 0 gap is not possible; give a positive number"),
     ([*RUN, "--until", "nan"], "a budget of nan gap is not possible"),
     ([*RUN[:4], "--bits", "-5"], "a budget of -5 bits is not possible"),
     ([*RUN[:4], "--bits", "inf"], "a budget of inf bits is not possible"),

@@ -1,12 +1,10 @@
 """5GCS-CC: local solves of a dual problem, client sampling and compression."""
 
-import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, host, squared_norm, total, where
-from bitbound.solvers.local_solve import until_done
+from bitbound.solvers.backend import Array, copies, squared_norm, total
+from bitbound.solvers.local_solve import minimise
 from bitbound.solvers.method import (
     Every,
     Gradients,
@@ -30,23 +28,6 @@ class State:
 
 
 @dataclass(frozen=True)
-class Local:
-    """The local solutions of a round, on their way."""
-
-    z: Array  # (n, d, R), y_i - x
-    before: Array  # (n, d, R), the same before momentum was added
-    change: Array  # (n, d, R), grad F_i(y_i) - u_i
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the subproblems of a round are made of."""
-
-    x: Array  # (1, d, R), the model
-    u: Array  # (n, d, R), the dual variable of each client
-
-
-@dataclass(frozen=True)
 class FiveGCSCC(Method):
     """5GCS-CC for min (1/n) sum_i f_i(x) with independent compressors C_i in U(omega).
 
@@ -61,11 +42,10 @@ class FiveGCSCC(Method):
 
     The local steps are K, or with ``adaptive`` as few as make, on each client,
     |grad psi_i(y_i)|^2 <= (tau/(2 L_F)) |grad F_i(y_i) - u_i|^2; grad psi_i is the bracket above.
-    Adaptive steps start where the last ones of the client have led, x + z_i, and have Nesterov's
-    momentum; after K of them the client starts once more at x, without momentum, from where K
-    are enough. Every step costs one gradient and the message one more. With the identity as
-    compressor and omega = 0 this is 5GCS. What an adaptive round does is not linear in the state,
-    so exact worst cases and symbols are for a fixed K.
+    Adaptive steps start at x + z_i, where the client's last ones ended, with Nesterov's momentum;
+    after K of them once more at x, without, from where K are enough. Every step costs one gradient
+    and the message one more. With the identity as compressor and omega = 0 this is 5GCS. Adaptive
+    rounds are not linear in the state: exact worst cases and symbols are for a fixed K.
 
     Parameters
     ----------
@@ -112,53 +92,33 @@ class FiveGCSCC(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        solved = self._solve(x, s, cohort, problem)
-        m = channel.uplink(solved.change, cohort)
+        s, z, L = replace(s, x=x), s.z, self.L_F + self.tau
+        if self.adaptive:
+            z, slope = minimise(self._slope, self._enough, z, s, cohort, problem,
+                                L=L, mu=self.tau, most=self.K)  # fmt: skip
+        else:
+            slope = self._slope(z, s, cohort, problem)
+            for _ in range(self.K):
+                z = z - slope / L
+                slope = self._slope(z, s, cohort, problem)
+        m = channel.uplink(slope - self.tau * z, cohort)
         m_total = total(m)
         return State(
             x=x - self.gamma * problem.n / self.cohort * m_total,
             v=s.v + m_total / (1 + self.omega),
             u=s.u + m / (1 + self.omega),
-            z=solved.z if self.adaptive else 0 * s.z,
+            z=z if self.adaptive else s.z,
         )
 
-    def _solve(self, x: Array, s: State, cohort: Array, problem: Gradients) -> Local:
-        """Solve the subproblems of a cohort."""
-        given = Given(x, s.u)
-        local = Local(s.z, s.z, 0 * s.u)
-        local, active = self._evaluate(local, given, cohort, problem)
-        if not self.adaptive:
-            for _ in range(self.K):
-                local, _ = self._descend(local, given, cohort, problem)
-            return local
-        root = math.sqrt(self.tau / (self.L_F + self.tau))
-        hasty = partial(self._descend, momentum=(1 - root) / (1 + root))
-        local, active = until_done(hasty, local, given, active, problem, self.K)
-        if host(active).any():
-            z = where(active, 0 * local.z, local.z)
-            local, active = self._evaluate(replace(local, z=z), given, active, problem)
-            local, _ = until_done(self._descend, local, given, active, problem, self.K)
-        return local
+    def _slope(self, z: Array, s: State, active: Array, problem: Gradients) -> Array:
+        """Evaluate grad psi_i at y_i = x + z_i."""
+        y = s.x + z
+        gradient = (problem.grad(y, active=active) - self.mu * y) / problem.n
+        return gradient - s.u + self.tau * z
 
-    def _descend(
-        self, s: Local, given: Given, active: Array, problem: Gradients, momentum: float = 0.0
-    ) -> tuple[Local, Array]:
-        """Step on active clients, evaluate their gradients there, and ask who goes on."""
-        slope = s.change + self.tau * s.z
-        before = where(active, s.z - slope / (self.L_F + self.tau), s.before)
-        z = where(active, before + momentum * (before - s.before), s.z)
-        return self._evaluate(Local(z, before, s.change), given, active, problem)
-
-    def _evaluate(
-        self, s: Local, given: Given, active: Array, problem: Gradients
-    ) -> tuple[Local, Array]:
-        y = given.x + s.z
-        change = (problem.grad(y, active=active) - self.mu * y) / problem.n - given.u
-        change = where(active, change, s.change)
-        if self.adaptive:
-            enough = self.tau / (2 * self.L_F) * squared_norm(change)
-            active = active & (squared_norm(change + self.tau * s.z) > enough)
-        return replace(s, change=change), active
+    def _enough(self, z: Array, slope: Array) -> Array:
+        change = slope - self.tau * z
+        return squared_norm(slope) <= self.tau / (2 * self.L_F) * squared_norm(change)
 
     def model(self, s: State) -> Array:
         return s.x

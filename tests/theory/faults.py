@@ -187,8 +187,8 @@ FAULTS = [
         ),
         (
             "local problem turned",
-            "slope = s.change + self.tau * s.z",
-            "slope = s.change - self.tau * s.z",
+            "gradient - s.u + self.tau * z",
+            "gradient - s.u - self.tau * z",
         ),
         (
             "F_i without 1/n",
