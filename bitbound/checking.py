@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 import textwrap
 from collections.abc import Callable
@@ -194,7 +195,7 @@ def _theory(chosen: argparse.Namespace) -> int:
             f"{row.rule}, {row.compressor}",
             "holds" if row.holds else "FAILS",
             f"{row.tightest.used:.2f}",
-            f"{row.worst:.5f}",
+            "-" if math.isnan(row.worst) else f"{row.worst:.5f}",
             f"{row.step:.2f}",
             f"{row.rate:.2f}",
             f"{row.bits:.1f}",
@@ -207,7 +208,8 @@ def _theory(chosen: argparse.Namespace) -> int:
             table(header, lines, texts=3),
             "",
             "margin: how much of its limit the tightest hypothesis uses",
-            "worst: exact worst case over all states of small quadratics / tau; 1 is tight",
+            "worst: exact worst case over all states of small quadratics / tau; 1 is tight,",
+            "       - where the rule meets the theorem on none of them",
             "step: least progress of one step of a run, exact / promised",
             "rate: log of the factor of whole runs, measured / promised",
             "bits: promised / measured",
