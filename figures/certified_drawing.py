@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
-from bitbound.data.cache import write_atomically
 from bitbound.figures.certified_contest import Saving
 from bitbound.figures.certified_rates import CENTRE, Rate
-from bitbound.figures.drawing import FORMATS, METHODS, STYLE
+from bitbound.figures.drawing import METHODS, STYLE, save
 from bitbound.figures.panels import METHOD_LABELS
 
 AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
@@ -51,7 +49,7 @@ def draw_looseness(measured: Sequence[Rate], folder: Path) -> list[Path]:
             for handle, text in zip(*place.get_legend_handles_labels(), strict=True)
         }
         canvas.legend(handles.values(), handles.keys(), loc="outside right upper")
-        return _save(canvas, folder, "looseness")
+        return save(canvas, folder, "looseness")
 
 
 def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
@@ -84,7 +82,7 @@ def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
         places[0].set_yticks(range(len(panels)), panels)
         places[0].invert_yaxis()
         canvas.legend(*places[0].get_legend_handles_labels(), loc="outside right upper")
-        return _save(canvas, folder, "savings")
+        return save(canvas, folder, "savings")
 
 
 def _logarithmic(place: Axes) -> None:
@@ -92,16 +90,3 @@ def _logarithmic(place: Axes) -> None:
     place.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     place.xaxis.set_major_formatter("{x:g}")
     place.xaxis.set_minor_locator(NullLocator())
-
-
-def _save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
-    paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
-    for path in paths:
-        metadata: dict[str, Any] = {"Date": None} if path.suffix == ".svg" else {}
-        write_atomically(
-            path,
-            lambda file, path=path, metadata=metadata: canvas.savefig(  # type: ignore[misc]
-                file, format=path.suffix[1:], metadata=metadata
-            ),
-        )
-    return paths

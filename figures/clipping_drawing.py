@@ -12,10 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from bitbound.data.cache import write_atomically
 from bitbound.data.polynomials import Quartics
 from bitbound.figures.contest import Best, Contest, Results
-from bitbound.figures.drawing import FORMATS, STYLE
+from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.theorem_runs import EPSILON, Slope
 from bitbound.theory.clipping import CLIPPING
 
@@ -65,7 +64,7 @@ def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
         handles = [_key(name) for name in methods]
         handles.append(Line2D([], [], color="0.35", lw=0.7, ls=_DOTTED, label="minimum of $f$"))
         canvas.legend(handles=handles, loc="outside upper center", ncols=3)
-        return _write(canvas, folder, "episode-figure3")
+        return save(canvas, folder, "episode-figure3")
 
 
 def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence[str]) -> None:
@@ -143,7 +142,7 @@ def comparison(
             place.set_ylabel("$f(x) - f^\\star$")
         methods = panels[0][2]
         canvas.legend(handles=[_key(method) for method in methods], loc="outside right upper")
-        return _write(canvas, folder, name)
+        return save(canvas, folder, name)
 
 
 def smoothed(rounds: NDArray[np.int64], gap: Values) -> Values:
@@ -183,7 +182,7 @@ def against_slope(
         place.xaxis.set_minor_locator(NullLocator())
         place.yaxis.set_minor_locator(NullLocator())
         canvas.legend(loc="outside right upper")
-        return _write(canvas, folder, "episode-lower-bound")
+        return save(canvas, folder, "episode-lower-bound")
 
 
 def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
@@ -210,7 +209,7 @@ def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
         place.set_xlabel("rounds")
         place.set_ylabel("mean of $|\\nabla f(x_r)|$ so far")
         canvas.legend(loc="outside right upper")
-        return _write(canvas, folder, "episode-theorem")
+        return save(canvas, folder, "episode-theorem")
 
 
 def _band(
@@ -232,16 +231,3 @@ def _band(
 
 def _key(method: str) -> Line2D:
     return Line2D([], [], label=CLIPPING[method].label, **LOOKS[method])
-
-
-def _write(canvas: Canvas, folder: Path, name: str) -> list[Path]:
-    paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
-    for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else {}
-        write_atomically(
-            path,
-            lambda file, path=path, metadata=metadata: canvas.savefig(  # type: ignore[misc]
-                file, format=path.suffix[1:], metadata=metadata
-            ),
-        )
-    return paths

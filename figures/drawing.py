@@ -86,16 +86,20 @@ def draw(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace], folder: Pa
         The files written.
     """
     with style.context(STYLE):
-        canvas = _canvas(figure, traces)
-        paths = [folder / f"{figure.name}.{suffix}" for suffix in FORMATS]
-        for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            write_atomically(
-                path,
-                lambda file, path=path, metadata=metadata: canvas.savefig(  # type: ignore[misc]
-                    file, format=path.suffix[1:], metadata=metadata
-                ),
-            )
+        return save(_canvas(figure, traces), folder, figure.name)
+
+
+def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
+    """Write a canvas in every format, atomically and without a date; give the files."""
+    paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
+    for path in paths:
+        metadata: dict[str, Any] = {"Date": None} if path.suffix == ".svg" else {}
+        write_atomically(
+            path,
+            lambda file, path=path, metadata=metadata: canvas.savefig(  # type: ignore[misc]
+                file, format=path.suffix[1:], metadata=metadata
+            ),
+        )
     return paths
 
 

@@ -8,8 +8,7 @@ from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
-from bitbound.data.cache import write_atomically
-from bitbound.figures.drawing import FORMATS, METHODS, STYLE
+from bitbound.figures.drawing import METHODS, STYLE, save
 from bitbound.figures.panels import METHOD_LABELS
 from bitbound.theory.report import Row
 from bitbound.theory.scaling import Fit
@@ -41,7 +40,7 @@ def draw_looseness(rows: Sequence[Row], folder: Path) -> list[Path]:
         axes.set_yticks(range(len(titles)), titles)
         axes.invert_yaxis()
         canvas.legend(loc="outside lower center", ncols=len(_FAMILIES))
-        return _save(canvas, folder / "looseness")
+        return save(canvas, folder, "looseness")
 
 
 def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
@@ -73,14 +72,4 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
                 loc="upper center", bbox_to_anchor=(0.5, -0.16),
             )  # fmt: skip
         panels[0].set_ylabel("bits per client")
-        return _save(canvas, folder / "scaling")
-
-
-def _save(canvas: Canvas, stem: Path) -> list[Path]:
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    return [_write(canvas, stem.with_suffix(f".{form}"), form) for form in FORMATS]
-
-
-def _write(canvas: Canvas, path: Path, form: str) -> Path:
-    write_atomically(path, lambda file: canvas.savefig(file, format=form))
-    return path
+        return save(canvas, folder, "scaling")

@@ -42,7 +42,8 @@ def minimise(
 
     Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
     Clients that are not done after the most steps begin once again at 0, without momentum, so that
-    a bad start does no harm.
+    a bad start does no harm. Source of the momentum: Nesterov, Lectures on convex optimization,
+    2018, section 2.2.
 
     Parameters
     ----------

@@ -47,10 +47,10 @@ class Published(Theorem):
     """SCAFFOLD with cohorts of m clients, the published theorem without noise, per round.
 
     If eta_g >= 1, eta_l <= 1/(81 L K eta_g) and eta_l <= m/(15 mu n K eta_g), then
-    tau = 1 - K eta_l eta_g mu/2. Karimireddy et al., arXiv:1910.06378, the strongly convex case,
-    has this factor with another weight of the control variates, 9 (n/m) (K eta_l eta_g)^2 of their
-    mean square. For the weight of the method it follows from :class:`Cohorts`: 81 >= 4 (1 + 2 w)
-    and mu K eta_l eta_g/2 <= m/(30 n).
+    tau = 1 - K eta_l eta_g mu/2. Karimireddy et al., arXiv:1910.06378, bound a weighted mean of the
+    models after R rounds by exp(-min{m/(30 n), mu/(162 L)} R) up to logarithms, which is tau^R at
+    the largest steps. With the Lyapunov function of the method it follows from :class:`Cohorts`:
+    81 >= 4 (1 + 2 w) and mu K eta_l eta_g/2 <= m/(30 n).
     """
 
     method = SCAFFOLD

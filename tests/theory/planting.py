@@ -26,6 +26,26 @@ class Fault:
     options: tuple[tuple[str, object], ...] = ()
 
 
+def fault(
+    name: str,
+    module: str,
+    *changes: tuple[str, str],
+    on: str,
+    rule: str | None = None,
+    compressor: str | None = None,
+    **options: object,
+) -> Fault:
+    return Fault(name, module, changes, (on, rule, compressor), tuple(options.items()))
+
+
+def faults_of(name: str, file: str, rule: str | None, *rows: tuple[str, str, str]) -> list[Fault]:
+    """Make faults of a method's own text: (what, right text, wrong text)."""
+    return [
+        fault(f"{name}: {what}", f"solvers.methods.{file}", (old, new), on=name, rule=rule)
+        for what, old, new in rows
+    ]
+
+
 @contextmanager
 def planted(fault: Fault) -> Iterator[None]:
     module = import_module(f"bitbound.{fault.module}")

@@ -1,0 +1,32 @@
+"""The functions of some clients are those of all, picked out."""
+
+import numpy as np
+import pytest
+
+from bitbound.data.quadratic import Quadratic
+from bitbound.data.selector import problem as select_problem
+
+PROBLEMS = {
+    "quadratic": lambda: Quadratic.random(9, 30, 1.0, 20.0),
+    **{
+        storage: lambda storage=storage: select_problem(
+            "breast-cancer@9", kappa=100.0, storage=storage
+        )
+        for storage in ("dense", "sparse")
+    },
+}
+
+
+@pytest.mark.parametrize("clients", [[4], [0, 8], [7, 2, 5]], ids=str)
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("view", ["plain", "composite"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_of_some_clients(name, view, runs, clients):
+    problem, clients = getattr(PROBLEMS[name](), view), np.array(clients)
+    some = problem.of(clients)
+    x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
+    expected = problem.grad(x)[clients]
+    np.testing.assert_allclose(some.grad(x[clients]), expected, rtol=1e-12, atol=1e-14)
+    shared = problem.grad(x[:1])[clients]
+    np.testing.assert_allclose(some.grad(x[:1]), shared, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(some.constants.L_i, problem.constants.L_i[clients])
