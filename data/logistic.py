@@ -125,13 +125,13 @@ class LogisticRegression(Problem):
         products = self.rows.backward(self._curvature(x) * self.rows.forward(v))
         return xp.sum(products, axis=0, keepdims=True) + self.ridge * v
 
-    def _bare_grad(self, x: Array) -> Array:
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
         # -(1/m) / (1 + exp(z)) per row; in place where the temporary is our own
         z = self.rows.forward(x)
         xp = array_namespace(z)
         z = xp.exp(xp.minimum(z, _exponent_limit(z)))
         z += 1.0
-        return self.rows.backward((-1.0 / self.m) / z)
+        return self.rows.backward((-1.0 / self.m) / z, ridge, x)
 
     def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
         return {"rows": self.rows.of(clients)}

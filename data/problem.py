@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, add_scaled, array_namespace
+from bitbound.data.arrays import Array, array_namespace
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class Problem(ABC):
 
         Returns an array of shape (n, d, R).
         """
-        return add_scaled(self._bare_grad(x), self.ridge_f, x)
+        return self._bare_grad(x, self.ridge_f)
 
     def grad_g(self, y: Array) -> Array:
         """Gradient of g, of the shape of ``y``."""
@@ -210,8 +210,8 @@ class Problem(ABC):
         return (self.ridge / 2) * array_namespace(x).sum(x * x, axis=(0, 1))
 
     @abstractmethod
-    def _bare_grad(self, x: Array) -> Array:
-        """Gradients of the h_i as a new array (n, d, R), of points (n, d, R) or (1, d, R)."""
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        """Gradients of the h_i plus ridge x, (n, d, R), at points (n, d, R) or (1, d, R)."""
 
     @abstractmethod
     def _bare_value(self, x: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, add_scaled, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants, Problem
 
@@ -142,8 +142,8 @@ class Quadratic(Problem):
             bare=Constants(float(mu), smoothness, problem.bare.L_f),
         )
 
-    def _bare_grad(self, x: Array) -> Array:
-        return self.H @ (x - self.c[:, :, None])
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        return add_scaled(self.H @ (x - self.c[:, :, None]), ridge, x)
 
     def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
         return {"H": self.H[clients], "c": self.c[clients]}

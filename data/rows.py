@@ -6,13 +6,15 @@ the density, the shape and the machine, so :func:`stored` measures it.
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.sparse import _sparsetools
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 
 STORAGES = ("dense", "sparse")
@@ -41,9 +43,10 @@ class DenseRows:
         xp = array_namespace(x)
         return xp.reshape(xp.reshape(self.stack, (n * m, d)) @ x[0, :, :], (n, m, x.shape[2]))
 
-    def backward(self, s: Array) -> Array:
-        """A_i' s_i for all clients: (n, m, R) to (n, d, R)."""
-        return array_namespace(s).matrix_transpose(self.stack) @ s
+    def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
+        """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
+        products = array_namespace(s).matrix_transpose(self.stack) @ s
+        return products if x is None else add_scaled(products, a, x)
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
@@ -70,8 +73,7 @@ class SparseRows:
     blocks : sparse matrix of shape (n m, n d)
         The clients' matrices as the blocks of a diagonal.
     transposed : sparse matrix of shape (n d, n m)
-        The transpose of ``blocks``, as compressed sparse columns: it has many empty rows, and
-        scattering is faster than gathering for several runs.
+        The transpose of ``blocks``, as compressed sparse columns: it has many empty rows.
     """
 
     shape: tuple[int, int, int]
@@ -84,15 +86,30 @@ class SparseRows:
         n, m, _ = self.shape
         xp = array_namespace(x)
         runs = x.shape[2]
-        matrix = self.blocks if x.shape[0] == n else self.stacked
+        shared = self._columns if runs > 1 and is_numpy(x) else self.stacked
+        matrix = self.blocks if x.shape[0] == n else shared
         return xp.reshape(matrix @ xp.reshape(x, (matrix.shape[1], runs)), (n, m, runs))
 
-    def backward(self, s: Array) -> Array:
-        """A_i' s_i for all clients: (n, m, R) to (n, d, R)."""
+    def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
+        """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
         n, m, d = self.shape
         xp = array_namespace(s)
         runs = s.shape[2]
-        return xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
+        if x is not None and is_numpy(s) and s.dtype == x.dtype == self.transposed.dtype:
+            out = np.multiply(a, x, order="C")
+            out = out if x.shape[0] == n else np.repeat(out, n, axis=0)
+            _accumulate(self.transposed, s.reshape(n * m, runs), out.reshape(n * d, runs))
+            return out
+        products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
+        return products if x is None else add_scaled(products, a, x)
+
+    @cached_property
+    def _columns(self) -> Any:
+        """All rows as compressed sparse columns.
+
+        For several runs scattering is faster than gathering, as no sum waits for the one before.
+        """
+        return self.stacked.tocsc()
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
@@ -125,6 +142,20 @@ def sparse(matrix: scipy.sparse.csr_array, n: int) -> SparseRows:
         (matrix.data, matrix.indices + client * d, matrix.indptr), shape=(total, n * d)
     )
     return SparseRows((n, m, d), matrix, blocks, blocks.T)
+
+
+def _accumulate(
+    matrix: scipy.sparse.csc_array, s: NDArray[np.floating], out: NDArray[np.floating]
+) -> None:
+    """Add the product of a matrix (K, M) with vectors (M, R) to an array (K, R), in place.
+
+    This is the routine that scipy's own product calls, after making an array of zeros.
+    """
+    (rows, runs), indices = out.shape, (matrix.indptr, matrix.indices, matrix.data)
+    if runs == 1:
+        _sparsetools.csc_matvec(rows, len(s), *indices, s.ravel(), out.ravel())
+    else:
+        _sparsetools.csc_matvecs(rows, len(s), runs, *indices, s.ravel(), out.ravel())
 
 
 def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -> Rows:

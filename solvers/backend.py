@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from bitbound.data.arrays import array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+from bitbound.solvers.entries import Entries
 
 Array = Any
 """An array of any library that follows the array API standard."""
@@ -117,11 +118,16 @@ def _move(value: Any, library: str, dtype: str) -> Any:
 
 def mean(x: Array) -> Array:
     """Average over the clients: (n, d, R) to (1, d, R)."""
-    return array_namespace(x).mean(x, axis=0, keepdims=True)
+    return total(x) / x.shape[0]
 
 
 def total(x: Array) -> Array:
     """Sum over the clients: (n, d, R) to (1, d, R)."""
+    if isinstance(x, Entries):
+        return x.total()
+    if is_numpy(x) and x.dtype.kind == "f":  # a product is twice as fast as a sum
+        n = x.shape[0]
+        return (np.ones((1, n), dtype=x.dtype) @ x.reshape(n, -1)).reshape(1, *x.shape[1:])
     return array_namespace(x).sum(x, axis=0, keepdims=True)
 
 
@@ -133,8 +139,11 @@ def squared_norm(x: Array) -> Array:
 def feature_sum(x: Array) -> Array:
     """Sum over the features: (n, d, R) to (n, 1, R); several times faster than ``sum``."""
     xp = array_namespace(x)
-    ones = xp.ones((1, x.shape[1], 1), dtype=x.dtype, device=device(x))
-    return xp.vecdot(x, ones, axis=-2)[:, None, :]
+    n, d, runs = x.shape
+    ones = xp.ones((1, d), dtype=x.dtype, device=device(x))
+    if runs == 1:
+        return xp.reshape(xp.reshape(x, (n, d)) @ ones.T, (n, 1, 1))
+    return ones @ x
 
 
 def feature_max(x: Array) -> Array:
@@ -161,8 +170,21 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     return array_namespace(yes).where(mask, yes, no)
 
 
+def masked(mask: Array, x: Array) -> Array:
+    """Choose ``x`` where the mask holds and 0 elsewhere; shapes broadcast."""
+    if is_numpy(x) and mask.shape == x.shape:  # several times faster for a mask of few entries
+        kept = np.zeros_like(x)
+        np.copyto(kept, x, where=mask)
+        return kept
+    if isinstance(x, Entries) and mask.shape[1] == 1:
+        return x.masked(mask)
+    return where(mask, x, 0 * x)
+
+
 def copies(x: Array, n: int) -> Array:
     """Repeat what all clients share: (1, d, R) to (n, d, R)."""
+    if is_numpy(x):
+        return np.repeat(x, n, axis=0)
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))
 
 
@@ -183,12 +205,19 @@ def floor_power_of_two(x: Array) -> Array:
     return like(x, floor_power_of_two(host(x)))
 
 
+_LARGE = 1 << 14
+"""Numbers in an array (n, d, R) from which on it is not written out without need."""
+
+
 def scatter(indices: Array, values: Array, d: int) -> Array:
-    """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R)."""
+    """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R).
+
+    On the host they are not written out if they are few: see :class:`Entries`.
+    """
     if is_numpy(values):
-        out = np.zeros((values.shape[0], d, values.shape[2]), dtype=values.dtype)
-        np.put_along_axis(out, indices, values, axis=1)
-        return out
+        n, k, runs = values.shape
+        entries = Entries(indices, values, d)
+        return entries if 4 * k <= d and n * d * runs >= _LARGE else np.asarray(entries)
     if is_cupy_array(values):
         xp = array_namespace(values)
         n, _, runs = values.shape

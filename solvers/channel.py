@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, host, like, where
+from bitbound.solvers.backend import Array, host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.ownership import ownership_template
@@ -109,7 +109,7 @@ class Channel:
             self.ledger.up(self.runs, n * layout.bits)
             return received
         self.ledger.up(self.runs, layout.bits * _count(cohort, (n, 1, runs)))
-        return where(cohort, received, 0 * received)
+        return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
@@ -167,7 +167,8 @@ class Channel:
         template = np.zeros((self.n, d), dtype=bool)
         template[:members] = ownership_template(d, members, s).T
         ranks = self._ranks("ownership", outside)
-        return like(self.template, np.moveaxis(template[ranks], 2, 1))
+        owned = np.ascontiguousarray(np.moveaxis(template[ranks], 2, 1))
+        return like(self.template, owned)
 
     def _shared(self, purpose: str, count: int) -> Array:
         return like(self.template, self.streams.uniform(purpose, self.runs, (count, 1)))
@@ -185,12 +186,16 @@ class Channel:
         if mask is None:
             return received, senders * layout.bits
         entries = _count(mask, v.shape)
-        return where(mask, received, 0 * received), entries * (layout.bits // d)
+        return masked(mask, received), entries * (layout.bits // d)
 
 
 def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
-    counted: NDArray[np.int64] = np.broadcast_to(host(mask), shape).sum(axis=(0, 1))
+    let = host(mask)
+    copies = shape[0] * shape[1] // (let.shape[0] * let.shape[1])
+    if let.shape[2] == 1:
+        return np.full(shape[2], copies * np.count_nonzero(let))
+    counted: NDArray[np.int64] = copies * let.sum(axis=(0, 1))
     return counted
 
 

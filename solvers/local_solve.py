@@ -13,6 +13,9 @@ from bitbound.solvers.backend import Array, host, where
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import clients_of, put_clients
 
+_LARGE = 1 << 15
+"""Numbers in a vector (n, d, R) from which on it pays to leave clients out."""
+
 S = TypeVar("S")
 G = TypeVar("G")
 
@@ -23,7 +26,8 @@ class Local:
 
     z: Array  # (n, d, R), where the gradients are evaluated
     before: Array  # (n, d, R), the same before momentum was added
-    slope: Array  # (n, d, R), the gradients there
+    change: Array  # (n, d, R), the gradients there
+    slope: Array  # (n, d, R), the same with those of the quadratic terms
 
 
 def minimise(
@@ -38,7 +42,7 @@ def minimise(
     mu: float,
     most: int,
 ) -> tuple[Array, Array]:
-    """Minimise a function on every client, as far as the client finds enough.
+    """Minimise a function plus (mu/2) |z|^2 on every client, as far as the client finds enough.
 
     Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
     Clients that are not done after the most steps begin once again at 0, without momentum, so that
@@ -48,43 +52,46 @@ def minimise(
     Parameters
     ----------
     gradient : callable
-        Called with z, given, the active clients and the problem, it gives the gradients (n, d, R).
+        Called with z, given, the active clients and the problem, it gives the gradients (n, d, R)
+        of the functions.
     enough : callable
-        Called with z and the gradients there, it says which clients are done: (n, 1, R) bool.
+        Called with the gradients of the sums and those of the functions alone, it says which
+        clients are done: (n, 1, R) bool.
     start : (n, d, R)
         Where the steps begin.
     given, active, problem
         As for :func:`until_done`.
     L, mu : float
-        Smoothness and strong convexity of the functions.
+        Smoothness and strong convexity of the sums.
     most : int
         Number of steps at most, from each of the two starts.
 
     Returns
     -------
-    z, slope : (n, d, R)
-        Where every client has ended, and its gradient there.
+    z, change : (n, d, R)
+        Where every client has ended, and the gradient of its function there.
     """
 
     def evaluate(s: Local, given: G, active: Array, problem: Gradients) -> tuple[Local, Array]:
-        slope = where(active, gradient(s.z, given, active, problem), s.slope)
-        return replace(s, slope=slope), active & ~enough(s.z, slope)
+        change = where(active, gradient(s.z, given, active, problem), s.change)
+        slope = change + mu * s.z
+        return Local(s.z, s.before, change, slope), active & ~enough(slope, change)
 
     def step(
         s: Local, given: G, active: Array, problem: Gradients, momentum: float = 0.0
     ) -> tuple[Local, Array]:
-        before = where(active, s.z - s.slope / L, s.before)
+        before = where(active, s.z - 1 / L * s.slope, s.before)
         z = where(active, before + momentum * (before - s.before), s.z)
-        return evaluate(Local(z, before, s.slope), given, active, problem)
+        return evaluate(Local(z, before, s.change, s.slope), given, active, problem)
 
     q = math.sqrt(mu / L)
     hasty = partial(step, momentum=(1 - q) / (1 + q))
-    s, active = evaluate(Local(start, start, 0 * start), given, active, problem)
+    s, active = evaluate(Local(start, start, 0 * start, 0 * start), given, active, problem)
     s, active = until_done(hasty, s, given, active, problem, most)
     if host(active).any():
         s, active = evaluate(replace(s, z=where(active, 0 * start, s.z)), given, active, problem)
         s, _ = until_done(step, s, given, active, problem, most)
-    return s.z, s.slope
+    return s.z, s.change
 
 
 def until_done(
@@ -98,7 +105,7 @@ def until_done(
     """Repeat a step on all clients at once, on each until it has ended there.
 
     On the host, clients that are done in all runs are left out of what is computed, once a quarter
-    is left at most. What is counted does not depend on it.
+    is left at most and vectors are so large that it pays. What is counted does not depend on it.
 
     Parameters
     ----------
@@ -126,7 +133,7 @@ def until_done(
         if not clients.size:
             break
         n = len(active)
-        if is_numpy(active) and 4 * clients.size <= n:
+        if is_numpy(active) and 4 * clients.size <= n and active.size * problem.d >= _LARGE:
             part, still = until_done(
                 step,
                 clients_of(state, n, clients),

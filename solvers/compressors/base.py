@@ -4,8 +4,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import Array
+from bitbound.solvers.entries import Entries
 from bitbound.solvers.wire import Layout, Message
 
 
@@ -92,11 +95,12 @@ class Compressor(ABC):
 
     @abstractmethod
     def vector(self, message: Message, d: int) -> Array:
-        """Give what the receiver makes of a message: (n, d, R)."""
+        """Give what the receiver makes of a message: (n, d, R), perhaps as :class:`Entries`."""
 
     def compress(self, x: Array, uniforms: Array) -> Array:
         """C(x) of every client and run: (n, d, R) to (n, d, R)."""
-        return self.vector(self.message(x, uniforms), x.shape[1])
+        received = self.vector(self.message(x, uniforms), x.shape[1])
+        return np.asarray(received) if isinstance(received, Entries) else received
 
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); x itself where the compressor is unbiased."""

@@ -171,6 +171,7 @@ def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
     The feature is the first whose cumulative weight is above uniforms * total, with one uniform
     (n, 1, R) each; weights are (n, d, R) and not negative. It is found in two steps, first among
     the sums of sqrt(d) blocks and then within a block: a cumulative sum is a slow operation.
+    Cumulative weights are arrays (k, n R), with a column for each client and run.
     """
     xp = array_namespace(weights)
     n, d, runs = weights.shape
@@ -180,16 +181,20 @@ def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
     if count * width > d:
         rest = xp.zeros((n, count * width - d, runs), dtype=weights.dtype, device=device(weights))
         filled = xp.concat((weights, rest), axis=1)
-    blocks = xp.reshape(filled, (n * count, width, runs))
-    sums = xp.cumulative_sum(xp.reshape(feature_sum(blocks), (n, count, runs)), axis=1)
-    total = sums[:, -1:, :]
-    target = _below(uniforms * total, total)
+    blocks = xp.reshape(feature_sum(xp.reshape(filled, (-1, width, runs))), (n, count, runs))
+    sums = _cumulative(xp.reshape(xp.permute_dims(blocks, (1, 0, 2)), (count, n * runs)))
+    total = sums[-1:, :]
+    target = _below(xp.reshape(uniforms, (1, n * runs)) * total, total)
     block = _exceeding(sums, target)
-    before = xp.take_along_axis(sums, xp.maximum(block - 1, xp.zeros_like(block)), axis=1)
+    before = xp.take_along_axis(sums, xp.maximum(block - 1, xp.zeros_like(block)), axis=0)
     target = target - xp.where(block > 0, before, xp.zeros_like(before))
-    features = block * width + xp.arange(width, device=device(weights))[None, :, None]
-    inner = xp.cumulative_sum(xp.take_along_axis(filled, features, axis=1), axis=1)
-    return block * width + _exceeding(inner, _below(target, inner[:, -1:, :])), total
+    column = xp.arange(n * runs, device=device(weights))
+    feature = block * width + xp.arange(width, device=device(weights))[:, None]
+    places = (column // runs * (count * width) + feature) * runs + column % runs
+    within = xp.take(xp.reshape(filled, (-1,)), xp.reshape(places, (-1,)))
+    inner = _cumulative(xp.reshape(within, (width, n * runs)))
+    index = block * width + _exceeding(inner, _below(target, inner[-1:, :]))
+    return xp.reshape(index, (n, 1, runs)), xp.reshape(total, (n, 1, runs))
 
 
 def _block(d: int) -> int:
@@ -204,10 +209,15 @@ def _below(x: Array, bound: Array) -> Array:
     return xp.minimum(x, xp.nextafter(bound, -xp.ones_like(bound)))
 
 
+def _cumulative(x: Array) -> Array:
+    """Cumulative sums over the first axis, as a product: (k, q) to (k, q)."""
+    xp = array_namespace(x)
+    return xp.tril(xp.ones((x.shape[0], x.shape[0]), dtype=x.dtype, device=device(x))) @ x
+
+
 def _exceeding(sums: Array, target: Array) -> Array:
-    """Give the position of the first cumulative sum above a target: (n, d, R) to (n, 1, R)."""
-    xp = array_namespace(sums)
-    return xp.astype(feature_sum(xp.astype(sums <= target, sums.dtype)), xp.int64)
+    """Give the position of the first cumulative sum above a target: (k, q) to (1, q)."""
+    return array_namespace(sums).count_nonzero(sums <= target, axis=0, keepdims=True)
 
 
 def require_at_most(name: str, k: int, d: int) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import copies, total, where
+from bitbound.solvers.backend import copies, masked, total
 from bitbound.solvers.method import Gradients, Messages, Squares, Terms
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 
@@ -51,7 +51,7 @@ class CompressedScaffnew(Scaffnew):
         sent = channel.send(s.x, owned)
         x_mean = channel.broadcast(total(sent) / self.s)
         correction = self.p * self.eta / self.gamma * (x_mean - sent)
-        return State(copies(x_mean, problem.n), s.h + where(owned, correction, 0 * correction))
+        return State(copies(x_mean, problem.n), s.h + masked(owned, correction))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         owners = (self.s - 1) / (problem.n - 1)

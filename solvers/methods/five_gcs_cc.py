@@ -94,30 +94,28 @@ class FiveGCSCC(Method):
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
         s, z, L = replace(s, x=x), s.z, self.L_F + self.tau
         if self.adaptive:
-            z, slope = minimise(self._slope, self._enough, z, s, cohort, problem,
-                                L=L, mu=self.tau, most=self.K)  # fmt: skip
+            z, change = minimise(self._change, self._enough, z, s, cohort, problem,
+                                 L=L, mu=self.tau, most=self.K)  # fmt: skip
         else:
-            slope = self._slope(z, s, cohort, problem)
+            change = self._change(z, s, cohort, problem)
             for _ in range(self.K):
-                z = z - slope / L
-                slope = self._slope(z, s, cohort, problem)
-        m = channel.uplink(slope - self.tau * z, cohort)
+                z = z - 1 / L * (change + self.tau * z)
+                change = self._change(z, s, cohort, problem)
+        m = channel.uplink(change, cohort)
         m_total = total(m)
         return State(
             x=x - self.gamma * problem.n / self.cohort * m_total,
-            v=s.v + m_total / (1 + self.omega),
-            u=s.u + m / (1 + self.omega),
+            v=s.v + 1 / (1 + self.omega) * m_total,
+            u=s.u + 1 / (1 + self.omega) * m,
             z=z if self.adaptive else s.z,
         )
 
-    def _slope(self, z: Array, s: State, active: Array, problem: Gradients) -> Array:
-        """Evaluate grad psi_i at y_i = x + z_i."""
+    def _change(self, z: Array, s: State, active: Array, problem: Gradients) -> Array:
+        """Evaluate grad F_i(y_i) - u_i at y_i = x + z_i."""
         y = s.x + z
-        gradient = (problem.grad(y, active=active) - self.mu * y) / problem.n
-        return gradient - s.u + self.tau * z
+        return 1 / problem.n * (problem.grad(y, active=active) - self.mu * y) - s.u
 
-    def _enough(self, z: Array, slope: Array) -> Array:
-        change = slope - self.tau * z
+    def _enough(self, slope: Array, change: Array) -> Array:
         return squared_norm(slope) <= self.tau / (2 * self.L_F) * squared_norm(change)
 
     def model(self, s: State) -> Array:

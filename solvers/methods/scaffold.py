@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, copies, mean, total, where
+from bitbound.solvers.backend import Array, copies, masked, mean, total
 from bitbound.solvers.method import (
     Every,
     Gradients,
@@ -93,7 +93,7 @@ class SCAFFOLD(Method):
         dy = channel.send(y - s.x, cohort)
         dc = at_x - s.c_i if self.option == "I" else -s.c - dy / (self.K * self.eta_l)
         minimal = self.traffic == "minimal"
-        dc = where(cohort, dc, 0 * dc) if minimal else channel.send(dc, cohort)
+        dc = masked(cohort, dc) if minimal else channel.send(dc, cohort)
         c = s.c + mean(dc)
         return State(
             x=channel.broadcast(s.x + self.eta_g * total(dy) / self.m, cohort),

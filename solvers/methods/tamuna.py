@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import copies, total, where
+from bitbound.solvers.backend import copies, masked, total
 from bitbound.solvers.method import Gradients, Messages, Squares, Terms
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 
@@ -61,7 +61,7 @@ class TAMUNA(Scaffnew):
         if self.m < problem.n:
             x_mean = channel.broadcast(x_mean, owned)
         correction = self.p * self.chi / self.gamma * (x_mean - sent)
-        return State(copies(x_mean, problem.n), s.h + where(owned, correction, 0 * correction))
+        return State(copies(x_mean, problem.n), s.h + masked(owned, correction))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         owners = (self.s - 1) / (problem.n - 1)

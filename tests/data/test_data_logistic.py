@@ -88,7 +88,10 @@ def test_storages_agree(make_dataset):
     assert (dense.storage, sparse.storage) == ("dense", "sparse")
     assert dense.fingerprint == sparse.fingerprint
     x = np.random.default_rng(0).standard_normal((4, dense.d, 3))
-    np.testing.assert_allclose(dense.grad(x), sparse.grad(x), rtol=1e-12, atol=1e-14)
+    one = x[:, :, 1:2]
+    reversed_in_memory = np.asfortranarray(x)
+    for point in (x, x[:1], one, one[:1], reversed_in_memory, x.astype(np.float32)):
+        np.testing.assert_allclose(dense.grad(point), sparse.grad(point), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(dense.gap(x[:1]), sparse.gap(x[:1]), rtol=1e-12)
     np.testing.assert_allclose(
         dense.hessian(x[:1, :, :1]), sparse.hessian(x[:1, :, :1]), rtol=1e-12

@@ -9,6 +9,7 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.quadratic import Quadratic
 from bitbound.data.selector import problem as select
+from bitbound.solvers.backend import mean
 from bitbound.solvers.budget import Budget
 from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.compressors.composition import Scaled
@@ -249,7 +250,7 @@ def test_accounting(name, compressor, problem):
         if name == "adiana":  # a gradient at the new reference point
             extra[2] += problem.n * np.any(after.w != before.w, axis=(0, 1))
         if name == "marina":  # an uncompressed round
-            full = np.all(after.g == after.gradient.mean(axis=0, keepdims=True), axis=(0, 1))
+            full = np.all(after.g == mean(after.gradient), axis=(0, 1))
             extra[0] += problem.n * (32 * problem.d - compressor.bits(problem.d)) * full
         assert np.array_equal(spent[number], start + number * each + extra)
 

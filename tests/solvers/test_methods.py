@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from worlds import CASES, LIBRARIES, fitted, world
 
+from bitbound.solvers import backend, local_solve
 from bitbound.solvers.backend import host
 from bitbound.solvers.budget import Budget, Record
 from bitbound.solvers.engine import run
@@ -91,6 +92,26 @@ def test_every_library_gives_the_same(case, library):
             getattr(expected, f.name), getattr(got, f.name), rtol=1e-9, atol=1e-11
         )
     for spent, again in zip(vars(ours.ledger).values(), vars(other.ledger).values(), strict=True):
+        np.testing.assert_array_equal(spent, again)
+
+
+@each_case
+def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
+    """Entries that are not written out and clients that are left out give the same, at any size."""
+    method, problem, compressor = fitted(case)
+    found = []
+    for large in (1, 1 << 40):
+        monkeypatch.setattr(backend, "_LARGE", large)
+        monkeypatch.setattr(local_solve, "_LARGE", large)
+        w = world(method, problem, compressor)
+        found.append((w.iterate(method.start(w.channel.template, w.oracle, w.channel), 8), w))
+    (spared, small), (full, large) = found
+    for f in fields(full):
+        assert type(getattr(spared, f.name)) is np.ndarray
+        np.testing.assert_allclose(
+            getattr(spared, f.name), getattr(full, f.name), rtol=1e-9, atol=1e-11
+        )
+    for spent, again in zip(vars(small.ledger).values(), vars(large.ledger).values(), strict=True):
         np.testing.assert_array_equal(spent, again)
 
 

@@ -227,8 +227,8 @@ MESSAGE_FAULTS = [
         "accounts: masked vectors at full price",
         "solvers.channel",
         (
-            "return where(mask, received, 0 * received), entries * (layout.bits // d)",
-            "return where(mask, received, 0 * received), 0 * entries + senders * layout.bits",
+            "return masked(mask, received), entries * (layout.bits // d)",
+            "return masked(mask, received), 0 * entries + senders * layout.bits",
         ),
         on="compressed-scaffnew",
     ),
@@ -236,7 +236,7 @@ MESSAGE_FAULTS = [
         "accounts: outside the mask arrives",
         "solvers.channel",
         (
-            "return where(mask, received, 0 * received), entries * (layout.bits // d)",
+            "return masked(mask, received), entries * (layout.bits // d)",
             "return received, entries * (layout.bits // d)",
         ),
         on="compressed-scaffnew",

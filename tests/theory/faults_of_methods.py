@@ -155,7 +155,7 @@ METHOD_FAULTS = [
         "5gcs-cc",
         "five_gcs_cc",
         "paper",
-        ("duals without 1/(1 + omega)", "u=s.u + m / (1 + self.omega)", "u=s.u + m"),
+        ("duals without 1/(1 + omega)", "u=s.u + 1 / (1 + self.omega) * m", "u=s.u + m"),
         (
             "prox without mu",
             "(s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort",
@@ -163,15 +163,15 @@ METHOD_FAULTS = [
         ),
         (
             "local problem turned",
-            "gradient - s.u + self.tau * z",
-            "gradient - s.u - self.tau * z",
+            "(change + self.tau * z)",
+            "(change - self.tau * z)",
         ),
         (
             "F_i without 1/n",
-            "(problem.grad(y, active=active) - self.mu * y) / problem.n",
+            "1 / problem.n * (problem.grad(y, active=active) - self.mu * y)",
             "(problem.grad(y, active=active) - self.mu * y)",
         ),
-        ("sum of duals stale", "v=s.v + m_total / (1 + self.omega)", "v=s.v"),
+        ("sum of duals stale", "v=s.v + 1 / (1 + self.omega) * m_total", "v=s.v"),
     ),
     fault(
         "5gcs-cc: n/C left out",
@@ -236,7 +236,7 @@ METHOD_FAULTS = [
         ("divided by n instead of s", "total(sent) / self.s", "total(sent) / problem.n"),
         (
             "control variates of others move",
-            "where(owned, correction, 0 * correction)",
+            "masked(owned, correction)",
             "correction",
         ),
         (
@@ -247,7 +247,7 @@ METHOD_FAULTS = [
         (
             "entries not sent",
             "sent = channel.send(s.x, owned)",
-            "sent = where(owned, s.x, 0 * s.x)",
+            "sent = masked(owned, s.x)",
         ),
     ),
     *faults_of(

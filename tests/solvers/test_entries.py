@@ -1,0 +1,78 @@
+"""Vectors with few entries do what the arrays do that they stand for."""
+
+import numpy as np
+import pytest
+
+from bitbound.data.arrays import array_namespace
+from bitbound.solvers import backend
+from bitbound.solvers.backend import mean, scatter, total
+from bitbound.solvers.entries import Entries
+
+N, D, K, RUNS = 5, 12, 3, 2
+
+OPERATIONS = {
+    "scaled": lambda m, h: 0.3 * m,
+    "scaled from the right": lambda m, h: m * 0.3,
+    "scaled run by run": lambda m, h: h[:1, :1, :] * m,
+    "divided": lambda m, h: m / 3.0,
+    "negative": lambda m, h: -m,
+    "added": lambda m, h: h + m,
+    "added to": lambda m, h: m + h,
+    "subtracted": lambda m, h: h - 2 * m,
+    "subtracted from": lambda m, h: m - h,
+    "added to a shared vector": lambda m, h: h[:1] + m,
+    "subtracted from a shared vector": lambda m, h: h[:1] - m,
+    "added to a number": lambda m, h: 1.0 + m,
+    "added to one client's": lambda m, h: m + h[:, :, :1],
+    "added to integers": lambda m, h: h.astype(int) + m,
+    "multiplied": lambda m, h: h * m,
+    "multiplied client by client": lambda m, h: h[:, :1, :] * m,
+    "added to itself": lambda m, h: m + m,
+    "absolute": lambda m, h: np.abs(m),
+    "compared": lambda m, h: m > h,
+    "total": lambda m, h: total(m),
+    "mean": lambda m, h: mean(m),
+    "sum over features": lambda m, h: m.sum(axis=1),
+    "namespace": lambda m, h: array_namespace(m).max(m, axis=1),
+    "chosen": lambda m, h: backend.where(h[:, :1, :] > 0, m, h),
+    "masked by clients": lambda m, h: backend.masked(h[:, :1, :] > 0, m),
+    "masked by entries": lambda m, h: backend.masked(h > 0, m),
+    "index": lambda m, h: m[1:3, :, 0],
+    "squared norm": lambda m, h: backend.squared_norm(m),
+}
+
+
+def made() -> tuple[Entries, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    indices = rng.permuted(np.tile(np.arange(D)[None, :, None], (N, 1, RUNS)), axis=1)[:, :K, :]
+    values = rng.standard_normal((N, K, RUNS))
+    written = np.zeros((N, D, RUNS))
+    for i, k, r in np.ndindex(N, K, RUNS):
+        written[i, indices[i, k, r], r] = values[i, k, r]
+    return Entries(indices, values, D), written, rng.standard_normal((N, D, RUNS))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_an_operation_is_that_of_the_array(operation):
+    m, written, h = made()
+    before = h.copy()
+    got, expected = operation(m, h), operation(written, h)
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-14, atol=0)
+    np.testing.assert_array_equal(h, before)
+    np.testing.assert_array_equal(np.asarray(m), written)
+
+
+@pytest.mark.parametrize("name", ["scaled", "scaled run by run", "masked by clients"])
+def test_what_stays_few(name):
+    m, _, h = made()
+    assert isinstance(OPERATIONS[name](m, h), Entries)
+
+
+def test_few_entries_of_large_vectors_are_not_written_out(monkeypatch):
+    m, written, _ = made()
+    for large, kind in ((1, Entries), (1 << 40, np.ndarray)):
+        monkeypatch.setattr(backend, "_LARGE", large)
+        got = scatter(m.indices, m.values, D)
+        assert type(got) is kind
+        np.testing.assert_array_equal(np.asarray(got), written)
