@@ -151,11 +151,11 @@ def _accumulate(
 
     This is the routine that scipy's own product calls, after making an array of zeros.
     """
-    (rows, runs), indices = out.shape, (matrix.indptr, matrix.indices, matrix.data)
+    (rows, runs), parts = out.shape, (matrix.indptr, matrix.indices, matrix.data)
     if runs == 1:
-        _sparsetools.csc_matvec(rows, len(s), *indices, s.ravel(), out.ravel())
+        _sparsetools.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
     else:
-        _sparsetools.csc_matvecs(rows, len(s), runs, *indices, s.ravel(), out.ravel())
+        _sparsetools.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
 
 
 def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -> Rows:

@@ -20,12 +20,9 @@ from array_api_compat import device, is_cupy_array
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bitbound.data.arrays import array_namespace, is_numpy
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.solvers.entries import Entries
-
-Array = Any
-"""An array of any library that follows the array API standard."""
 
 LIBRARIES = ("numpy", "cupy", "array-api-strict")
 
@@ -67,7 +64,7 @@ def host(x: Array) -> NDArray[Any]:
         return x
     if is_cupy_array(x):
         return x.get()
-    return np.from_dlpack(x)
+    return np.asarray(x) if isinstance(x, Entries) else np.from_dlpack(x)
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:

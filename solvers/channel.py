@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, host, like, masked
+from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.ownership import ownership_template
@@ -191,11 +191,11 @@ class Channel:
 
 def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
-    let = host(mask)
-    copies = shape[0] * shape[1] // (let.shape[0] * let.shape[1])
-    if let.shape[2] == 1:
-        return np.full(shape[2], copies * np.count_nonzero(let))
-    counted: NDArray[np.int64] = copies * let.sum(axis=(0, 1))
+    mask = host(mask)
+    times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
+    if mask.shape[2] == 1:  # several times faster than a sum
+        return np.full(shape[2], times * np.count_nonzero(mask))
+    counted: NDArray[np.int64] = times * mask.sum(axis=(0, 1))
     return counted
 
 

@@ -8,8 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, mean, points, squared_norm, where
+from bitbound.solvers.backend import mean, points, squared_norm, where
 from bitbound.solvers.method import (
     Every,
     Gradients,

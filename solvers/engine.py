@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import (
-    Array,
-    host,
-    points,
-    quiet_machine,
-    squared_norm,
-    total,
-    transfer,
-)
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import host, points, quiet_machine, squared_norm, total, transfer
 from bitbound.solvers.budget import Budget, Record
 from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.compressors.base import Compressor

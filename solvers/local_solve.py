@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from bitbound.data.arrays import is_numpy
-from bitbound.solvers.backend import Array, host, where
+from bitbound.data.arrays import Array, is_numpy
+from bitbound.solvers.backend import host, where
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import clients_of, put_clients
 

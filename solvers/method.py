@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol
 
-from bitbound.solvers.backend import Array
+from bitbound.data.arrays import Array
 
 
 class Gradients(Protocol):

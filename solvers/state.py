@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import array_namespace, is_numpy
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, like
+from bitbound.solvers.backend import like
 
 S = TypeVar("S")
 

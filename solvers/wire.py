@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, host, like
+from bitbound.solvers.backend import host, like
 
 Message = tuple[Array, ...]
 """What clients send: one array (n, count, R) per field of the layout."""

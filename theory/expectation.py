@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array
 from bitbound.solvers.channel import Ledger, Oracle
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.engine import value

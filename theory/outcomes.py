@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import Array
+from bitbound.data.arrays import Array
 from bitbound.solvers.method import Every, Gradients, Messages, Method, WithProbability
 from bitbound.solvers.ownership import ownership_template
 

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.theory.family import Family

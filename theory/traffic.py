@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.backend import Array
+from bitbound.data.arrays import Array
 from bitbound.solvers.channel import Channel, Oracle
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_view

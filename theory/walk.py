@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.backend import Array
+from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Every, Method
 from bitbound.solvers.state import each

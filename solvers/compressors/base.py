@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array
 from bitbound.solvers.entries import Entries
 from bitbound.solvers.wire import Layout, Message
 

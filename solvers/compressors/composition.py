@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers import wire
-from bitbound.solvers.backend import Array, feature_sum, squared_norm
+from bitbound.solvers.backend import feature_sum, squared_norm
 from bitbound.solvers.compressors.base import Biased, Compressor
 from bitbound.solvers.compressors.quantisation import power_of_two_variance, to_power_of_two
 from bitbound.solvers.compressors.selection import RandK

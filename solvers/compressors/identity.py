@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.solvers import wire
-from bitbound.solvers.backend import Array
 from bitbound.solvers.compressors.base import Compressor
 
 

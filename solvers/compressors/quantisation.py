@@ -3,15 +3,9 @@
 from dataclasses import dataclass
 from math import sqrt
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.solvers import wire
-from bitbound.solvers.backend import (
-    Array,
-    feature_max,
-    feature_sum,
-    floor_power_of_two,
-    squared_norm,
-)
+from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two, squared_norm
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
 SMALLEST_POWER = 2.0**-126

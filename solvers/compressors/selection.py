@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from array_api_compat import device
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.solvers import wire
-from bitbound.solvers.backend import Array, feature_sum, scatter, squared_norm
+from bitbound.solvers.backend import feature_sum, scatter, squared_norm
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
 

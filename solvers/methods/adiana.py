@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.solvers.backend import Array, copies, mean, where
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import copies, mean, where
 from bitbound.solvers.method import (
     Every,
     Gap,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, mean, total
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import copies, mean, total
 from bitbound.solvers.clipping import ClippedMethod, norm, participants
 from bitbound.solvers.method import Gradients, Messages
 

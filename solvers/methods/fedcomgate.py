@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, mean
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import copies, mean
 from bitbound.solvers.method import (
     Every,
     Gradients,

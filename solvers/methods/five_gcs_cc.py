@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bitbound.solvers.backend import Array, copies, squared_norm, total
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import copies, squared_norm, total
 from bitbound.solvers.local_solve import minimise
 from bitbound.solvers.method import (
     Every,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bitbound.solvers.backend import Array, mean, points
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import mean, points
 from bitbound.solvers.clipping import ModelState, norm
 from bitbound.solvers.method import (
     Every,

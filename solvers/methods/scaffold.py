@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import Array, copies, masked, mean, total
+from bitbound.solvers.backend import copies, masked, mean, total
 from bitbound.solvers.method import (
     Every,
     Gradients,

@@ -1,12 +1,21 @@
 """Vectors with few entries do what the arrays do that they stand for."""
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
 from bitbound.data.arrays import array_namespace
+from bitbound.data.quadratic import Quadratic
 from bitbound.solvers import backend
 from bitbound.solvers.backend import mean, scatter, total
+from bitbound.solvers.budget import Budget
+from bitbound.solvers.compressors.composition import RandKNatural
+from bitbound.solvers.compressors.selection import L1Selection, RandK
+from bitbound.solvers.engine import run
 from bitbound.solvers.entries import Entries
+from bitbound.solvers.method import Method, Needs, Squares, WithProbability
 
 N, D, K, RUNS = 5, 12, 3, 2
 
@@ -38,6 +47,7 @@ OPERATIONS = {
     "masked by clients": lambda m, h: backend.masked(h[:, :1, :] > 0, m),
     "masked by entries": lambda m, h: backend.masked(h > 0, m),
     "index": lambda m, h: m[1:3, :, 0],
+    "on the host": lambda m, h: backend.host(m),
     "squared norm": lambda m, h: backend.squared_norm(m),
 }
 
@@ -76,3 +86,47 @@ def test_few_entries_of_large_vectors_are_not_written_out(monkeypatch):
         got = scatter(m.indices, m.values, D)
         assert type(got) is kind
         np.testing.assert_array_equal(np.asarray(got), written)
+
+
+@dataclass(frozen=True)
+class Kept:
+    x: Any  # (1, d, R)
+    m: Any  # (n, d, R), as it was received
+
+
+@dataclass(frozen=True)
+class Relay(Method):
+    """Keeps what it received, uses it a round later and sends it once again."""
+
+    name: ClassVar[str] = "relay"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[WithProbability] = WithProbability(0.7)
+
+    def start(self, x, problem, channel):
+        return Kept(x, problem.grad(x))
+
+    def communicate(self, s, problem, channel):
+        again = channel.uplink(s.m)
+        x = channel.broadcast(s.x - 0.01 * mean(again * s.m))
+        return Kept(x, channel.uplink(problem.grad(x), cohort=channel.cohort(2)))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        x = problem.x_star[None, :, None]
+        return Kept(x, problem.grad(x))
+
+    def lyapunov(self, s, star, problem):
+        return Squares(1.0, s.x - star.x), Squares(1.0, s.m - star.m)
+
+
+@pytest.mark.parametrize("compressor", [RandK(2), L1Selection(), RandKNatural(2)], ids=str)
+def test_a_method_may_keep_them(compressor, monkeypatch):
+    problem = Quadratic.random(4, 12, mu=1.0, L=5.0, seed=1)
+    traces = []
+    for large in (1, 1 << 40):
+        monkeypatch.setattr(backend, "_LARGE", large)
+        traces.append(run(Relay(), problem, compressor, seeds=5, budget=Budget(rounds=9)))
+    for column, values in traces[0].columns.items():
+        np.testing.assert_allclose(values, traces[1].columns[column], rtol=1e-12)

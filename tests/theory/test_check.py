@@ -166,7 +166,8 @@ def test_every_theorem_has_its_orders():
 OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
-from bitbound.solvers.backend import Array, mean
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import mean
 from bitbound.solvers.method import Every, Method, Needs, Squares
 
 
