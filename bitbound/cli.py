@@ -11,6 +11,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Sequence
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -28,6 +29,7 @@ from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.engine import run
 from bitbound.theory.catalogue import METHODS
+from bitbound.theory.clipping import CLASSES
 from bitbound.theory.covered import OutsideTheoremWarning, require_theorem
 from bitbound.theory.from_file import find_entry, make_method, read_settings
 from bitbound.theory.theorem import Setting
@@ -151,6 +153,14 @@ def _list(chosen: argparse.Namespace) -> None:
     for name, entry in METHODS.items():
         need = entry.method.needs.compressor
         print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(entry.rules)}")
+    print("\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE")
+    width = max(map(len, CLASSES))
+    for name, method in CLASSES.items():
+        given = [
+            field.name if field.default is MISSING else f"{field.name}={field.default}"
+            for field in fields(method)  # type: ignore[arg-type]
+        ]
+        print(f"  {name:{width}}  {', '.join(given)}")
     print("\nCOMPRESSOR, with integers for K and S")
     print(_wrapped(COMPRESSORS))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bitbound.data.arrays import Array
+from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import mean, points, squared_norm, where
 from bitbound.solvers.method import (
@@ -54,6 +54,11 @@ class ClippedMethod(Method):
         Step size.
     gamma : float
         Length of a clipped step; the threshold of the gradient norm is tau = gamma/eta.
+
+    Raises
+    ------
+    Refusal
+        If one of them, or the number I of local steps, is not positive.
     """
 
     eta: float
@@ -61,6 +66,9 @@ class ClippedMethod(Method):
 
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
     schedule: ClassVar[Every] = Every()
+
+    def __post_init__(self) -> None:
+        require_positive(self, "eta", "gamma", "I")
 
     @property
     def tau(self) -> float:
@@ -90,6 +98,15 @@ class ClippedMethod(Method):
     def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
         """Give |grad f(x)|^2 at the model."""
         return (Squares(1.0, mean(problem.grad(self.model(s)))),)
+
+
+def require_positive(method: Method, *names: str) -> None:
+    """Refuse parameters of a method, numbers or one for every run, that are not above 0."""
+    for name in names:
+        value = getattr(method, name)
+        above = value > 0
+        if not (array_namespace(above).all(above) if hasattr(above, "shape") else above):
+            raise Refusal(f"{name} = {value} of {method.name}; give a number above 0")
 
 
 def participants(S: int | None, n: int) -> int:

@@ -9,6 +9,7 @@ import pytest
 import bitbound
 from bitbound.cli import main
 from bitbound.theory.catalogue import METHODS
+from bitbound.theory.clipping import CLASSES
 
 FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
 RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]
@@ -111,9 +112,17 @@ def test_default_accuracy_is_1e_6(capsys):
 def test_list_names_what_there_is(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
-    for name in (*METHODS, "paper, balanced", "rand-k:K+natural", "a5a", "breast-cancer"):
+    for name in (*METHODS, *CLASSES, "eta, gamma, I=1, S=None", "paper, balanced", "rand-k:K+natural", "a5a", "breast-cancer"):
         assert name in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_clipping_methods_run_with_given_parameters(capsys, name):
+    second = "beta=1" if name == "normalised-gd" else "gamma=1"
+    chosen = ["--set", "eta=0.2", "--set", second, "--set", "I=2"]
+    assert main(["run", "breast-cancer@9", name, *FAST, *chosen]) == 0
+    assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
 
 
 REFUSALS = [
@@ -127,6 +136,9 @@ REFUSALS = [
     (["run", "/no/such/file@9", "gd"], "/no/such/file"),
     (["run", "breast-cancer@9", "gd", "--until", "1e-40"], "finer than 64-bit numbers are"),
     (["run", "breast-cancer@9", "gdd"], "'gdd' is unknown; did you mean gd"),
+    (["run", "breast-cancer@9", "episod"], "'episod' is unknown; did you mean episode"),
+    (["run", "breast-cancer@9", "celgc"], "no rules for its parameters; give eta, gamma, I, S"),
+    (["run", "breast-cancer@9", "celgc", "--set", "eta=1", "--set", "gamma=-1"], "gamma = -1 of"),
     (["run", "breast-cancer@9", "locodl", "rand-q:2"], "no compressor is called 'rand-q:2'"),
     (["run", "breast-cancer@9", "locodl", "rand-k:0"], "at least 1"),
     (["run", "breast-cancer@9", "locodl", "rand-k:31"], "31"),

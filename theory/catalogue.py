@@ -23,6 +23,7 @@ from bitbound.theory import (
     scaffold,
     tamuna,
 )
+from bitbound.theory.clipping import CLASSES
 from bitbound.theory.theorem import Entry
 
 METHODS: dict[str, Entry] = {
@@ -45,24 +46,25 @@ METHODS: dict[str, Entry] = {
         fedcomgate.ENTRY,
     )
 }
-"""The methods of the package by name."""
+"""The methods for strongly convex problems by name."""
 
 
 def method_entry(name: str) -> Entry:
-    """Give a method's entry by name.
+    """Give a method's entry by name; that of a clipping method has neither theorems nor rules.
 
     Raises
     ------
     Refusal
         If no method has this name.
     """
-    if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=3)
-        hint = (
-            f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(METHODS)}"
-        )
-        raise Refusal(f"the method {name!r} is unknown; {hint}")
-    return METHODS[name]
+    if name in METHODS:
+        return METHODS[name]
+    if name in CLASSES:
+        return Entry(CLASSES[name], (), {})
+    names = [*METHODS, *CLASSES]
+    near = get_close_matches(name, names, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(names)}"
+    raise Refusal(f"the method {name!r} is unknown; {hint}")
 
 
 def parameters(

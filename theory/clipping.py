@@ -81,3 +81,19 @@ CLIPPING: dict[str, Entry] = {
     ),
 }
 """Every method by name: federated and clipped, federated and not clipped, on one machine."""
+
+CLASSES: dict[str, type[Method]] = {
+    method.name: method
+    for method in (
+        EPISODE,
+        EpisodePlusPlus,
+        CELGC,
+        ClippedSCAFFOLD,
+        NaiveParallelClip,
+        ClippedMinibatchSGD,
+        ClippedSGD,
+        NormalisedGD,
+        MomentumClipping,
+    )
+}
+"""The algorithms themselves by name, whose parameters must be given."""

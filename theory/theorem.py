@@ -168,8 +168,12 @@ class Entry:
         Raises
         ------
         Refusal
-            If the rule or an option is unknown or the compressor does not fit.
+            If the rule or an option is unknown, there is none, or the compressor does not fit.
         """
+        if not self.rules:
+            raise Refusal(
+                f"{self.method.name} has no rules for its parameters; give each yourself"
+            )
         rule = next(iter(self.rules)) if rule is None else rule
         if rule not in self.rules:
             raise Refusal(

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.backend import mean, points
-from bitbound.solvers.clipping import ModelState, norm
+from bitbound.solvers.clipping import ModelState, norm, require_positive
 from bitbound.solvers.method import (
     Every,
     Gradients,
@@ -48,6 +48,9 @@ class NormalisedGD(Method):
     name: ClassVar[str] = "normalised-gd"
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
     schedule: ClassVar[Every] = Every()
+
+    def __post_init__(self) -> None:
+        require_positive(self, "eta", "beta", "I")
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> ModelState:
         return ModelState(x)

@@ -1,6 +1,6 @@
 """Clipped methods: the identities between them on common samples, their costs, and B.3 exactly."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf
 
 import numpy as np
@@ -30,6 +30,7 @@ from bitbound.solvers.methods.normalised_gd import NormalisedGD
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.randomness import Streams
 from bitbound.solvers.tape import Tape
+from bitbound.theory.clipping import CLASSES
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
 """The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""
@@ -290,6 +291,17 @@ def test_the_conventions():
 def test_impossible_cohorts_are_refused(method, S):
     with pytest.raises(Refusal, match=f"cohort of {S} out of 4 clients"):
         trajectory(method(ETA, GAMMA, 2, S=S), crossed_cosh(1.0), 1)
+
+
+@pytest.mark.parametrize("method", [*CLASSES.values()], ids=[*CLASSES])
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.array([[[1.0, 0.0]]])], ids=str)
+def test_parameters_are_positive(method, place, value):
+    parameters = [ETA, GAMMA, 2]
+    parameters[place] = value
+    name = [field.name for field in fields(method)][place]
+    with pytest.raises(Refusal, match=f"{name} = .* of {method.name}; give a number above 0"):
+        method(*parameters)
 
 
 def test_sampling_is_uniform_and_only_the_cohort_speaks():
