@@ -171,9 +171,7 @@ class Entry:
             If the rule or an option is unknown, there is none, or the compressor does not fit.
         """
         if not self.rules:
-            raise Refusal(
-                f"{self.method.name} has no rules for its parameters; give each yourself"
-            )
+            raise Refusal(f"{self.method.name} has no rules for its parameters; give each yourself")
         rule = next(iter(self.rules)) if rule is None else rule
         if rule not in self.rules:
             raise Refusal(
