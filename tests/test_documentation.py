@@ -27,6 +27,17 @@ def test_a_method_of_ones_own(capsys):
     assert step.expected > 1e-6
 
 
+def test_relaxed_smoothness(capsys):
+    names = run_page("docs/relaxed-smoothness.md")
+    episode, celgc = names["episode"], names["celgc"]
+    assert episode.final("gap").max() < 1e-3, "the page says that it ends near the minimum"
+    assert celgc.final("gap").min() > 0.1, "the page says that it stays away from it"
+    assert (episode.final("uplink_bits") == 2 * celgc.final("uplink_bits")).all()
+    assert all(condition.holds for condition in names["conditions"])
+    assert names["quartic"].L0 == pytest.approx(16, rel=1e-4)
+    assert names["steep"].L0 == float("inf")
+
+
 def test_the_readme(capsys):
     trace = run_page("README.md")["trace"]
     assert trace.ending == ("gap",) * 5
