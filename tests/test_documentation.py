@@ -34,8 +34,9 @@ def test_relaxed_smoothness(capsys):
     assert celgc.final("gap").min() > 0.1, "the page says that it stays away from it"
     assert (episode.final("uplink_bits") == 2 * celgc.final("uplink_bits")).all()
     assert all(condition.holds for condition in names["conditions"])
-    assert names["quartic"].L0 == pytest.approx(16, rel=1e-4)
-    assert names["steep"].L0 == float("inf")
+    quartic, steep = names["quartic"], names["steep"]
+    assert quartic.L0 == pytest.approx(16, rel=1e-4)
+    assert steep.L0 == float("inf")
 
 
 def test_the_readme(capsys):
