@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse import _sparsetools
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+
+try:  # private to scipy, which calls it in every product
+    from scipy.sparse import _sparsetools as _routines
+except ImportError:
+    _routines = None  # type: ignore[assignment]
 
 STORAGES = ("dense", "sparse")
 
@@ -95,7 +99,8 @@ class SparseRows:
         n, m, d = self.shape
         xp = array_namespace(s)
         runs = s.shape[2]
-        if x is not None and is_numpy(s) and s.dtype == x.dtype == self.transposed.dtype:
+        fits = is_numpy(s) and _routines is not None
+        if x is not None and fits and s.dtype == x.dtype == self.transposed.dtype:
             out = np.multiply(a, x, order="C")
             out = out if x.shape[0] == n else np.repeat(out, n, axis=0)
             _accumulate(self.transposed, s.reshape(n * m, runs), out.reshape(n * d, runs))
@@ -153,9 +158,9 @@ def _accumulate(
     """
     (rows, runs), parts = out.shape, (matrix.indptr, matrix.indices, matrix.data)
     if runs == 1:
-        _sparsetools.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
+        _routines.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
     else:
-        _sparsetools.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
+        _routines.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
 
 
 def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -> Rows:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as Independent
 
-from bitbound.data import spectrum
+from bitbound.data import rows, spectrum
 from bitbound.data.dataset import Dataset
 from bitbound.data.errors import Refusal
 from bitbound.data.libsvm import load
@@ -80,7 +80,11 @@ def test_solution_against_scikit_learn(make_dataset):
     np.testing.assert_allclose(problem.x_star, independent.coef_[0], rtol=1e-10)
 
 
-def test_storages_agree(make_dataset):
+@pytest.mark.parametrize("private", [True, False], ids=["adding", "public"])
+def test_storages_agree(make_dataset, monkeypatch, private):
+    """With and without the routine of scipy that is not public."""
+    if not private:
+        monkeypatch.setattr(rows, "_routines", None)
     dense, sparse = (
         LogisticRegression.from_data(make_dataset(), 4, mu=0.1, storage=storage)
         for storage in ("dense", "sparse")
