@@ -27,7 +27,7 @@ class Local:
     z: Array  # (n, d, R), where the gradients are evaluated
     before: Array  # (n, d, R), the same before momentum was added
     change: Array  # (n, d, R), the gradients there
-    slope: Array  # (n, d, R), the same with those of the quadratic terms
+    slope: Array  # (n, d, R), change + mu z, which both the test and the next step need
 
 
 def minimise(

@@ -84,16 +84,6 @@ CLIPPING: dict[str, Entry] = {
 
 CLASSES: dict[str, type[Method]] = {
     method.name: method
-    for method in (
-        EPISODE,
-        EpisodePlusPlus,
-        CELGC,
-        ClippedSCAFFOLD,
-        NaiveParallelClip,
-        ClippedMinibatchSGD,
-        ClippedSGD,
-        NormalisedGD,
-        MomentumClipping,
-    )
+    for method in (type(entry.make(1.0, 1.0, 1, None)) for entry in CLIPPING.values())
 }
 """The algorithms themselves by name, whose parameters must be given."""
