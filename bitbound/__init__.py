@@ -10,20 +10,20 @@ The public names::
 """
 
 from bitbound.data.errors import Refusal
-from bitbound.data.libsvm import load
-from bitbound.data.logistic import LogisticRegression
-from bitbound.data.problem import Constants, Problem
-from bitbound.data.quadratic import Quadratic
-from bitbound.data.selector import problem
-from bitbound.solvers.budget import Budget, Record
+from bitbound.data.files.libsvm import load
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import Method
-from bitbound.solvers.store import Store
-from bitbound.solvers.trace import Trace
-from bitbound.theory.catalogue import METHODS, parameters
-from bitbound.theory.covered import OutsideTheoremWarning, run
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorem import Condition, Setting, Theorem
+from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.theorems.coverage import OutsideTheoremWarning, run
 
 __version__ = "0.1.0"
 

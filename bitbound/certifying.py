@@ -52,15 +52,15 @@ def add_commands(commands: Any, count: Callable[[str], int]) -> None:
 
 
 def _certify(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.certificates import (  # noqa: PLC0415  (heavy)
+    from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
         account_summary,
         describe_account,
         describe_optimum,
         optimum_summary,
     )
-    from bitbound.theory.account import account, class_setting, made  # noqa: PLC0415
-    from bitbound.theory.from_file import find_entry  # noqa: PLC0415
-    from bitbound.theory.optimise import optimise  # noqa: PLC0415
+    from bitbound.theory.certificates.search import optimise  # noqa: PLC0415
+    from bitbound.theory.certificates.summary import account, class_setting, made  # noqa: PLC0415
+    from bitbound.theory.theorems.from_file import find_entry  # noqa: PLC0415
 
     entry = find_entry(chosen.method)
     sent = compressor(chosen.compressor) if chosen.compressor else None
@@ -93,6 +93,6 @@ def _certify(chosen: argparse.Namespace) -> None:
 
 
 def _certified(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.certified import certified  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.certified.tables_and_figures import certified  # noqa: PLC0415  (loads matplotlib)
 
     certified(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)

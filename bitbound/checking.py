@@ -11,13 +11,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bitbound.data.cache import write_atomically
-from bitbound.data.selector import KAPPA, problem
-from bitbound.figures.report import WIDTH, describe, summary_of_parts, table
+from bitbound.data.files.cache import write_atomically
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.figures.text.tables import WIDTH, describe, summary_of_parts, table
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.fit import fitting_view
-from bitbound.theory.examination import Examination, Promised, examine
-from bitbound.theory.from_file import find_entry, make_method, read_settings
+from bitbound.theory.checks.examination import Examination, Promised, examine
+from bitbound.theory.theorems.from_file import find_entry, make_method, read_settings
 from bitbound.theory.verdict import Verdict
 
 FAILED = 1
@@ -183,7 +183,7 @@ def _finite(value: float) -> float | None:
 
 def _theory(chosen: argparse.Namespace) -> int:
     from bitbound.figures.theory_figures import draw_looseness  # noqa: PLC0415  (heavy)
-    from bitbound.theory.report import as_json, rows, tasks  # noqa: PLC0415
+    from bitbound.theory.checks.standard import as_json, rows, tasks  # noqa: PLC0415
 
     found = []
     for some in tqdm(rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr):
@@ -233,7 +233,7 @@ def _theory(chosen: argparse.Namespace) -> int:
 
 def _scaling(chosen: argparse.Namespace) -> int:
     from bitbound.figures.theory_figures import draw_scaling  # noqa: PLC0415  (heavy)
-    from bitbound.theory.scaling import LAWS, scaling  # noqa: PLC0415
+    from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415
 
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:
         fits = []

@@ -19,20 +19,20 @@ from tqdm import tqdm
 
 from bitbound.certifying import add_commands as add_certifying
 from bitbound.checking import add_checking
-from bitbound.data.cache import write_atomically
-from bitbound.data.catalogue import NAMES as DATASETS
 from bitbound.data.errors import Refusal
-from bitbound.data.selector import KAPPA, problem
-from bitbound.figures.report import WIDTH, costs, describe, summary
-from bitbound.solvers.budget import Budget
+from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.manifest import NAMES as DATASETS
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.figures.text.tables import WIDTH, cost_table, describe, summary
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.clipping import CLASSES
-from bitbound.theory.covered import OutsideTheoremWarning, require_theorem
-from bitbound.theory.from_file import find_entry, make_method, read_settings
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.clipping import CLASSES
+from bitbound.theory.theorems.coverage import OutsideTheoremWarning, require_theorem
+from bitbound.theory.theorems.from_file import find_entry, make_method, read_settings
 
 WRONG_INPUT, INTERRUPTED = 2, 130
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
@@ -189,7 +189,7 @@ def _run(chosen: argparse.Namespace) -> None:
         file=sys.stderr,
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:
-        trace = run(
+        trace = simulate(
             method,
             solved,
             sent,
@@ -204,15 +204,15 @@ def _run(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(summary(solved, method, sent, trace, accuracies), allow_nan=False))
         return
-    print(describe(solved, method, sent), costs(trace, accuracies), sep="\n\n")
+    print(describe(solved, method, sent), cost_table(trace, accuracies), sep="\n\n")
     diverged = trace.ending.count("diverged")
     if diverged:
         print(f"\n{diverged} of {len(trace.ending)} runs diverged")
 
 
 def _figures(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.recipes import FIGURES, VERSIONS  # noqa: PLC0415  (heavy)
-    from bitbound.figures.reproduction import reproduce_paper  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.locodl.recipes import FIGURES, VERSIONS  # noqa: PLC0415  (heavy)
+    from bitbound.figures.locodl.reproduction import reproduce_paper  # noqa: PLC0415  (loads matplotlib)
 
     words = chosen.numbers or ["all"]
     allowed = [*map(str, FIGURES), "all"]
@@ -232,7 +232,7 @@ def _figures(chosen: argparse.Namespace) -> None:
 
 
 def _audit(chosen: argparse.Namespace) -> None:
-    from bitbound.theory.audit.catalogue import PROOFS, audit  # noqa: PLC0415  (slow to import)
+    from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: PLC0415  (slow to import)
 
     for name in chosen.proof:
         if name not in PROOFS:
@@ -247,7 +247,7 @@ def _audit(chosen: argparse.Namespace) -> None:
 
 
 def _episode(chosen: argparse.Namespace) -> None:
-    from bitbound.figures import episode  # noqa: PLC0415  (matplotlib is slow to import)
+    from bitbound.figures.episode import experiments  # noqa: PLC0415  (matplotlib is slow to import)
 
     report: list[str] = []
 
@@ -255,19 +255,19 @@ def _episode(chosen: argparse.Namespace) -> None:
         report.append(text)
         print(text, end="\n\n", flush=True)
 
-    episode.main(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    experiments.main(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
     text = "\n\n".join(report) + "\n"
     write_atomically(chosen.output / "report.txt", lambda file: file.write(text.encode()))
 
 
 def _demo(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.recipes import demonstration  # noqa: PLC0415  (heavy)
+    from bitbound.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
 
     _reproduce(chosen, [demonstration()])
 
 
 def _reproduce(chosen: argparse.Namespace, figures: list[Any]) -> None:
-    from bitbound.figures.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
 
     reproduce(figures, chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
 

@@ -17,7 +17,7 @@ def is_numpy(x: Array) -> bool:
 
 
 def array_namespace(x: Array) -> Any:
-    """Give the namespace of an array, as ``array_api_compat`` does; at once for numpy."""
+    """Return the namespace of an array, as ``array_api_compat`` does; at once for numpy."""
     if is_numpy(x):
         return array_api_compat.numpy
     return array_api_compat.array_namespace(x)

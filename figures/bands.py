@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.trace import Trace
+from bitbound.solvers.runs.trace import Trace
 
 POINTS = 250
 """Points of the grid of bits."""
@@ -33,7 +33,7 @@ class Band:
 
 
 def band(trace: Trace, bits: float, floor: float) -> Band:
-    """Give the median and the 10-90 % band of f - f* over the runs of a trace.
+    """Return the median and the 10-90 % band of f - f* over the runs of a trace.
 
     Between recorded points, log(f - f*) is linear in the bits. A run that has ended at or below
     the floor stays below; one that has diverged counts as infinitely high. Percentiles are those
@@ -58,7 +58,7 @@ def band(trace: Trace, bits: float, floor: float) -> Band:
 
 
 def _at(trace: Trace, run: int, grid: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
-    """Give log10(f - f*) of one run on the grid, (B,)."""
+    """Return log10(f - f*) of one run on the grid, (B,)."""
     columns = trace.run(run)
     finite = np.isfinite(columns["gap"])
     logs = np.log10(np.clip(columns["gap"][finite], _SMALLEST, _DIVERGED))

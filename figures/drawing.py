@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
-from bitbound.data.cache import write_atomically
+from bitbound.data.files.cache import write_atomically
 from bitbound.figures.bands import band
-from bitbound.figures.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure, Panel
-from bitbound.solvers.trace import Trace
+from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure, Panel
+from bitbound.solvers.runs.trace import Trace
 
 K = TypeVar("K", bound=str | None)
 STYLE = Path(__file__).with_name("bitbound.mplstyle")
@@ -58,7 +58,7 @@ _ROW = 0.165
 
 
 def look(curve: Curve) -> dict[str, Any]:
-    """Give the colour, marker and line style of a curve; a thin line has no compressor."""
+    """Return the colour, marker and line style of a curve; a thin line has no compressor."""
     colour, marker = METHODS.get(curve.method, _OTHER_METHOD)
     return {"color": colour, "marker": marker, **_line(curve.kind)}
 
@@ -68,7 +68,9 @@ def _line(kind: str | None) -> dict[str, Any]:
     return {"linestyle": LINES.get(kind, _OTHER_LINE), "linewidth": width}
 
 
-def draw(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace], folder: Path) -> list[Path]:
+def draw_figure(
+    figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace], folder: Path
+) -> list[Path]:
     """Draw the curves that there are traces of, and write the figure as SVG and PNG.
 
     Parameters
@@ -173,6 +175,6 @@ def _legend(canvas: Canvas, methods: dict[str, str], kinds: dict[str | None, str
 
 
 def _named(labels: Mapping[K, str], used: set[K]) -> dict[K, str]:
-    """Give the labels of what is used, in their order; what has none is called by its name."""
+    """Return the labels of what is used, in their order; what has none is called by its name."""
     known = {key: label for key, label in labels.items() if key in used}
     return known | {key: str(key) for key in sorted(used - set(labels), key=str)}

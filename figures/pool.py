@@ -20,15 +20,15 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.data.selector import problem as select_problem
-from bitbound.figures.panels import Curve, Panel
+from bitbound.data.problems.problem import Problem
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
 from bitbound.solvers.method import Method
-from bitbound.solvers.store import Store
-from bitbound.solvers.trace import Trace
-from bitbound.theory.catalogue import parameters
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.catalogue import parameters
 
 SCHEDULER = "BITBOUND_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
@@ -67,7 +67,7 @@ def world(panel: Panel, curve: Curve) -> tuple[Problem, Method, Compressor | Non
 
 
 def traces(jobs: Iterable[Job], processes: int | None = None) -> Iterator[tuple[Job, Trace]]:
-    """Give the trace of every job, as they are finished, with a progress bar on stderr.
+    """Return the trace of every job, as they are finished, with a progress bar on stderr.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _executor(processes: int) -> AbstractContextManager[Executor]:
 
 @contextmanager
 def _machine(processes: int) -> Iterator[Executor]:
-    """Give processes of this machine; those that are still at work at an error are stopped."""
+    """Return processes of this machine; those that are still at work at an error are stopped."""
     others = set(active_children())
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _prepare)
     try:
@@ -132,7 +132,7 @@ def _machine(processes: int) -> Iterator[Executor]:
 
 @contextmanager
 def _cluster(address: str) -> Iterator[Executor]:
-    """Give the workers of a dask cluster; leaving takes back what they have not started."""
+    """Return the workers of a dask cluster; leaving takes back what they have not started."""
     try:
         from distributed import Client  # noqa: PLC0415  (an optional extra)
     except ImportError:

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from bitbound.figures.drawing import METHODS, STYLE, save
-from bitbound.figures.panels import METHOD_LABELS
-from bitbound.theory.report import Row
-from bitbound.theory.scaling import Fit
+from bitbound.figures.locodl.panels import METHOD_LABELS
+from bitbound.theory.checks.scaling import Fit
+from bitbound.theory.checks.standard import TheoremRow
 
 _ROW = 0.19
 _FAMILIES = {
@@ -21,7 +21,7 @@ _FAMILIES = {
 }
 
 
-def draw_looseness(rows: Sequence[Row], folder: Path) -> list[Path]:
+def draw_looseness(rows: Sequence[TheoremRow], folder: Path) -> list[Path]:
     """Draw promised over measured bits of every theorem, a row for each."""
     titles = list(dict.fromkeys(row.theorem for row in rows))
     with style.context(STYLE):

@@ -28,7 +28,7 @@ LIBRARIES = ("numpy", "cupy", "array-api-strict")
 
 
 def namespace(library: str) -> Any:
-    """Give the array namespace of a library by name.
+    """Return the array namespace of a library by name.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _cupy() -> Any:
 
 
 def host(x: Array) -> NDArray[Any]:
-    """Give an array as a numpy array on the host."""
+    """Return an array as a numpy array on the host."""
     if is_numpy(x):
         return x
     if is_cupy_array(x):
@@ -68,7 +68,7 @@ def host(x: Array) -> NDArray[Any]:
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:
-    """Give a host array as an array of the library and on the device of ``x``.
+    """Return a host array as an array of the library and on the device of ``x``.
 
     The dtype of ``values`` is kept.
     """
@@ -78,7 +78,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
 
 def transfer(problem: Any, library: str, dtype: str = "float64") -> Any:
-    """Give a frozen dataclass with every array field moved to a library and floats to a dtype.
+    """Return a frozen dataclass with every array field moved to a library and floats to a dtype.
 
     Fields that hold numpy arrays, scipy sparse matrices or further dataclasses of the same kind
     are moved; all others are kept. For ``numpy`` and ``float64`` the object itself is returned.
@@ -186,13 +186,13 @@ def copies(x: Array, n: int) -> Array:
 
 
 def points(x: Array, d: int, runs: int = 1) -> Array:
-    """Give a point (d,) for all runs, or points (d, R) for each, as (1, d, max(R, runs))."""
+    """Return a point (d,) for all runs, or points (d, R) for each, as (1, d, max(R, runs))."""
     xp = array_namespace(x)
     return xp.reshape(x, (1, d, -1)) + xp.zeros((1, d, runs), dtype=x.dtype, device=device(x))
 
 
 def floor_power_of_two(x: Array) -> Array:
-    """Give sign(x) 2^a with 2^a <= |x| < 2^(a+1), by clearing the mantissa; exact.
+    """Return sign(x) 2^a with 2^a <= |x| < 2^(a+1), by clearing the mantissa; exact.
 
     Zeros and subnormal numbers give zero, infinity and not-a-number give infinity; signs are kept.
     """

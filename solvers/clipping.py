@@ -28,7 +28,7 @@ def norm(v: Array) -> Array:
 
 
 def unit(v: Array) -> Array:
-    """Give the direction v/|v| of every vector, zero for the zero vector; (n, d, R)."""
+    """Return the direction v/|v| of every vector, zero for the zero vector; (n, d, R)."""
     length = norm(v)
     return v / where(length > 0, length, 1 + 0 * length)
 
@@ -76,27 +76,27 @@ class ClippedMethod(Method):
         return self.gamma / self.eta
 
     def clip(self, q: Array) -> Array:
-        """Give the step min(eta, gamma/|q|) q for every vector q; (n, d, R)."""
+        """Return the step min(eta, gamma/|q|) q for every vector q; (n, d, R)."""
         return self.step(q, norm(q) > self.tau)
 
     def step(self, q: Array, clipped: Array) -> Array:
-        """Give the step gamma q/|q| where ``clipped`` holds and eta q elsewhere; (n, d, R)."""
+        """Return the step gamma q/|q| where ``clipped`` holds and eta q elsewhere; (n, d, R)."""
         return where(clipped, self.gamma * unit(q), self.eta * q)
 
     def start(self, x: Array, problem: Gradients, channel: Any) -> Any:
-        """Give the state that holds x only."""
+        """Return the state that holds x only."""
         return ModelState(x)
 
     def model(self, s: Any) -> Array:
-        """Give x, (1, d, R)."""
+        """Return x, (1, d, R)."""
         return s.x
 
     def fixed_point(self, problem: Solution) -> ModelState:
-        """Give the solution."""
+        """Return the solution."""
         return ModelState(points(problem.x_star, problem.d))
 
     def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
-        """Give |grad f(x)|^2 at the model."""
+        """Return |grad f(x)|^2 at the model."""
         return (Squares(1.0, mean(problem.grad(self.model(s)))),)
 
 
@@ -110,7 +110,7 @@ def require_positive(method: Method, *names: str) -> None:
 
 
 def participants(S: int | None, n: int) -> int:
-    """Give the size of a cohort, n if it is left open.
+    """Return the size of a cohort, n if it is left open.
 
     Raises
     ------

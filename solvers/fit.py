@@ -14,7 +14,7 @@ from bitbound.solvers.method import Method
 def fitting_compressor(
     method: Method | type[Method], compressor: Compressor | None, d: int
 ) -> Compressor:
-    """Give the compressor that a method is run with; without one, the identity.
+    """Return the compressor that a method is run with; without one, the identity.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def fitting_compressor(
 
 
 def fitting_view(method: Method | type[Method], problem: Any) -> Any:
-    """Give the view of a problem that a method solves, with a shared g or without.
+    """Return the view of a problem that a method solves, with a shared g or without.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def fitting_view(method: Method | type[Method], problem: Any) -> Any:
 
 
 def fitting_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
-    """Give the run seeds; a number R stands for the seeds 0, ..., R - 1.
+    """Return the run seeds; a number R stands for the seeds 0, ..., R - 1.
 
     ``batch`` is the number of runs that method and problem are made for. If it is not 1, runs
     differ in their parameters too, and two may have the same seed.

@@ -156,7 +156,7 @@ class Method(ABC):
 
     @abstractmethod
     def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
-        """Give the first state, from the initial point x, (1, d, R)."""
+        """Return the first state, from the initial point x, (1, d, R)."""
 
     def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
         """Do one step on every client; by default, nothing. The channel is for coins only."""
@@ -168,18 +168,18 @@ class Method(ABC):
 
     @abstractmethod
     def model(self, s: Any) -> Array:
-        """Give the point that f - f* is measured at, (1, d, R)."""
+        """Return the point that f - f* is measured at, (1, d, R)."""
 
     @abstractmethod
     def fixed_point(self, problem: Solution) -> Any:
-        """Give the state at the solution, where the method stays whatever the randomness."""
+        """Return the state at the solution, where the method stays whatever the randomness."""
 
     @abstractmethod
     def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
-        """Give the terms of the Lyapunov function at s; ``star`` is the fixed point."""
+        """Return the terms of the Lyapunov function at s; ``star`` is the fixed point."""
 
     def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...]:
-        """Give what is 0 in every state of a run, such as the sum of the control variates.
+        """Return what is 0 in every state of a run, such as the sum of the control variates.
 
         Each is linear in the deviation of the state from the fixed point.
         """

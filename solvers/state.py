@@ -31,12 +31,12 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
 
 
 def number_of_runs(state: Any) -> int:
-    """Give R, the length of the last axis of every field."""
+    """Return R, the length of the last axis of every field."""
     return int(getattr(state, fields(state)[0].name).shape[2])
 
 
 def take(state: S, runs: NDArray[np.intp]) -> S:
-    """Give the state of some runs, named by their positions on the last axis."""
+    """Return the state of some runs, named by their positions on the last axis."""
     return each(lambda x: _take(x, runs), state)
 
 
@@ -45,7 +45,7 @@ def _take(x: Array, runs: NDArray[np.intp]) -> Array:
 
 
 def batch(*owners: Any) -> int:
-    """Give the number of runs that the parameters of a method and a problem are made for.
+    """Return the number of runs that the parameters of a method and a problem are made for.
 
     It is 1 if all are numbers, which fit any number of runs.
 
@@ -64,7 +64,7 @@ def batch(*owners: Any) -> int:
 
 
 def narrow(owner: S, runs: NDArray[np.intp]) -> S:
-    """Give a method or a problem for some of the runs that its parameters are made for."""
+    """Return a method or a problem for some of the runs that its parameters are made for."""
     some = {name: _take(x, runs) for name, x in _per_run(owner).items() if x.shape[2] > 1}
     changed: S = replace(owner, **some) if some else owner  # type: ignore[type-var]
     return changed
@@ -94,7 +94,7 @@ def _put(old: Array, runs: NDArray[np.intp], new: Array) -> Array:
 
 
 def clients_of(state: S, n: int, clients: NDArray[np.intp]) -> S:
-    """Give the state of some of n clients; what all share is kept."""
+    """Return the state of some of n clients; what all share is kept."""
     return each(lambda x: x[clients] if x.shape[0] == n else x, state)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import bitbound
 from bitbound.cli import main
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.clipping import CLASSES
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.clipping import CLASSES
 
 FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
 RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]
@@ -215,7 +215,7 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bitbound.cli.run", interrupted)
+    monkeypatch.setattr("bitbound.cli.simulate", interrupted)
     assert main(RUN) == 130
     out, err = capsys.readouterr()
     assert out == ""

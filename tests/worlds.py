@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.data.selector import problem as select_problem
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import namespace, transfer
-from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Every, Method, WithProbability
-from bitbound.solvers.randomness import Streams
-from bitbound.theory.catalogue import METHODS
+from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.randomness import Streams
+from bitbound.theory.theorems.catalogue import METHODS
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],
@@ -88,7 +88,7 @@ class World(NamedTuple):
 
 
 def fitted(case: Case, rule: str | None = None) -> tuple[Method, Any, Compressor]:
-    """Give the method of a case with parameters from theory, its problem and its compressor."""
+    """Return the method of a case with parameters from theory, its problem and its compressor."""
     problem, chosen = PROBLEMS[case.problem](), compressor(case.compressor)
     return METHODS[case.method].parameters(problem, chosen, rule), problem, chosen
 

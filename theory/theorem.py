@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
+from bitbound.data.problems.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Method
@@ -41,7 +41,7 @@ class Setting:
     def of(
         cls, method: type[Method] | Method, problem: Any, compressor: Compressor | None = None
     ) -> "Setting":
-        """Give the setting of a method on a problem.
+        """Return the setting of a method on a problem.
 
         Raises
         ------
@@ -125,11 +125,11 @@ class Theorem(ABC):
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Give the hypotheses on the parameters of a method, evaluated."""
+        """Return the hypotheses on the parameters of a method, evaluated."""
 
     @abstractmethod
     def rate(self, m: Any, setting: Setting) -> float:
-        """Give tau, the promised factor of the Lyapunov function per iteration."""
+        """Return tau, the promised factor of the Lyapunov function per iteration."""
 
 
 Rule = Callable[..., Method]
@@ -137,7 +137,7 @@ Rule = Callable[..., Method]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Card:
     """A method with its theorems and the rules for its parameters.
 
     Attributes

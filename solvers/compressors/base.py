@@ -8,8 +8,8 @@ import numpy as np
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.wire import Layout, Message
 from bitbound.solvers.entries import Entries
-from bitbound.solvers.wire import Layout, Message
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Compressor(ABC):
 
     @abstractmethod
     def layout(self, d: int) -> Layout:
-        """Give the fields of one client's message."""
+        """Return the fields of one client's message."""
 
     def bits(self, d: int) -> int:
         """Bits of one client's message."""
@@ -88,14 +88,14 @@ class Compressor(ABC):
 
     @abstractmethod
     def message(self, x: Array, uniforms: Array) -> Message:
-        """Give what the clients send: arrays (n, count, R) in the order of the layout.
+        """Return what the clients send: arrays (n, count, R) in the order of the layout.
 
         ``x`` is (n, d, R) and ``uniforms`` (n, q, R), or (1, q, R) if they are shared.
         """
 
     @abstractmethod
     def vector(self, message: Message, d: int) -> Array:
-        """Give what the receiver makes of a message: (n, d, R), perhaps as :class:`Entries`."""
+        """Return what the receiver makes of a message: (n, d, R), perhaps as :class:`Entries`."""
 
     def compress(self, x: Array, uniforms: Array) -> Array:
         """C(x) of every client and run: (n, d, R) to (n, d, R)."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers import wire
 from bitbound.solvers.backend import feature_sum, squared_norm
+from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor
 from bitbound.solvers.compressors.quantisation import power_of_two_variance, to_power_of_two
 from bitbound.solvers.compressors.selection import RandK
@@ -41,7 +41,7 @@ class RandKNatural(Compressor):
 
     def layout(self, d: int) -> wire.Layout:
         self.check(d)
-        return wire.Layout(((wire.Index(d), self.k), (wire.Natural(), self.k)))
+        return wire.Layout(((wire.Index(d), self.k), (wire.PowersOfTwo(), self.k)))
 
     def uniforms(self, d: int) -> int:
         return 2 * self.k

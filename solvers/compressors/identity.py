@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers import wire
+from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers import wire
 from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two, squared_norm
+from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
 SMALLEST_POWER = 2.0**-126
@@ -33,7 +33,7 @@ class Natural(Compressor):
         return 1 / 8
 
     def layout(self, d: int) -> wire.Layout:
-        return wire.Layout(((wire.Natural(), d),))
+        return wire.Layout(((wire.PowersOfTwo(), d),))
 
     def uniforms(self, d: int) -> int:
         return d
@@ -65,7 +65,7 @@ def power_of_two_variance(x: Array) -> Array:
 
 
 def _power_of_two_cell(size: Array) -> tuple[Array, Array]:
-    """Give the lower neighbour of each |x| (0 below 2^-126) and the distance to the upper one."""
+    """Return the lower neighbour of each |x| (0 below 2^-126) and the distance to the upper one."""
     xp = array_namespace(size)
     low = floor_power_of_two(size)
     step = xp.maximum(low, xp.asarray(SMALLEST_POWER, dtype=low.dtype, device=low.device))
@@ -122,7 +122,7 @@ class Dithering(Compressor):
         return ((norm / self.s) ** 2)[:, 0, :] * feature_sum(rest * (1 - rest))[:, 0, :]
 
     def _levels(self, x: Array) -> tuple[Array, Array]:
-        """Give |x|, (n, 1, R), and the q_j, (n, d, R), without overflow or underflow of squares."""
+        """Return |x|, (n, 1, R), and the q_j, (n, d, R); squares neither over- nor underflow."""
         xp = array_namespace(x)
         size = xp.abs(x)
         largest = feature_max(size)

@@ -7,8 +7,8 @@ from array_api_compat import device
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers import wire
 from bitbound.solvers.backend import feature_sum, scatter, squared_norm
+from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
 
@@ -198,13 +198,13 @@ def _drawn(weights: Array, uniforms: Array) -> tuple[Array, Array]:
 
 
 def _block(d: int) -> int:
-    """Give a size of blocks near sqrt(d), one that divides d if there is any."""
+    """Return a size of blocks near sqrt(d), one that divides d if there is any."""
     least = math.ceil(math.sqrt(d))
     return next((size for size in range(least, 2 * least) if d % size == 0), least)
 
 
 def _below(x: Array, bound: Array) -> Array:
-    """Give x, and the largest number below the bound where rounding has brought x up to it."""
+    """Return x, and the largest number below the bound where rounding has brought x up to it."""
     xp = array_namespace(x)
     return xp.minimum(x, xp.nextafter(bound, -xp.ones_like(bound)))
 
@@ -216,7 +216,7 @@ def _cumulative(x: Array) -> Array:
 
 
 def _exceeding(sums: Array, target: Array) -> Array:
-    """Give the position of the first cumulative sum above a target: (k, q) to (1, q)."""
+    """Return the position of the first cumulative sum above a target: (k, q) to (1, q)."""
     return array_namespace(sums).count_nonzero(sums <= target, axis=0, keepdims=True)
 
 

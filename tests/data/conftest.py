@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.dataset import Dataset
-from bitbound.data.logistic import LogisticRegression
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.quadratic import Quadratic
 
 
 def _dataset(N=23, d=6, density=0.5, seed=1):

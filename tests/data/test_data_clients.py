@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bitbound.data.quadratic import Quadratic
-from bitbound.data.selector import problem as select_problem
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
 
 PROBLEMS = {
     "quadratic": lambda: Quadratic.random(9, 30, 1.0, 20.0),

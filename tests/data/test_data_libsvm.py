@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitbound.data import libsvm
-from bitbound.data.catalogue import CATALOGUE, NAMES, Entry, Manifest
 from bitbound.data.errors import Refusal
-from bitbound.data.libsvm import load, normalised_sha256
+from bitbound.data.files import libsvm
+from bitbound.data.files.libsvm import load, normalised_sha256
+from bitbound.data.files.manifest import CATALOGUE, NAMES, LibSVMFile, Manifest
 
 TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
 """Three rows, four features by the catalogue below, three entries of which one is zero."""
@@ -28,8 +28,8 @@ def places(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     monkeypatch.setenv("BITBOUND_DATA", os.pathsep.join([str(first), str(second)]))
     monkeypatch.setenv("BITBOUND_CACHE", str(cache))
-    monkeypatch.setitem(CATALOGUE, "made", Entry("made", "made.bz2", 4, MANIFEST))
-    monkeypatch.setitem(CATALOGUE, "loose", Entry("loose", "loose", 2))
+    monkeypatch.setitem(CATALOGUE, "made", LibSVMFile("made", "made.bz2", 4, MANIFEST))
+    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2))
 
     def no_network(*_, **__):
         raise ConnectionError("no route")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as Independent
 
-from bitbound.data import rows, spectrum
-from bitbound.data.dataset import Dataset
 from bitbound.data.errors import Refusal
-from bitbound.data.libsvm import load
-from bitbound.data.logistic import LogisticRegression, _divergence
-from bitbound.data.splits import split
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.libsvm import load
+from bitbound.data.files.splits import split
+from bitbound.data.problems import rows, spectrum
+from bitbound.data.problems.logistic import LogisticRegression, _divergence
 from bitbound.solvers.backend import quiet_machine, transfer
 
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from bitbound.data.problem import Constants, mean_gradient
+from bitbound.data.problems.problem import Constants, mean_gradient
 from bitbound.solvers.backend import host, transfer
 
 

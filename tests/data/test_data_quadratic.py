@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitbound.data.errors import Refusal
-from bitbound.data.families import (
+from bitbound.data.relaxed.families import (
     Multiples,
     Tilted,
     crossed_cosh,
@@ -16,11 +16,11 @@ from bitbound.data.families import (
     stalemate,
     tilted_wells,
 )
-from bitbound.data.logistic_relaxed import MarginLogistic, RobustLogistic
-from bitbound.data.noise import Uniform
-from bitbound.data.phase_retrieval import PhaseRetrieval
-from bitbound.data.polynomials import Quartics, slope_offset, smallest_offset
-from bitbound.data.shapes import (
+from bitbound.data.relaxed.noise import Uniform
+from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
+from bitbound.data.relaxed.polynomials import Quartics, slope_offset, smallest_offset
+from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
+from bitbound.data.relaxed.shapes import (
     Cosh,
     Exponential,
     Exponentials,
@@ -31,13 +31,13 @@ from bitbound.data.shapes import (
     Steep,
     Well,
 )
-from bitbound.data.smoothness import hessians, relaxed_smoothness
+from bitbound.data.relaxed.smoothness import hessians, relaxed_smoothness
 from bitbound.solvers.backend import transfer
-from bitbound.solvers.budget import Budget
-from bitbound.solvers.engine import run
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
-from bitbound.theory.catalogue import METHODS
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.theorems.catalogue import METHODS
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]
 
@@ -69,7 +69,7 @@ each_problem = pytest.mark.parametrize("name", PROBLEMS)
 
 
 def sampled(problem, seed=0, count=3000):
-    """Give random points around the solution and the start, near and far, (1, d, count)."""
+    """Return random points around the solution and the start, near and far, (1, d, count)."""
     generator = np.random.default_rng(seed)
     lengths = 10 ** generator.uniform(-2, 1, (1, 1, count))
     directions = generator.standard_normal((1, problem.d, count))
@@ -78,7 +78,7 @@ def sampled(problem, seed=0, count=3000):
 
 
 def norms(problem, x):
-    """Give |Hess f_i|, |grad f_i|, (n, R), and |Hess f|, |grad f|, (R,)."""
+    """Return |Hess f_i|, |grad f_i|, (n, R), and |Hess f|, |grad f|, (R,)."""
     matrices, slopes = hessians(problem.grad, x), problem.grad(x)
     return (
         np.abs(np.linalg.eigvalsh(matrices)).max(axis=-1),
@@ -305,7 +305,7 @@ def test_misfits_are_refused():
 def test_methods_that_need_strong_convexity_are_refused():
     problem = stalemate()
     with pytest.raises(Refusal, match="gd needs a strongly convex problem and tilted has mu = 0"):
-        run(GD(0.1), problem, budget=Budget(rounds=1))
+        simulate(GD(0.1), problem, budget=Budget(rounds=1))
     with pytest.raises(Refusal, match="no view with a shared ridge"):
         METHODS["locodl"].parameters(problem)
 
@@ -316,8 +316,8 @@ def test_problems_run_on_a_strict_library_and_have_a_fingerprint(name):
     strict = transfer(problem, "array-api-strict")
     x = sampled(problem, count=5)
     method, options = EPISODE(1e-3, 1e-3, 2), {"seeds": 1, "budget": Budget(rounds=3)}
-    ours = run(method, problem, **options)
-    theirs = run(method, problem, library="array-api-strict", **options)
+    ours = simulate(method, problem, **options)
+    theirs = simulate(method, problem, library="array-api-strict", **options)
     np.testing.assert_allclose(ours.columns["gap"], theirs.columns["gap"], rtol=1e-9)
     assert strict.n == problem.n
     assert np.isfinite(problem.grad(x)).all()

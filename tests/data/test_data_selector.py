@@ -3,7 +3,7 @@
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.selector import problem
+from bitbound.data.problems.selector import problem
 
 
 def test_bundled_set():

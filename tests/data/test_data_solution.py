@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data import solution
-from bitbound.data.dataset import Dataset
-from bitbound.data.logistic import LogisticRegression
-from bitbound.data.problem import mean_gradient
-from bitbound.data.solution import cached, minimiser
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.problems import solution
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.problem import mean_gradient
+from bitbound.data.problems.solution import cached, minimiser
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch)
 
 
 def test_nothing_half_written_stays(folder):
-    from bitbound.data.cache import write_atomically  # noqa: PLC0415
+    from bitbound.data.files.cache import write_atomically  # noqa: PLC0415
 
     def fail(file):
         file.write(b"half")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.splits import shuffled, similarity, split
+from bitbound.data.files.splits import shuffled, similarity, split
 
 
 def labels(N=103, positives=40):

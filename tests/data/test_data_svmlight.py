@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bitbound.data.errors import Refusal
-from bitbound.data.svmlight import content, parse
+from bitbound.data.files.svmlight import content, parse
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.dictionaries(st.integers(1, 60), numbers, max_size=5)
@@ -61,7 +61,7 @@ def is_good(line):
 
 
 def refused(text):
-    """Give the sentence of the refusal, nothing if there is none."""
+    """Return the sentence of the refusal, nothing if there is none."""
     try:
         parse(text.encode(), "made")
     except Refusal as refusal:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bitbound.solvers.trace import COLUMNS, Trace
+from bitbound.solvers.runs.trace import COLUMNS, Trace
 
 
 @pytest.fixture
 def made():
-    """Give a maker of traces: the bits and f - f* of every run, and what ended it."""
+    """Return a maker of traces: the bits and f - f* of every run, and what ended it."""
 
     def make(bits, gaps, ending=None):
         runs = len(bits)

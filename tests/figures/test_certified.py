@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from bitbound.cli import main
-from bitbound.figures import certified as certified_module
-from bitbound.figures import certified_contest
-from bitbound.figures.certified import certified
-from bitbound.figures.certified_contest import Saving, contests
-from bitbound.figures.certified_drawing import draw_looseness, draw_savings
-from bitbound.figures.certified_rates import Rates, rate
-from bitbound.figures.certified_tables import rates_table, savings_table
-from bitbound.theory.catalogue import METHODS
+from bitbound.figures.certified import contest as certified_contest
+from bitbound.figures.certified import tables_and_figures as certified_module
+from bitbound.figures.certified.contest import Saving, parameter_contests
+from bitbound.figures.certified.drawing import draw_rates, draw_savings
+from bitbound.figures.certified.rates import Rates, compared_rate
+from bitbound.figures.certified.tables import rates_table, savings_table
+from bitbound.figures.certified.tables_and_figures import certified
+from bitbound.theory.theorems.catalogue import METHODS
 
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
-    """Give a machine without any LibSVM file."""
+    """Return a machine without any LibSVM file."""
     monkeypatch.delenv("BITBOUND_DATA", raising=False)
     monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path / "cache"))
     certified_contest._problem.cache_clear()
@@ -28,11 +28,13 @@ def bare(monkeypatch, tmp_path):
 
 
 def test_a_rate_in_one_family():
-    found = rate("scaffnew", "best", 10, 100.0, 9.0)
+    found = compared_rate("scaffnew", "best", 10, 100.0, 9.0)
     assert found.verdict == "tight"
     assert found.published == pytest.approx(1 - (1 - 2 / 101) ** 2)
-    assert rate("scaffold", "paper", 10, 100.0, 9.0).verdict.startswith("loose by a factor 4")
-    assert "adaptive" in rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
+    assert compared_rate("scaffold", "paper", 10, 100.0, 9.0).verdict.startswith(
+        "loose by a factor 4"
+    )
+    assert "adaptive" in compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
 
 
 def test_rates_cover_the_grid():
@@ -45,7 +47,7 @@ def test_rates_cover_the_grid():
 
 
 def test_contests_without_data_take_what_is_embedded(bare):
-    found = contests(1, bare)
+    found = parameter_contests(1, bare)
     assert {contest.panel.problem for contest in found} == {"breast-cancer@9"}
     assert [contest.method for contest in found] == [
         "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
@@ -54,7 +56,7 @@ def test_contests_without_data_take_what_is_embedded(bare):
 
 @pytest.mark.parametrize("method", ["scaffnew", "diana"])
 def test_a_contest_promises_and_measures(bare, method):
-    contest = next(c for c in contests(1, bare) if c.method == method)
+    contest = next(c for c in parameter_contests(1, bare) if c.method == method)
     panel = replace(contest.panel, kappa=50.0, bits=1e5)
     saving = replace(contest, panel=panel, evaluations=20).trace()
     assert saving.optimal <= saving.certified * (1 + 1e-6)
@@ -84,23 +86,23 @@ def test_savings_are_ratios():
 
 def test_tables_and_figures(tmp_path):
     measured = [
-        rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0, varied)
+        compared_rate(name, next(iter(METHODS[name].rules)), 10, 30.0, 9.0, varied)
         for name in ("gd", "diana", "scaffold")
         for varied in ("", "kappa", "n")
     ]
-    text = rates_table([*measured, rate("5gcs-cc", "best", 10, 30.0, 9.0)])
+    text = rates_table([*measured, compared_rate("5gcs-cc", "best", 10, 30.0, 9.0)])
     assert "tight" in text
     assert "loose by a factor" in text
     assert "5GCS-CC, best" in text
     assert all(len(line) <= 80 for line in text.splitlines())
-    paths = [*draw_looseness(measured, tmp_path), *draw_savings([saving()], tmp_path)]
+    paths = [*draw_rates(measured, tmp_path), *draw_savings([saving()], tmp_path)]
     assert len(paths) == 4
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
 def test_everything_is_written(bare, monkeypatch):
-    contest = next(c for c in contests(1, bare) if c.method == "scaffnew")
-    monkeypatch.setattr(certified_module, "contests", lambda seeds, folder: (contest,))
+    contest = next(c for c in parameter_contests(1, bare) if c.method == "scaffnew")
+    monkeypatch.setattr(certified_module, "parameter_contests", lambda seeds, folder: (contest,))
     monkeypatch.setattr(certified_module, "METHODS", {"gd": METHODS["gd"]})
     told = []
     paths = certified(bare / "out", processes=1, tell=told.append)

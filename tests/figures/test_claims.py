@@ -4,17 +4,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.figures import judgement
-from bitbound.figures.claims import (
-    Comparison,
-    Cost,
-    Costs,
-    Finding,
+from bitbound.figures.locodl import judgement
+from bitbound.figures.locodl.claims import (
+    BitComparison,
+    CurveBits,
+    JudgedClaim,
+    PanelBits,
     across_findings,
     panel_findings,
 )
-from bitbound.figures.recipes import VERSIONS, paper_figure
-from bitbound.figures.verdicts import FAILS, HOLDS, UNDECIDED
+from bitbound.figures.locodl.recipes import VERSIONS, paper_figure
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
 
 PANEL = paper_figure(2).panels[1]
 CURVE, OTHER = PANEL.curves[:2]
@@ -23,10 +23,10 @@ INF = np.inf
 
 def comparison(fewer, more, factor=1.0):
     costs = [
-        Cost(PANEL, curve, {}, np.array(bits, dtype=float))
+        CurveBits(PANEL, curve, {}, np.array(bits, dtype=float))
         for curve, bits in ((CURVE, fewer), (OTHER, more))
     ]
-    return Comparison(*costs, 1e-5, factor)
+    return BitComparison(*costs, 1e-5, factor)
 
 
 OUTCOMES = [
@@ -74,16 +74,16 @@ def test_numbers_of_a_cost():
 def test_a_claim_fails_if_one_comparison_does_and_holds_if_all_do():
     good, bad = comparison([1, 1], [2, 2]), comparison([2, 2], [1, 1])
     tie = comparison([1, 1], [1, 1])
-    assert Finding("", (good, good)).outcome == HOLDS
-    assert Finding("", (good, tie)).outcome == UNDECIDED
-    assert Finding("", (good, tie, bad)).outcome == FAILS
-    assert Finding("", (good, tie, bad)).decisive == bad
+    assert JudgedClaim("", (good, good)).outcome == HOLDS
+    assert JudgedClaim("", (good, tie)).outcome == UNDECIDED
+    assert JudgedClaim("", (good, tie, bad)).outcome == FAILS
+    assert JudgedClaim("", (good, tie, bad)).decisive == bad
     beyond = comparison([INF, INF], [INF, INF])
-    assert Finding("", (good, beyond)).outcome == HOLDS
-    assert str(Finding("", (good, beyond))) == f"{good}; 1 of 2 pairs are beyond the axis"
-    assert Finding("", (beyond,)).outcome == UNDECIDED
+    assert JudgedClaim("", (good, beyond)).outcome == HOLDS
+    assert str(JudgedClaim("", (good, beyond))) == f"{good}; 1 of 2 pairs are beyond the axis"
+    assert JudgedClaim("", (beyond,)).outcome == UNDECIDED
     closer = comparison([1, 1], [1.5, 1.5])
-    assert Finding("", (good, closer)).decisive == closer
+    assert JudgedClaim("", (good, closer)).decisive == closer
 
 
 # Bits to 1e-5 of every method with rand-k and natural compression; others need 30 % more, and
@@ -109,7 +109,7 @@ def outcomes(findings):
 
 
 def test_claims_of_a_panel_as_the_paper_has_them(made):
-    found = outcomes(panel_findings(Costs(PANEL, artificial(made, PANEL))))
+    found = outcomes(panel_findings(PanelBits(PANEL, artificial(made, PANEL))))
     fivefold = [claim for claim in found if "5 times" in claim]
     assert len(found) == 12
     assert set(found.values()) == {HOLDS}
@@ -133,7 +133,7 @@ def test_claims_of_a_panel_as_the_paper_has_them(made):
     ],
 )  # fmt: skip
 def test_claims_that_a_changed_method_breaks(made, changed, words):
-    costs = Costs(PANEL, artificial(made, PANEL, BITS | changed))
+    costs = PanelBits(PANEL, artificial(made, PANEL, BITS | changed))
     failing = [
         claim for claim, outcome in outcomes(panel_findings(costs)).items() if outcome == FAILS
     ]
@@ -147,7 +147,7 @@ def test_l1_selection_is_compared_with_rand_1_only(made):
     for panel in (first, second):
         (alike,) = (
             found
-            for found in panel_findings(Costs(panel, artificial(made, panel)))
+            for found in panel_findings(PanelBits(panel, artificial(made, panel)))
             if found.claim.startswith("l1")
         )
         assert alike.outcome == HOLDS
@@ -158,7 +158,7 @@ def test_l1_selection_is_compared_with_rand_1_only(made):
 def test_larger_n_is_judged_between_neighbouring_panels(made):
     panels = paper_figure(2).panels
     shrinking = [
-        Costs(panel, artificial(made, panel, {m: b / (1 + place) for m, b in BITS.items()}))
+        PanelBits(panel, artificial(made, panel, {m: b / (1 + place) for m, b in BITS.items()}))
         for place, panel in enumerate(panels)
     ]
     assert set(outcomes(across_findings(shrinking)).values()) == {HOLDS}
@@ -169,7 +169,7 @@ def test_larger_n_is_judged_between_neighbouring_panels(made):
 
 
 def test_ranking_has_the_best_curve_of_each_method(made):
-    costs = Costs(PANEL, artificial(made, PANEL, BITS | {"gd": INF}))
+    costs = PanelBits(PANEL, artificial(made, PANEL, BITS | {"gd": INF}))
     ranking = costs.ranking(1e-5)
     assert [cost.curve.method for cost in ranking] == list(BITS)[:-1]
     assert {cost.curve.kind for cost in ranking} == {"rand-k+natural", None}
@@ -215,7 +215,7 @@ def test_text_of_a_judgement_fits_a_terminal(judged):
 
 
 def test_of_two_promises_the_stronger_is_told():
-    from bitbound.figures.explanation import explanation, promised  # noqa: PLC0415
+    from bitbound.figures.locodl.explanation import explanation, promised  # noqa: PLC0415
 
     panel = replace(PANEL, problem="breast-cancer@9", kappa=50.0)
     curve = next(c for c in panel.curves if c.method == "diana")

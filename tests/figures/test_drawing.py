@@ -6,10 +6,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 from bitbound.figures.bands import band
-from bitbound.figures.drawing import FORMATS, LINES, METHODS, _canvas, draw, look
-from bitbound.figures.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure
-from bitbound.figures.recipes import FIGURES, demonstration, paper_figure
-from bitbound.theory.catalogue import METHODS as CATALOGUE
+from bitbound.figures.drawing import FORMATS, LINES, METHODS, _canvas, draw_figure, look
+from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure
+from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from bitbound.theory.theorems.catalogue import METHODS as CATALOGUE
 
 
 def straight(made, rate, runs=3):
@@ -106,8 +106,8 @@ def test_curves_of_unknown_methods_and_compressors_are_drawn_and_named(made):
 
 def test_files_are_the_same_when_drawn_again(full, tmp_path):
     figure, traces = full
-    first = draw(figure, traces, tmp_path / "a")
-    again = draw(figure, dict(reversed(traces.items())), tmp_path / "b")
+    first = draw_figure(figure, traces, tmp_path / "a")
+    again = draw_figure(figure, dict(reversed(traces.items())), tmp_path / "b")
     assert [path.name for path in first] == [f"made.{suffix}" for suffix in FORMATS]
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -115,13 +115,13 @@ def test_files_are_the_same_when_drawn_again(full, tmp_path):
 
 
 def test_svg_has_no_date_and_png_is_a_png(full, tmp_path):
-    svg, png = draw(*full, tmp_path)
+    svg, png = draw_figure(*full, tmp_path)
     assert b"<dc:date>" not in svg.read_bytes()
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_failing_drawing_leaves_the_old_file(full, tmp_path, monkeypatch):
-    before = [path.read_bytes() for path in draw(*full, tmp_path)]
+    before = [path.read_bytes() for path in draw_figure(*full, tmp_path)]
 
     def fail(self, file, **options):
         file.write(b"half")
@@ -129,6 +129,6 @@ def test_a_failing_drawing_leaves_the_old_file(full, tmp_path, monkeypatch):
 
     monkeypatch.setattr("bitbound.figures.drawing.Canvas.savefig", fail)
     with pytest.raises(RuntimeError):
-        draw(*full, tmp_path)
+        draw_figure(*full, tmp_path)
     assert [(tmp_path / f"made.{s}").read_bytes() for s in FORMATS] == before
     assert len(list(tmp_path.iterdir())) == 2

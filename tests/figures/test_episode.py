@@ -5,22 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.families import hard_instances
-from bitbound.data.polynomials import Quartics
-from bitbound.figures import episode_verdicts
-from bitbound.figures.clipping_drawing import comparison, end_points, figure_3, smoothed
-from bitbound.figures.contest import Best, Contest, Entrant, by_round, settled, tuned
-from bitbound.figures.episode import CONSTANTS, SYNTHETIC, complexity_tables
-from bitbound.figures.hard_family import DELTA, METHODS, SLOPES
-from bitbound.figures.hard_family import EPSILON as EPSILON_HARD
-from bitbound.figures.theorem_runs import EPSILON, STEPS, Slope, TheoremRun
-from bitbound.figures.verdicts import FAILS, HOLDS, UNDECIDED, judged, written
-from bitbound.solvers.budget import Budget, Record
-from bitbound.solvers.engine import run
-from bitbound.solvers.grid import Grid
-from bitbound.solvers.trace import COLUMNS, Trace
-from bitbound.theory.clipping import CLIPPING
-from bitbound.theory.episode import MAIN
+from bitbound.data.relaxed.families import hard_instances
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.figures.episode import verdicts as episode_verdicts
+from bitbound.figures.episode.clipping_drawing import (
+    draw_comparison,
+    end_points,
+    figure_3,
+    smoothed,
+)
+from bitbound.figures.episode.contest import Best, Contest, Entrant, by_round, settled, tuned
+from bitbound.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
+from bitbound.figures.episode.hard_family import DELTA, METHODS, SLOPES
+from bitbound.figures.episode.hard_family import EPSILON as EPSILON_HARD
+from bitbound.figures.episode.theorem_runs import EPSILON, STEPS, Slope, TheoremRun
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, judged, written
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.grid import Grid
+from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.episode import MAIN
 
 SMALL = Contest(
     "quartics", "H", (1.0, 8.0), (0.1, 0.01), (5.0, 15.0), rounds=12, tuning=12, accuracy=0.1
@@ -99,7 +104,7 @@ def test_smoothing_keeps_a_level_and_takes_out_what_fluctuates():
 
 
 def fake(lowest, fastest):
-    """Give the result of a method that ends at ``lowest`` and arrives after ``fastest`` rounds."""
+    """A method that ends at ``lowest`` and arrives after ``fastest`` rounds."""
     rounds, gap = np.array([0, 1, 500]), np.ones((3, 2))
     return [
         Best(0.1, 1.0, rounds, gap, gap, speed, end)
@@ -140,7 +145,7 @@ def test_verdicts_on_the_lower_bound_and_the_theorem():
 def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
     """Clipped minibatch SGD on the second instance: tau < M never arrives, a large one does."""
     grid = Grid({"M": (31.6,), "eta": (1e-3, 3e-3), "tau": (10.0, 1e4)}, 6)
-    trace = run(
+    trace = simulate(
         CLIPPING["clipped-minibatch-sgd"].make(grid["eta"], grid["tau"], 1, 1),
         hard_instances(grid["M"], DELTA, EPSILON_HARD)[1],
         seeds=grid.runs,
@@ -167,7 +172,7 @@ def test_the_theorem_runs_meet_the_hypotheses(sigma, tmp_path):
 def test_the_figures_can_be_drawn(small, tmp_path):
     paths = figure_3(SMALL, small, tmp_path)
     panels = [(f"H = {H:g}", SMALL, small, i) for i, H in enumerate(SMALL.values)]
-    paths += comparison("all", panels, 1e-5, tmp_path, columns=2)
+    paths += draw_comparison("all", panels, 1e-5, tmp_path, columns=2)
     assert {path.suffix for path in paths} == {".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in paths)
 

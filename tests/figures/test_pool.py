@@ -14,13 +14,13 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.figures import pool
-from bitbound.figures.panels import Curve, Figure
+from bitbound.figures.locodl.panels import Curve, Figure
+from bitbound.figures.locodl.recipes import demonstration, paper_figure
+from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
 from bitbound.figures.pool import SCHEDULER, Job, traces
-from bitbound.figures.recipes import demonstration, paper_figure
-from bitbound.figures.reproduction import reproduce, reproduce_paper
-from bitbound.solvers import store
-from bitbound.solvers.trace import Trace
-from bitbound.theory.catalogue import METHODS
+from bitbound.solvers.runs import store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.catalogue import METHODS
 
 
 class Serial(Executor):
@@ -47,9 +47,9 @@ def here(monkeypatch):
         computed.append((method.name, compressor.name if compressor else None))
         return run(method, problem, compressor, **options)
 
-    run = store.run
+    run = store.simulate
     monkeypatch.setattr(pool, "_executor", executor)
-    monkeypatch.setattr(store, "run", counted)
+    monkeypatch.setattr(store, "simulate", counted)
     return computed
 
 
@@ -63,21 +63,21 @@ def short():
 
 def test_starting_again_computes_only_what_is_missing(here, short, tmp_path, monkeypatch, capsys):
     curves = short.panels[0].curves
-    counted, stop_at = store.run, 4
+    counted, stop_at = store.simulate, 4
 
     def stopped(*arguments, **options):
         if len(here) == stop_at:
             raise KeyboardInterrupt
         return counted(*arguments, **options)
 
-    monkeypatch.setattr(store, "run", stopped)
+    monkeypatch.setattr(store, "simulate", stopped)
     with pytest.raises(KeyboardInterrupt):
         reproduce([short], tmp_path, seeds=2, processes=1)
     names = [(curve.method, curve.compressor) for curve in curves]
     assert here == names[:stop_at]
     assert not list(tmp_path.glob("demo.*"))
 
-    monkeypatch.setattr(store, "run", counted)
+    monkeypatch.setattr(store, "simulate", counted)
     here.clear()
     drawn = reproduce([short], tmp_path, seeds=2, processes=1)
     assert here == names[stop_at:]
@@ -108,9 +108,9 @@ def paper(monkeypatch):
         return Figure(f"figure{number}-{version}{'-scaled' * scaled}", panels)
 
     table = replace(panel, title="Table 2", curves=(Curve("gd", None, "optimal"),))
-    monkeypatch.setattr("bitbound.figures.reproduction.paper_figure", figure)
-    monkeypatch.setattr("bitbound.figures.reproduction.all_rules", lambda: table)
-    monkeypatch.setattr("bitbound.figures.reproduction.FIGURES", (2,))
+    monkeypatch.setattr("bitbound.figures.locodl.reproduction.paper_figure", figure)
+    monkeypatch.setattr("bitbound.figures.locodl.reproduction.all_rules", lambda: table)
+    monkeypatch.setattr("bitbound.figures.locodl.reproduction.FIGURES", (2,))
     return len(kept)
 
 
@@ -139,7 +139,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, tmp_path):
 
 
 def test_one_figure_of_several_has_no_table(here, paper, monkeypatch, tmp_path):
-    monkeypatch.setattr("bitbound.figures.reproduction.FIGURES", (1, 2))
+    monkeypatch.setattr("bitbound.figures.locodl.reproduction.FIGURES", (1, 2))
     paths = reproduce_paper([2], tmp_path, versions=["paper"], seeds=1, processes=1, tell=str)
     assert sorted(path.name for path in paths) == [
         "figure2-paper.png", "figure2-paper.svg", "verdicts.json", "verdicts.txt"
@@ -150,7 +150,7 @@ def test_one_figure_of_several_has_no_table(here, paper, monkeypatch, tmp_path):
 def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(
-        "bitbound.figures.reproduction.traces",
+        "bitbound.figures.locodl.reproduction.traces",
         lambda jobs, processes: iter(started.extend(jobs) or ()),
     )
     with pytest.raises(KeyError):
@@ -185,7 +185,7 @@ def test_a_trace_is_that_of_the_recipe(short, tmp_path):
 def test_methods_that_are_not_there_are_left_out_and_named(here, short, tmp_path, monkeypatch):
     curves = [c for c in paper_figure(2).panels[0].curves if c.kind in (None, "natural")]
     figure = replace(short, panels=(replace(short.panels[0], curves=tuple(curves)),))
-    monkeypatch.setattr("bitbound.figures.panels.METHODS", {"gd": None, "locodl": None})
+    monkeypatch.setattr("bitbound.figures.locodl.panels.METHODS", {"gd": None, "locodl": None})
     told = []
     reproduce([figure], tmp_path, seeds=1, tell=told.append)
     assert {method for method, _ in here} == {"gd", "locodl"}

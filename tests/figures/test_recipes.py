@@ -2,13 +2,19 @@ import math
 
 import pytest
 
-from bitbound.data.catalogue import CATALOGUE
 from bitbound.data.errors import Refusal
-from bitbound.figures.panels import Curve
-from bitbound.figures.recipes import FIGURES, VERSIONS, all_rules, demonstration, paper_figure
-from bitbound.figures.recommendation import recommended_k
+from bitbound.data.files.manifest import CATALOGUE
+from bitbound.figures.locodl.panels import Curve
+from bitbound.figures.locodl.recipes import (
+    FIGURES,
+    VERSIONS,
+    all_rules,
+    demonstration,
+    paper_figure,
+)
+from bitbound.figures.locodl.recommendation import recommended_k
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
 PAPER = [

@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.figures.recipes import FIGURES, demonstration, paper_figure
-from bitbound.figures.report import WIDTH, accuracy_name, comparison, costs
+from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table, panel_table
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_comparison_of_all_curves_fits_a_terminal(made, number):
         trace = made([bits] * 5, [np.array([1, 1e-3, 1e-5])] * 5)
         trace.columns["rounds"][:] = 125_000
         trace.columns["gradients"][:] = 1_250_000
-        text = comparison(panel, dict.fromkeys(panel.curves, trace))
+        text = panel_table(panel, dict.fromkeys(panel.curves, trace))
         assert max(map(len, text.splitlines())) <= WIDTH
         assert len(text.splitlines()) >= len(panel.curves) + 4
 
@@ -35,16 +35,16 @@ def test_comparison_has_medians_with_never_as_latest(made):
     bits = [np.array([0, 10, 20]), np.array([0, 30, 1000]), np.array([0, 50, 60])]
     gaps = [np.array([1, 1e-3, 1e-6])] + [np.array([1, 1e-3, 1e-4])] * 2
     trace = made(bits, gaps, ["gap", "bits", "bits"])
-    row = comparison(panel, {curve: trace}).splitlines()[-1].split()
+    row = panel_table(panel, {curve: trace}).splitlines()[-1].split()
     assert row == [curve.method, curve.compressor, "30", "-", "2", "6"]
-    reached = comparison(replace(panel, floor=1e-4), {curve: trace}).splitlines()[-1].split()
+    reached = panel_table(replace(panel, floor=1e-4), {curve: trace}).splitlines()[-1].split()
     assert reached[3] == "60"
 
 
 def test_costs_count_the_runs_that_got_there(made):
     bits = [np.array([0, 1000, 2000]), np.array([0, 3000, 4000])]
     gaps = [np.array([1, 0.05, 1e-7]), np.array([1, 0.05, 0.04])]
-    lines = costs(made(bits, gaps, ["gap", "bits"]), [0.1, 1e-6, 1e-9]).splitlines()
+    lines = cost_table(made(bits, gaps, ["gap", "bits"]), [0.1, 1e-6, 1e-9]).splitlines()
     assert lines[2].split() == ["1e-1", "2,000", "1,000", "to", "3,000", "1", "3", "2", "of", "2"]
     assert lines[3].split() == ["1e-6", "-", "2,000", "to", "2,000", "-", "-", "1", "of", "2"]
     assert lines[4].split() == ["1e-9", "-", "-", "-", "-", "0", "of", "2"]

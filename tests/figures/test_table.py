@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 
-from bitbound.figures.recipes import all_rules
-from bitbound.figures.report import WIDTH
-from bitbound.figures.table import table_2
-from bitbound.theory.catalogue import METHODS
+from bitbound.figures.locodl.recipes import all_rules
+from bitbound.figures.locodl.table_2 import table_2
+from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.orders import ORDERS
+from bitbound.theory.theorems.catalogue import METHODS
 
 # Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
 TABLE_2 = {

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.noise import Ball, Rademacher, Uniform
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.relaxed.noise import Ball, Rademacher, Uniform
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
-from bitbound.solvers.grid import Grid
 from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.tape import Tape
-from bitbound.theory.catalogue import parameters
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.grid import Grid
+from bitbound.solvers.world.tape import Tape
+from bitbound.theory.theorems.catalogue import parameters
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
 
@@ -35,10 +35,14 @@ def test_a_grid_is_its_runs_one_by_one(problem, name, library):
     method = parameters(name, problem, rand)
     grid = Grid({"gamma": [method.gamma * scale for scale in (0.3, 1.0, 8.0)]}, seeds=2)
     options = {"budget": Budget(gap=1e-3, rounds=300), "record": Record(1.0, 7), "library": library}
-    batch = run(replace(method, gamma=grid["gamma"]), problem, rand, seeds=grid.runs, **options)
+    batch = simulate(
+        replace(method, gamma=grid["gamma"]), problem, rand, seeds=grid.runs, **options
+    )
     assert len(set(batch.ending)) > 1
     for place, (gamma, seed) in enumerate(zip(grid["gamma"].ravel(), grid.runs, strict=True)):
-        alone = run(replace(method, gamma=float(gamma)), problem, rand, seeds=[seed], **options)
+        alone = simulate(
+            replace(method, gamma=float(gamma)), problem, rand, seeds=[seed], **options
+        )
         assert batch.ending[place] == alone.ending[0]
         for column, values in alone.columns.items():
             if column != "run":
@@ -61,13 +65,13 @@ def test_the_grid_is_a_product():
 def test_misfitting_batches_are_refused(problem):
     budget = Budget(rounds=1)
     with pytest.raises(Refusal, match="2 seeds and parameters for 3 runs"):
-        run(GD(np.full((1, 1, 3), 0.1)), problem, seeds=2, budget=budget)
+        simulate(GD(np.full((1, 1, 3), 0.1)), problem, seeds=2, budget=budget)
     with pytest.raises(Refusal, match="all different"):
-        run(GD(0.1), problem, seeds=[1, 1], budget=budget)
+        simulate(GD(0.1), problem, seeds=[1, 1], budget=budget)
     locodl = parameters("locodl", problem, compressor("natural"))
     mixed = replace(locodl, gamma=np.full((1, 1, 3), 0.1), omega=np.full((1, 1, 2), 0.1))
     with pytest.raises(Refusal, match="for 2 and for 3 runs"):
-        run(mixed, problem, compressor("natural"), seeds=[0, 0, 0], budget=budget)
+        simulate(mixed, problem, compressor("natural"), seeds=[0, 0, 0], budget=budget)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)

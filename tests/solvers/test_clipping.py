@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
-from bitbound.data.noise import Ball, Rademacher, Uniform
-from bitbound.data.polynomials import Quartics
-from bitbound.data.shapes import Cosh, Well
+from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
+from bitbound.data.relaxed.noise import Ball, Rademacher, Uniform
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.data.relaxed.shapes import Cosh, Well
 from bitbound.solvers.backend import host, points, quiet_machine, transfer
-from bitbound.solvers.budget import Budget, Record
-from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.clipping import unit
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.engine import run
 from bitbound.solvers.methods.celgc import CELGC
 from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
@@ -28,16 +25,19 @@ from bitbound.solvers.methods.momentum_clipping import MomentumClipping
 from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from bitbound.solvers.methods.normalised_gd import NormalisedGD
 from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.solvers.randomness import Streams
-from bitbound.solvers.tape import Tape
-from bitbound.theory.clipping import CLASSES
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.randomness import Streams
+from bitbound.solvers.world.tape import Tape
+from bitbound.theory.theorems.clipping import CLASSES
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
 """The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""
 
 
 def trajectory(method, problem, rounds=ROUNDS, library="numpy"):
-    """Give the models after every round, (rounds + 1, d, R), and the ledger."""
+    """Return the models after every round, (rounds + 1, d, R), and the ledger."""
     problem = transfer(problem, library)
     ledger, runs = Ledger(len(SEEDS)), np.arange(len(SEEDS))
     x = points(problem.x_0, problem.d, len(SEEDS))
@@ -326,9 +326,9 @@ def test_sampling_is_uniform_and_only_the_cohort_speaks():
 
 
 def test_divergence_is_a_result():
-    trace = run(CELGC(0.5, inf, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
+    trace = simulate(CELGC(0.5, inf, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
     assert trace.ending == ("diverged",)
-    trace = run(EPISODE(0.01, 0.1, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
+    trace = simulate(EPISODE(0.01, 0.1, 8), Quartics.of(1.0), seeds=1, budget=Budget(rounds=50))
     assert trace.ending == ("rounds",)
 
 
@@ -336,10 +336,10 @@ def test_the_recorded_gradient_norm_and_problem_in_a_batch():
     """A batch over H gives the runs of every H alone; lyapunov is |f'(x)|^2."""
     H = np.repeat([1.0, 2.0, 8.0], 2)
     method, options = EPISODE(0.01, 0.05, 8), {"budget": Budget(rounds=20), "record": Record(1, 1)}
-    batch = run(method, Quartics.of(H, noise=Uniform(1.0)), seeds=(0, 1) * 3, **options)
+    batch = simulate(method, Quartics.of(H, noise=Uniform(1.0)), seeds=(0, 1) * 3, **options)
     for place, h in enumerate(H):
         problem = Quartics.of(h, noise=Uniform(1.0))
-        alone = run(method, problem, seeds=[place % 2], **options)
+        alone = simulate(method, problem, seeds=[place % 2], **options)
         for column in ("gap", "distance", "lyapunov", "synchronisations"):
             np.testing.assert_allclose(batch.run(place)[column], alone.columns[column], rtol=1e-9)
     first = Quartics.of(1.0).grad(np.ones((1, 1, 1))).mean()
@@ -351,7 +351,7 @@ def test_wire_is_the_simulation_up_to_rounding(method):
     """With every message through its bytes the costs are equal and the models nearly so."""
     options = {"seeds": 2, "budget": Budget(rounds=6), "record": Record(1.0, 1)}
     problem = crossed_cosh(2.0, Uniform(0.5))
-    simulated, wired = (run(method, problem, wire=wire, **options) for wire in (False, True))
+    simulated, wired = (simulate(method, problem, wire=wire, **options) for wire in (False, True))
     for column in ("rounds", "synchronisations", "uplink_bits", "downlink_bits", "gradients"):
         np.testing.assert_array_equal(simulated.columns[column], wired.columns[column])
     np.testing.assert_allclose(wired.columns["gap"], simulated.columns["gap"], rtol=1e-4, atol=1e-6)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
-from bitbound.solvers.channel import Ledger, Oracle
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import _batches, run
 from bitbound.solvers.methods.gd import GD
-from bitbound.theory.catalogue import parameters
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import _batches, simulate
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.theory.theorems.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 
@@ -29,7 +29,7 @@ def locodl(problem):
 
 def test_gradient_descent_is_the_recursion_written_out(problem):
     gamma, rounds = 0.03, 17
-    trace = run(GD(gamma), problem, seeds=1, budget=Budget(rounds=rounds), record=Record(1, 1))
+    trace = simulate(GD(gamma), problem, seeds=1, budget=Budget(rounds=rounds), record=Record(1, 1))
     x = np.zeros((1, 5, 1))
     for row in range(rounds + 1):
         assert trace.columns["distance"][row] == pytest.approx(
@@ -50,7 +50,7 @@ def test_gradient_descent_is_the_recursion_written_out(problem):
     ],
 )
 def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limit):
-    trace = run(locodl, problem, RAND_2, seeds=4, budget=budget)
+    trace = simulate(locodl, problem, RAND_2, seeds=4, budget=budget)
     assert trace.ending == (ending,) * 4
     for run_number in range(4):
         spent = trace.run(run_number)[column]
@@ -62,7 +62,9 @@ def test_budgets_end_a_run_at_once(problem, locodl, budget, ending, column, limi
 
 
 def test_accuracy_ends_each_run_by_itself(problem, locodl):
-    trace = run(locodl, problem, RAND_2, seeds=6, budget=Budget(gap=1e-7), record=Record(1.0, 1))
+    trace = simulate(
+        locodl, problem, RAND_2, seeds=6, budget=Budget(gap=1e-7), record=Record(1.0, 1)
+    )
     assert trace.ending == ("gap",) * 6
     assert len(set(trace.final("iteration"))) > 1
     for run_number in range(6):
@@ -74,7 +76,9 @@ def test_accuracy_ends_each_run_by_itself(problem, locodl):
 
 
 def test_bits_to_an_accuracy_is_the_first_recorded_point_there(problem, locodl):
-    trace = run(locodl, problem, RAND_2, seeds=3, budget=Budget(gap=1e-6), record=Record(1.0, 1))
+    trace = simulate(
+        locodl, problem, RAND_2, seeds=3, budget=Budget(gap=1e-6), record=Record(1.0, 1)
+    )
     for run_number, bits in enumerate(trace.bits_to(1e-3)):
         rows = trace.run(run_number)
         first = np.flatnonzero(rows["gap"] <= 1e-3)[0]
@@ -83,20 +87,20 @@ def test_bits_to_an_accuracy_is_the_first_recorded_point_there(problem, locodl):
 
 def test_record_spacing_is_geometric(problem, locodl):
     record = Record(ratio=1.5, every=2)
-    trace = run(locodl, problem, RAND_2, seeds=1, budget=Budget(rounds=40), record=record)
+    trace = simulate(locodl, problem, RAND_2, seeds=1, budget=Budget(rounds=40), record=record)
     assert trace.columns["rounds"].tolist() == [0, 2, 4, 6, 9, 14, 21, 32, 40]
 
 
 def test_recording_does_not_change_the_run(problem, locodl):
     budget = Budget(rounds=60)
-    often = run(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(1.0, 1))
-    rarely = run(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(10.0, 100))
+    often = simulate(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(1.0, 1))
+    rarely = simulate(locodl, problem, RAND_2, seeds=3, budget=budget, record=Record(10.0, 100))
     for column in ("gap", "distance", "lyapunov", "iteration", "uplink_bits"):
         np.testing.assert_allclose(often.final(column), rarely.final(column), rtol=1e-12)
 
 
 def test_divergence_is_recorded_not_raised(problem):
-    trace = run(GD(gamma=5.0), problem, seeds=2, budget=Budget(rounds=10_000))
+    trace = simulate(GD(gamma=5.0), problem, seeds=2, budget=Budget(rounds=10_000))
     assert trace.ending == ("diverged", "diverged")
     assert not np.isfinite(trace.final("gap")).any()
 
@@ -104,14 +108,16 @@ def test_divergence_is_recorded_not_raised(problem):
 def test_a_diverging_run_does_not_disturb_the_others(problem, locodl):
     """Only runs whose values are no longer finite end; here none does, in the same batch size."""
     hasty = replace(locodl, gamma=2.5 * locodl.gamma, p=1.0)
-    trace = run(hasty, problem, RAND_2, seeds=5, budget=Budget(rounds=3000, gap=1e-9))
+    trace = simulate(hasty, problem, RAND_2, seeds=5, budget=Budget(rounds=3000, gap=1e-9))
     for run_number, ending in enumerate(trace.ending):
         assert (ending == "diverged") == (not np.isfinite(trace.run(run_number)["gap"][-1]))
 
 
 def test_one_point_for_each_run_and_progress_reaches_one(problem, locodl):
     told = []
-    trace = run(locodl, problem, RAND_2, seeds=3, budget=Budget(rounds=50), progress=told.append)
+    trace = simulate(
+        locodl, problem, RAND_2, seeds=3, budget=Budget(rounds=50), progress=told.append
+    )
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert sorted(set(trace.columns["run"])) == [0, 1, 2]
@@ -123,14 +129,14 @@ def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, 
     """A batch holds as many runs as fit, one at least; runs may have their own step sizes."""
     method = replace(locodl, gamma=locodl.gamma * np.array([1.0, 0.5, 0.8]).reshape(1, 1, 3))
     budget = Budget(rounds=40)
-    at_once = run(method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget)
+    at_once = simulate(method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget)
     size = problem.n * problem.d
-    monkeypatch.setattr("bitbound.solvers.engine._CACHED", int(cached * size))
+    monkeypatch.setattr("bitbound.solvers.runs.engine._CACHED", int(cached * size))
     made = [batch.size for batch in _batches(3, size, "numpy")]
     assert made == sizes
     assert [batch.size for batch in _batches(3, size, "cupy")] == [3]
     told = []
-    trace = run(
+    trace = simulate(
         method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget,
         progress=told.append,
     )  # fmt: skip
@@ -159,8 +165,8 @@ def test_gradients_of_no_client_are_not_evaluated(problem):
 
 def test_single_precision_is_an_option(problem):
     method = parameters("gd", problem)
-    trace = run(method, problem, seeds=1, budget=Budget(rounds=100), dtype="float32")
-    double = run(method, problem, seeds=1, budget=Budget(rounds=100))
+    trace = simulate(method, problem, seeds=1, budget=Budget(rounds=100), dtype="float32")
+    double = simulate(method, problem, seeds=1, budget=Budget(rounds=100))
     assert trace.specification["dtype"] == "float32"
     assert trace.final("gap")[0] != double.final("gap")[0]
     assert trace.run(0)["gap"][3] == pytest.approx(double.run(0)["gap"][3], rel=1e-3)
@@ -181,12 +187,12 @@ def test_single_precision_is_an_option(problem):
 def test_misfits_are_refused(problem, locodl, arguments, sentence):
     options = {"compressor": RAND_2, "budget": Budget(rounds=1), **arguments}
     with pytest.raises(Refusal, match=sentence):
-        run(locodl, problem, **options)
+        simulate(locodl, problem, **options)
 
 
 def test_uncompressed_method_refuses_a_compressor(problem):
     with pytest.raises(Refusal, match="gd sends uncompressed vectors and cannot use rand-k:2"):
-        run(GD(0.1), problem, RAND_2, budget=Budget(rounds=1))
+        simulate(GD(0.1), problem, RAND_2, budget=Budget(rounds=1))
 
 
 @pytest.mark.parametrize("limit", ["bits", "rounds", "gap", "iterations"])

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from bitbound.data.arrays import array_namespace
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers import backend
 from bitbound.solvers.backend import mean, scatter, total
-from bitbound.solvers.budget import Budget
 from bitbound.solvers.compressors.composition import RandKNatural
 from bitbound.solvers.compressors.selection import L1Selection, RandK
-from bitbound.solvers.engine import run
 from bitbound.solvers.entries import Entries
 from bitbound.solvers.method import Method, Needs, Squares, WithProbability
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
 
 N, D, K, RUNS = 5, 12, 3, 2
 
@@ -127,6 +127,6 @@ def test_a_method_may_keep_them(compressor, monkeypatch):
     traces = []
     for large in (1, 1 << 40):
         monkeypatch.setattr(backend, "_LARGE", large)
-        traces.append(run(Relay(), problem, compressor, seeds=5, budget=Budget(rounds=9)))
+        traces.append(simulate(Relay(), problem, compressor, seeds=5, budget=Budget(rounds=9)))
     for column, values in traces[0].columns.items():
         np.testing.assert_allclose(values, traces[1].columns[column], rtol=1e-12)

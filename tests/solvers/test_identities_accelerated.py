@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.data.selector import problem as select
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select
 from bitbound.solvers.backend import mean
-from bitbound.solvers.budget import Budget
-from bitbound.solvers.channel import Channel, Ledger, Oracle
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.quantisation import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.engine import run
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD
 from bitbound.solvers.methods.dasha import DASHA
@@ -24,9 +21,12 @@ from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.marina import MARINA
-from bitbound.solvers.randomness import Streams
-from bitbound.theory.catalogue import METHODS, parameters
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS, parameters
 
 RUNS = 3
 PROBLEMS = {
@@ -41,7 +41,7 @@ def problem(request):
 
 
 def walk(method, problem, compressor, rounds):
-    """Give the states of RUNS runs after every round, and what was spent until then."""
+    """Return the states of RUNS runs after every round, and what was spent until then."""
     ledger, runs = Ledger(RUNS), np.arange(RUNS)
     origin = np.zeros((1, problem.d, RUNS))
     channel = Channel(problem.n, compressor, runs, Streams((3, 1, 4)), ledger, origin)
@@ -173,7 +173,7 @@ def test_5gcs_adaptive_stops_every_client_by_itself(cohort):
 
 
 def solve(problem, method, i, x, u, z):
-    """Give grad F_i(y_i), y_i - x and the number of steps when the criterion holds first."""
+    """Return grad F_i(y_i), y_i - x and the number of steps when the criterion holds first."""
     y, reached, steps = x + z, x + z, 0
     q = np.sqrt(method.tau / (method.L_F + method.tau))
     while True:
@@ -218,7 +218,7 @@ ROUNDS = 25
 
 
 def case(name, problem, compressor):
-    """Give the method and what all clients spend at the start, and in a round: (3, 1) each."""
+    """Return the method and what all clients spend at the start, and in a round: (3, 1) each."""
     options = {"variant": "II"} if name == "adiana" else {}
     method = parameters(name, problem, compressor, **options)
     n, bits = problem.n, compressor.bits(problem.d)
@@ -313,7 +313,7 @@ def test_converges_at_least_at_the_promised_rate(name, rule, family):
     entry = METHODS[name]
     method = entry.parameters(problem, compressor, rule)
     rate = entry.theorems[0].rate(method, Setting.of(method, problem, compressor))
-    trace = run(method, problem, compressor, seeds=8, budget=Budget(rounds=400))
+    trace = simulate(method, problem, compressor, seeds=8, budget=Budget(rounds=400))
     psi = np.mean([trace.run(i)["lyapunov"] for i in range(8)], axis=0)
     rounds = trace.run(0)["rounds"]
     assert rounds[0] == 0

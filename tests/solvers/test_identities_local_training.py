@@ -9,10 +9,8 @@ import pytest
 from worlds import PROBLEMS, world
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
 from bitbound.solvers.method import Every
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE
@@ -22,11 +20,13 @@ from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.theory.catalogue import parameters
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.theorems.catalogue import parameters
 
 
 def states(method, problem, chosen=None, *, iterations=40, seed=0):
-    """Give the states of one run, with the coins that the engine would toss."""
+    """Return the states of one run, with the coins that the engine would toss."""
     w = world(method, problem, chosen, seeds=(seed,))
     s = method.start(w.channel.template, w.oracle, w.channel)
     visited = [s]
@@ -53,7 +53,7 @@ def everything(s):
 
 
 def shifts(s):
-    """Give the state of SCAFFOLD in the variables of FedCOMGATE."""
+    """Return the state of SCAFFOLD in the variables of FedCOMGATE."""
     return [s.x, s.c_i - s.c]
 
 
@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
 
 def pairs(L: float, n: int) -> dict[str, Pair]:
-    """Give the pairs of methods that have the same trajectory, and which part of their states."""
+    """Return the pairs of methods that have the same trajectory, and which part of their states."""
     gamma, p, eta = 1.3 / L, 0.3, 1 / (9 * L)
     scaffnew = Scaffnew(gamma, p)
     scaffold = SCAFFOLD(K=3, eta_l=eta, eta_g=1.0, m=n)
@@ -254,7 +254,9 @@ def test_bits_and_gradients(name):
     """The accounting of every round: nothing more and nothing less is counted."""
     method, chosen, up, down, gradients = TRAFFIC[name]
     problem = Quadratic.random(N, D, mu=1.0, L=10.0)
-    trace = run(method, problem, chosen, seeds=3, budget=Budget(rounds=9), record=Record(every=1))
+    trace = simulate(
+        method, problem, chosen, seeds=3, budget=Budget(rounds=9), record=Record(every=1)
+    )
     spent = trace.columns
     np.testing.assert_allclose(spent["uplink_bits"], spent["rounds"] * up, rtol=1e-12)
     np.testing.assert_allclose(spent["downlink_bits"], 32 * spent["rounds"] * down, rtol=1e-12)
@@ -273,7 +275,7 @@ def test_gradskip_counts_what_it_evaluates(q, p):
     problem = Quadratic.random(1, 2, mu=1.0, L=2.0)
     method = GradSkip(gamma=0.1, p=p, q=(q,))
     rounds = 1000
-    trace = run(
+    trace = simulate(
         method, problem, seeds=20, budget=Budget(rounds=rounds), record=Record(every=rounds)
     )
     ends = 1 - q * (1 - p)  # the probability that an evaluation is the last of its round
@@ -288,7 +290,7 @@ def test_published_fedcomgate_diverges_for_large_variance(selector, rule):
     """With alpha = 1 the tracking error is multiplied by about omega; damped it shrinks."""
     problem, chosen = Quadratic.random(10, 20, mu=1.0, L=10.0), compressor(selector)
     method = parameters("fedcomgate", problem, chosen, rule)
-    trace = run(method, problem, chosen, seeds=3, budget=Budget(rounds=1000))
+    trace = simulate(method, problem, chosen, seeds=3, budget=Budget(rounds=1000))
     growth = trace.final("lyapunov") / trace.columns["lyapunov"][0]
     if rule == "published" and chosen.omega(20) > 1:
         assert not (growth < 1e20).any()

@@ -8,10 +8,10 @@ from worlds import CASES, LIBRARIES, fitted, world
 
 from bitbound.solvers import backend, local_solve
 from bitbound.solvers.backend import host
-from bitbound.solvers.budget import Budget, Record
-from bitbound.solvers.engine import run
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
-from bitbound.theory.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import METHODS
 
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -68,9 +68,9 @@ def test_a_run_depends_on_its_seed_only(name):
     case = next(case for case in CASES if case.method == name and case.problem == "logistic")
     method, problem, compressor = fitted(case)
     options = {"budget": Budget(rounds=25, iterations=2000), "record": Record(every=5)}
-    batch = run(method, problem, compressor, seeds=[*range(10, 40), 7, 3], **options)
+    batch = simulate(method, problem, compressor, seeds=[*range(10, 40), 7, 3], **options)
     for seed in (3, 7, 39):
-        alone = run(method, problem, compressor, seeds=[seed], **options)
+        alone = simulate(method, problem, compressor, seeds=[seed], **options)
         together = batch.run(batch.seeds.index(seed))
         for column, values in alone.columns.items():
             if column != "run":
@@ -122,8 +122,8 @@ def test_a_whole_run_on_every_library(name, library):
     case = next(case for case in CASES if case.method == name and case.problem == "logistic")
     method, problem, compressor = fitted(case)
     options = {"seeds": 4, "budget": Budget(gap=1e-3, iterations=400)}
-    ours = run(method, problem, compressor, **options)
-    other = run(method, problem, compressor, library=library, **options)
+    ours = simulate(method, problem, compressor, **options)
+    other = simulate(method, problem, compressor, library=library, **options)
     assert other.ending == ours.ending
     for column, values in ours.columns.items():
         np.testing.assert_allclose(other.columns[column], values, rtol=1e-8, atol=1e-13)
@@ -134,8 +134,8 @@ def test_wire_is_the_simulation_up_to_rounding(case):
     """With every message through its bytes the bits are equal and the models nearly so."""
     method, problem, compressor = fitted(case)
     options = {"seeds": 2, "budget": Budget(rounds=8, iterations=2000), "record": Record(every=1)}
-    simulated = run(method, problem, compressor, **options)
-    wired = run(method, problem, compressor, wire=True, **options)
+    simulated = simulate(method, problem, compressor, **options)
+    wired = simulate(method, problem, compressor, wire=True, **options)
     for column in ("rounds", "iteration", "uplink_bits", "downlink_bits"):
         np.testing.assert_array_equal(simulated.columns[column], wired.columns[column])
     np.testing.assert_allclose(wired.columns["gap"], simulated.columns["gap"], rtol=1e-3, atol=1e-9)
@@ -147,7 +147,9 @@ def test_wire_is_the_simulation_up_to_rounding(case):
 def test_converges_to_the_solution(case):
     """With parameters from theory every run reaches f - f* <= 1e-9, and x* with it."""
     method, problem, compressor = fitted(case)
-    trace = run(method, problem, compressor, seeds=2, budget=Budget(gap=1e-9, iterations=60_000))
+    trace = simulate(
+        method, problem, compressor, seeds=2, budget=Budget(gap=1e-9, iterations=60_000)
+    )
     assert trace.ending == ("gap", "gap")
     mu = problem.plain.constants.mu
     assert (trace.final("distance") <= 2 / mu * trace.final("gap") * (1 + 1e-9)).all()

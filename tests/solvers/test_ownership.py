@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.channel import Channel, Ledger
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.ownership import ownership_template
-from bitbound.theory.compressed_scaffnew import dual_gain, primal_gain
+from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.ownership import ownership_template
+from bitbound.theory.theorems.compressed_scaffnew import dual_gain, primal_gain
 
 # (d, m, s), four with s d > m, two with s d = m, four with s d < m
 TRIPLES = [(3, 4, 2), (5, 5, 3), (2, 3, 3), (4, 6, 5), (3, 6, 2), (2, 6, 3)]
@@ -37,7 +37,7 @@ def channel(n: int, d: int) -> Channel:
 
 
 def masks(d: int, m: int, s: int) -> np.ndarray:
-    """Give every outcome of the channel's mask, equally likely: (m, d, m!)."""
+    """Return every outcome of the channel's mask, equally likely: (m, d, m!)."""
     return channel(m, d).ownership(s)
 
 

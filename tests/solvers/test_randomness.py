@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitbound.solvers.randomness import Stream, Streams, generator
+from bitbound.solvers.world.randomness import Stream, Streams, generator
 
 
 def numbers(seed, count, purpose="coin"):

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import bitbound.solvers.store as store_module
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
+import bitbound.solvers.runs.store as store_module
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
-from bitbound.solvers.store import Store
-from bitbound.solvers.trace import COLUMNS, Trace
-from bitbound.theory.catalogue import parameters
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.theory.theorems.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}
@@ -36,9 +36,9 @@ def counted(monkeypatch):
 
     def counting(*arguments, **options):
         calls.append(arguments)
-        return run(*arguments, **options)
+        return simulate(*arguments, **options)
 
-    monkeypatch.setattr(store_module, "run", counting)
+    monkeypatch.setattr(store_module, "simulate", counting)
     return calls
 
 
@@ -48,14 +48,14 @@ def equal(a: Trace, b: Trace) -> bool:
 
 
 def test_saved_and_loaded_is_the_same(problem, method, tmp_path):
-    trace = run(method, problem, RAND_2, **OPTIONS)
+    trace = simulate(method, problem, RAND_2, **OPTIONS)
     trace.save(tmp_path / "deep" / "trace.npz")
     assert equal(trace, Trace.load(tmp_path / "deep" / "trace.npz"))
     assert [file.name for file in (tmp_path / "deep").iterdir()] == ["trace.npz"]
 
 
 def test_the_specification_is_json_and_complete(problem, method):
-    settings = run(method, problem, RAND_2, **OPTIONS).specification
+    settings = simulate(method, problem, RAND_2, **OPTIONS).specification
     again = json.loads(json.dumps(settings))
     assert again == settings
     assert again["method"]["parameters"] == pytest.approx(vars(method))
@@ -125,7 +125,7 @@ def test_a_corrupt_file_is_told_and_computed_again(problem, method, tmp_path, co
 
 
 def test_an_interrupted_save_leaves_nothing(problem, method, tmp_path, monkeypatch):
-    trace = run(method, problem, RAND_2, **OPTIONS)
+    trace = simulate(method, problem, RAND_2, **OPTIONS)
 
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt

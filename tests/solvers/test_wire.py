@@ -5,7 +5,7 @@ import pytest
 from compressor_cases import ALL, draw, serves
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers import wire
+from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.selector import compressor
 
 
@@ -14,7 +14,7 @@ def same_bits(a, b):
 
 
 EVERY_CODE = [
-    wire.Natural(),
+    wire.PowersOfTwo(),
     wire.Sign(),
     *[wire.Level(s) for s in (1, 2, 3, 4, 7, 8)],
     *[wire.Index(d) for d in (1, 2, 3, 5, 8, 122, 256)],
@@ -41,7 +41,7 @@ def test_every_code_is_the_code_of_its_value(field):
 def test_values_of_natural_codes():
     codes = np.array([0, 1, 127, 254, 255, 256, 257, 511], dtype=np.uint64)
     expected = [0.0, 2.0**-126, 1.0, 2.0**127, np.inf, -0.0, -(2.0**-126), -np.inf]
-    values = wire.Natural().from_codes(codes)
+    values = wire.PowersOfTwo().from_codes(codes)
     np.testing.assert_array_equal(values, expected)
     assert np.signbit(values).tolist() == [False] * 5 + [True] * 3
 
@@ -68,9 +68,9 @@ def test_float32_rounds_and_overflows():
 
 
 REFUSED = [
-    (wire.Natural(), [1.0, 3.0], "3.0 here, it expects zero or plus or minus a power of two"),
-    (wire.Natural(), [2.0**-127], "power of two"),
-    (wire.Natural(), [1e-300], "power of two"),
+    (wire.PowersOfTwo(), [1.0, 3.0], "3.0 here, it expects zero or plus or minus a power of two"),
+    (wire.PowersOfTwo(), [2.0**-127], "power of two"),
+    (wire.PowersOfTwo(), [1e-300], "power of two"),
     (wire.Sign(), [1.0, 0.0], "0.0 here, it expects a sign, 1 or -1"),
     (wire.Level(2), [-3.0], "-3.0 here, it expects a level -2..2"),
     (wire.Level(2), [0.5], "a level -2..2"),
@@ -99,7 +99,7 @@ MIXED = wire.Layout(
     (
         (wire.Index(5), 2),
         (wire.Float32(), 1),
-        (wire.Natural(), 3),
+        (wire.PowersOfTwo(), 3),
         (wire.Sign(), 2),
         (wire.Level(4), 1),
     )

@@ -7,20 +7,20 @@ from contextlib import suppress
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor as make_compressor
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.check import (
+from bitbound.theory.checks.compression import channel_checks, compressor_checks
+from bitbound.theory.checks.identities import identities
+from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     unmet,
     worst_quadratic,
 )
-from bitbound.theory.compression import channel_checks, compressor_checks
-from bitbound.theory.identities import identities
-from bitbound.theory.runs import whole_runs
-from bitbound.theory.soundness import soundness
+from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.checks.whole_runs import whole_runs
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.verdict import Verdict
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
@@ -36,7 +36,7 @@ def findings(
     seed: int = 0,
     sampling: bool = True,
 ) -> Iterator[Verdict]:
-    """Give all verdicts; what raises an error is a verdict that does not hold."""
+    """Return all verdicts; what raises an error is a verdict that does not hold."""
     entry, options = METHODS[name], options or {}
     need = entry.method.needs.compressor
     chosen = make_compressor(selector or SELECTORS[need]) if need else None

@@ -161,7 +161,7 @@ MESSAGE_FAULTS = [
     # Wire and accounts
     fault(
         "wire: indices not counted",
-        "solvers.wire",
+        "solvers.compressors.wire",
         (
             "sum(field.width * count for field, count in self.fields)",
             "sum(field.width * count for field, count in self.fields[-1:])",
@@ -171,28 +171,28 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "wire: floor(log2 d) bits for an index",
-        "solvers.wire",
+        "solvers.compressors.wire",
         ("return (self.d - 1).bit_length()", "return self.d.bit_length() - 1"),
         on="diana",
         compressor="rand-k:2",
     ),
     fault(
         "wire: sign of a level lost",
-        "solvers.wire",
+        "solvers.compressors.wire",
         ("return 1 + self.s.bit_length()", "return self.s.bit_length()"),
         on="diana",
         compressor="dithering:3",
     ),
     fault(
         "wire: signs turned",
-        "solvers.wire",
+        "solvers.compressors.wire",
         ("return 1.0 - 2.0 * codes", "return 2.0 * codes - 1.0"),
         on="ef21",
         compressor="sign",
     ),
     fault(
         "wire: natural without its sign",
-        "solvers.wire",
+        "solvers.compressors.wire",
         (
             "codes = _single(values) >> np.uint32(23)",
             "codes = _single(np.abs(values)) >> np.uint32(23)",
@@ -202,7 +202,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "wire: lowest bit first",
-        "solvers.wire",
+        "solvers.compressors.wire",
         (
             "[..., 64 - width :]\n    return bits.reshape(*bits.shape[:2], -1)",
             "[..., :63 - width:-1]\n    return bits.reshape(*bits.shape[:2], -1)",
@@ -212,20 +212,20 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: ADIANA charged for one message (field)",
-        "solvers.channel",
+        "solvers.world.channel",
         ("self.uplink_bits[runs] += bits", "self.uplink_bits[runs] += bits * ~self._waiting[runs]"),
         on="adiana",
         rule="paper",
     ),
     fault(
         "accounts: uplink of one client",
-        "solvers.channel",
+        "solvers.world.channel",
         ("self.ledger.up(self.runs, n * layout.bits)", "self.ledger.up(self.runs, layout.bits)"),
         on="diana",
     ),
     fault(
         "accounts: masked vectors at full price",
-        "solvers.channel",
+        "solvers.world.channel",
         (
             "return masked(mask, received), entries * (layout.bits // d)",
             "return masked(mask, received), 0 * entries + senders * layout.bits",
@@ -234,7 +234,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: outside the mask arrives",
-        "solvers.channel",
+        "solvers.world.channel",
         (
             "return masked(mask, received), entries * (layout.bits // d)",
             "return received, entries * (layout.bits // d)",
@@ -243,13 +243,13 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: broadcast to one client",
-        "solvers.channel",
+        "solvers.world.channel",
         ("self.ledger.down(self.runs, bits * self.n)", "self.ledger.down(self.runs, bits)"),
         on="gd",
     ),
     fault(
         "accounts: gradients of skipping clients counted",
-        "solvers.channel",
+        "solvers.world.channel",
         (
             "self.ledger.gradients[self.runs] += active",
             "self.ledger.gradients[self.runs] += self.n",
@@ -259,13 +259,13 @@ MESSAGE_FAULTS = [
     # Random choices and the engine
     fault(
         "coins of probability p^2",
-        "solvers.channel",
+        "solvers.world.channel",
         ('return self._shared("coin", 1) < p', 'return self._shared("coin", 1) < p * p'),
         on="marina",
     ),
     fault(
         "cohorts of one client more",
-        "solvers.channel",
+        "solvers.world.channel",
         ("(ranks < m)[:, None, :]", "(ranks <= m)[:, None, :]"),
         on="tamuna",
         m=2,
@@ -273,13 +273,13 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "all clients draw the same subset",
-        "solvers.channel",
+        "solvers.world.channel",
         ("senders = 1 if self.compressor.shared else n", "senders = 1"),
         on="diana",
     ),
     fault(
         "masks not permuted",
-        "solvers.channel",
+        "solvers.world.channel",
         (
             "np.moveaxis(template[ranks], 2, 1)",
             "np.moveaxis(template[np.sort(ranks, axis=0)], 2, 1)",
@@ -289,14 +289,14 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "owners: rows of the template overlap",
-        "solvers.ownership",
+        "solvers.world.ownership",
         ("template[places // s, places % m] = True", "template[places // s, places % s] = True"),
         on="compressed-scaffnew",
         rule="best",
     ),
     fault(
         "engine: communicates with p^2",
-        "solvers.engine",
+        "solvers.runs.engine",
         ("[0, 0] < schedule.p", "[0, 0] < schedule.p**2"),
         on="scaffnew",
         rule="paper",
@@ -310,7 +310,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "engine: gradients of another batch position",
-        "solvers.channel",
+        "solvers.world.channel",
         (
             "return replace(self, runs=self.runs[runs])",
             "return replace(self, runs=self.runs[: len(runs)])",
@@ -320,7 +320,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "engine: f - f* as half the gap",
-        "solvers.engine",
+        "solvers.runs.engine",
         (
             "result = result + term.weight * problem.gap(term.point)",
             "result = result + term.weight * problem.gap(2 * term.point)",

@@ -302,7 +302,7 @@ METHOD_FAULTS = [
     ),
     fault(
         "scaffold theorem: cohorts taken for all clients",
-        "theory.scaffold",
+        "theory.theorems.scaffold",
         ("(1 + 2 * sampling_variance(setting.n, m))", "0.02"),
         on="scaffold",
         rule="best",
@@ -310,7 +310,7 @@ METHOD_FAULTS = [
     ),
     fault(
         "scaffold published theorem: forty times the progress",
-        "theory.scaffold",
+        "theory.theorems.scaffold",
         (
             "return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2",
             "return 1 - 20 * m.K * m.eta_l * m.eta_g * setting.mu",

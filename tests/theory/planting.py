@@ -79,7 +79,7 @@ def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
 
 
 def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType]]:
-    """Give the functions that a module's own text defines, by qualified name."""
+    """Return the functions that a module's own text defines, by qualified name."""
     for thing in list(namespace.values()):
         thing = getattr(thing, "fget", None) or getattr(thing, "__func__", thing)  # noqa: PLW2901
         if isinstance(thing, type) and thing.__module__ == module:

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.audit.polynomial import Polynomial, at_most_zero
-from bitbound.theory.audit.report import examine
-from bitbound.theory.audit.step import Amendment, Hypothesis, Proof, Space, Step, Variable
+from bitbound.theory.audit.machinery.polynomial import Polynomial, at_most_zero
+from bitbound.theory.audit.machinery.report import audited
+from bitbound.theory.audit.machinery.step import (
+    Amendment,
+    Hypothesis,
+    Proof,
+    ProofStep,
+    Space,
+    Variable,
+)
 
 UNIT = (
     Variable("x", 0, 1, often=(0, 1), hypothesis="x <= 1", beyond=(0, 3)),
@@ -17,8 +24,8 @@ UNIT = (
 X, Y = Polynomial.variable(2, 0), Polynomial.variable(2, 1)
 
 
-def verdict(step: Step, **constants: Fraction):
-    return examine(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
+def verdict(step: ProofStep, **constants: Fraction):
+    return audited(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
 
 
 @pytest.mark.parametrize(
@@ -47,17 +54,17 @@ def test_polynomial_proofs(polynomial, outcome):
 @pytest.mark.parametrize("method", ["polynomial", "rational", "decimal"])
 def test_verdicts(method):
     space = Space("unit square", UNIT, method=method, count=500)
-    true = Step("true", "xy <= x", space, lambda v: v.x * v.y, lambda v: v.x)
+    true = ProofStep("true", "xy <= x", space, lambda v: v.x * v.y, lambda v: v.x)
     found = verdict(true)
     assert found.verdict == "holds"
     assert found.evidence == ("proved" if method == "polynomial" else "checked")
-    turned = examine(Proof("test", "", (true,)).turned("true")).finding("true")
+    turned = audited(Proof("test", "", (true,)).turned("true")).finding("true")
     assert turned.verdict == "fails"
     assert turned.witness.variables == {"x": "1", "y": "0"}
-    dropped = Step("needs x <= 1", "x^2 <= x", space, lambda v: v.x**2, lambda v: v.x)
+    dropped = ProofStep("needs x <= 1", "x^2 <= x", space, lambda v: v.x**2, lambda v: v.x)
     assert verdict(dropped).verdict == "holds"
     proof = Proof("test", "", (dropped,)).without("needs x <= 1", "x <= 1")
-    assert examine(proof).finding("needs x <= 1").verdict == "fails"
+    assert audited(proof).finding("needs x <= 1").verdict == "fails"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,7 @@ def test_verdicts(method):
 )
 @pytest.mark.parametrize("method", ["polynomial", "decimal"])
 def test_constants_are_repaired_to_the_smallest(method, printed, holds):
-    step = Step(
+    step = ProofStep(
         "constant",
         "x(1 - x) <= c",
         Space("unit square", UNIT, method=method, count=5000),
@@ -82,7 +89,7 @@ def test_constants_are_repaired_to_the_smallest(method, printed, holds):
 def test_amendments_and_hypotheses():
     space = Space("unit square", UNIT, count=500)
     below = Hypothesis("x <= y", lambda v: v.x <= v.y)
-    step = Step(
+    step = ProofStep(
         "order",
         "x <= y",
         space,
@@ -100,7 +107,7 @@ def test_amendments_and_hypotheses():
 def test_rounding_is_no_violation():
     """x + 1 - 1 differs from x in floats only."""
     space = Space("small x", (Variable("x", 0, Fraction(1, 10**12)),), count=500)
-    step = Step("rounding", "", space, lambda v: v.x + 1 - 1, lambda v: v.x, equality=True)
+    step = ProofStep("rounding", "", space, lambda v: v.x + 1 - 1, lambda v: v.x, equality=True)
     found = verdict(step)
     assert found.verdict == "holds"
     assert abs(found.gap) < 1e-25
@@ -110,7 +117,7 @@ def test_rounding_is_no_violation():
 def test_rounding_at_any_number_of_digits_is_no_violation(error):
     """sqrt(x)^2 - x is rounding against 0, however large the relative difference looks."""
     space = Space("x", (Variable("x", 1, 2),), count=500)
-    step = Step(
+    step = ProofStep(
         "rounding",
         "",
         space,
@@ -123,20 +130,20 @@ def test_rounding_at_any_number_of_digits_is_no_violation(error):
 
 def test_survival_follows_what_a_step_feeds():
     space = Space("unit square", UNIT, count=100)
-    wrong = Step("wrong", "", space, lambda v: v.x + 1, lambda v: v.x, feeds=("end",))
+    wrong = ProofStep("wrong", "", space, lambda v: v.x + 1, lambda v: v.x, feeds=("end",))
     for right, survives in ((lambda v: v.y + 1, "yes"), (lambda v: v.y - 1, "no")):
-        end = Step("end", "", space, lambda v: v.y, right)
-        assert examine(Proof("test", "", (wrong, end))).survives("wrong") == survives
+        end = ProofStep("end", "", space, lambda v: v.y, right)
+        assert audited(Proof("test", "", (wrong, end))).survives("wrong") == survives
 
 
 def test_an_empty_space_is_no_proof():
     space = Space("nothing", UNIT, hypotheses=(Hypothesis("never", lambda v: v.x < 0),), count=100)
     with pytest.raises(Refusal, match="no admissible point"):
-        verdict(Step("empty", "", space, lambda v: v.x, lambda v: v.x))
+        verdict(ProofStep("empty", "", space, lambda v: v.x, lambda v: v.x))
 
 
 def test_altered_proofs_are_refused_where_there_is_nothing_to_alter():
-    step = Step("s", "", Space("unit square", UNIT), lambda v: v.x, lambda v: v.x)
+    step = ProofStep("s", "", Space("unit square", UNIT), lambda v: v.x, lambda v: v.x)
     proof = Proof("test", "", (step,), {"c": Fraction(1)})
     with pytest.raises(Refusal, match="no step"):
         proof.turned("other")
@@ -147,7 +154,9 @@ def test_altered_proofs_are_refused_where_there_is_nothing_to_alter():
 
 
 def test_report_is_written(tmp_path):
-    step = Step("s" * 30, "words " * 30, Space("unit square", UNIT), lambda v: v.x, lambda v: v.y)
-    report = examine(Proof("test", "source", (step,)))
+    step = ProofStep(
+        "s" * 30, "words " * 30, Space("unit square", UNIT), lambda v: v.x, lambda v: v.y
+    )
+    report = audited(Proof("test", "source", (step,)))
     assert all(len(line) <= 100 for line in report.table().splitlines())
     assert np.all([path.stat().st_size > 0 for path in report.save(tmp_path)])

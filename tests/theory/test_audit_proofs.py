@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.audit.catalogue import PROOFS, audit
-from bitbound.theory.audit.episode_limit import conclusion
-from bitbound.theory.audit.evaluate import draw, evaluate
-from bitbound.theory.audit.families import FAMILIES
-from bitbound.theory.audit.report import examine
-from bitbound.theory.audit.rounds import LEMMA_ROUND, ROUND, noises
-from bitbound.theory.audit.verify import Auditor
-from bitbound.theory.episode import MAIN
+from bitbound.theory.audit.episode.limit import conclusion
+from bitbound.theory.audit.machinery.evaluate import draw_point, evaluate
+from bitbound.theory.audit.machinery.families import FAMILIES
+from bitbound.theory.audit.machinery.report import audited
+from bitbound.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
+from bitbound.theory.audit.machinery.verify import Auditor
+from bitbound.theory.audit.proofs import PROOFS, audit
+from bitbound.theory.theorems.episode import MAIN
 
 EPISODE, LOCODL = PROOFS["episode"], PROOFS["locodl"]
 EFFORT = 0.15
@@ -104,22 +104,22 @@ def test_a_dropped_hypothesis(place, hypothesis):
 def test_a_repair_is_right_when_it_is_made():
     """Every amendment the audit reports makes the step hold, and none is reported otherwise."""
     step = EPISODE.step("(35) line 3")
-    repaired = examine(EPISODE.only(step.place), effort=EFFORT).finding(step.place)
+    repaired = audited(EPISODE.only(step.place), effort=EFFORT).finding(step.place)
     assert repaired.repair == step.amendments[0].words
     assert (
         verdict(EPISODE.replaced(step.place, **step.amendments[0].changes), step.place).verdict
         == "holds"
     )
     none = EPISODE.replaced(step.place, amendments=(), movable=()).only(step.place)
-    assert examine(none, effort=EFFORT).finding(step.place).repair == ""
+    assert audited(none, effort=EFFORT).finding(step.place).repair == ""
 
 
 def test_a_wrong_end_of_the_proof_is_no_survival():
     proof = EPISODE.with_constants(main_3=3).only("(31) main", "(32) V main")
-    report = examine(proof, effort=EFFORT)
+    report = audited(proof, effort=EFFORT)
     assert report.survives("(31) main") == "no"
     proof = EPISODE.with_constants(main_3=7).only("(31) main", "(32) V main")
-    assert examine(proof, effort=EFFORT).survives("(31) main") == "yes"
+    assert audited(proof, effort=EFFORT).survives("(31) main") == "yes"
 
 
 LOCODL_PLANTS = [
@@ -162,7 +162,7 @@ def test_unknown_proof_is_refused():
 def test_families_have_the_constants_they_claim(family, odd):
     """On a grid: Hessians against gradients, heterogeneity, and whether f itself is smooth."""
     cell = next(c for c in LEMMA_ROUND.cells if c[0][1] == family)
-    point = draw(LEMMA_ROUND, np.random.default_rng(1))
+    point = draw_point(LEMMA_ROUND, np.random.default_rng(1))
     v = evaluate(LEMMA_ROUND, cell, point, {}, "float")
     y = np.linspace(-6, 6, 4801)[:, None, None]
     gradient, hessian = family.gradient(v, y), family.hessian(v, y)
@@ -185,7 +185,7 @@ def test_families_have_the_constants_they_claim(family, odd):
 def test_enumeration_is_the_method():
     """One outcome of the enumeration against the algorithm's listing, clipped and not."""
     cell = next(c for c in LEMMA_ROUND.cells if c[1][1] == 2 and c[2][1] == 2)
-    point = draw(LEMMA_ROUND, np.random.default_rng(2))
+    point = draw_point(LEMMA_ROUND, np.random.default_rng(2))
     v = evaluate(LEMMA_ROUND, cell, point, {}, "float")
     control, steps = noises(2, 2)
     for j in range(20):

@@ -11,20 +11,20 @@ from PEPit.functions import SmoothStronglyConvexFunction
 from unreduced import unreduced_decrease
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.certificate import repaired_multipliers
-from bitbound.theory.certify import certify, largest_step
-from bitbound.theory.family import Family
-from bitbound.theory.optimise import comparison, optimise, setting
-from bitbound.theory.orbits import orbits
-from bitbound.theory.step import symbolic_step
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.certificates.certify import certify, largest_step
+from bitbound.theory.certificates.proof import repaired_multipliers
+from bitbound.theory.certificates.search import optimise, rate_comparison, setting
+from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.worlds.orbits import orbits
 
 SLACK = 1e-6
 """Relative slack on 1 - factor, for what is given up to have a proof."""
@@ -44,7 +44,7 @@ def made(name: str, n: int, kappa: float, d: int = 2, rule: str | None = None):
 @pytest.mark.parametrize("name", LINEAR)
 def test_theorem_certificate_lower_bound(name, n, kappa):
     for rule in METHODS[name].rules:
-        compared = comparison(*made(name, n, kappa, rule=rule))
+        compared = rate_comparison(*made(name, n, kappa, rule=rule))
         if not math.isnan(compared.theorem):
             assert compared.theorem <= compared.certified * (1 + SLACK)
         assert compared.certified <= compared.attained + SLACK * abs(compared.attained)
@@ -58,7 +58,7 @@ def test_theorem_certificate_lower_bound_over_p(name, p, omega_k):
     if name == "locodl":
         where = setting(3, 1.0, 10.0, 3, compressor(f"rand-k:{omega_k}"))
         method = METHODS[name].rules["paper"](where)
-    compared = comparison(replace(method, p=p), where)
+    compared = rate_comparison(replace(method, p=p), where)
     assert compared.theorem <= compared.certified * (1 + SLACK)
     assert compared.certified <= compared.attained * (1 + SLACK)
 
@@ -95,7 +95,7 @@ def test_many_clients_are_no_slower(name, n):
 def test_symmetry_loses_nothing(name, n):
     method, where = made(name, n, 20.0)
     proved = certify(method, where)
-    assert unreduced_decrease(method, Family.of(where)) == pytest.approx(
+    assert unreduced_decrease(method, FunctionClass.of(where)) == pytest.approx(
         proved.solver_decrease, abs=1e-8
     )
 
@@ -118,7 +118,7 @@ def test_pepit_agrees_on_gradient_descent(gamma):
     star, x = f.stationary_point(), problem.set_initial_point()
     problem.set_initial_condition((x - star) ** 2 <= 1)
     problem.set_performance_metric((x - gamma * f.gradient(x) - star) ** 2)
-    proved = certify(GD(gamma), Family(1, 1.0, 10.0))
+    proved = certify(GD(gamma), FunctionClass(1, 1.0, 10.0))
     assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
 
 
@@ -154,7 +154,7 @@ def test_pepit_agrees_on_scaffnew(p):
     mean = total(local) / n
     moved = [b + p / gamma * (mean - a) for a, b in zip(local, h, strict=True)]
     problem.set_performance_metric(p * psi([mean] * n, moved) + (1 - p) * psi(local, h))
-    proved = certify(Scaffnew(gamma, p), Family(n, 1.0, 10.0))
+    proved = certify(Scaffnew(gamma, p), FunctionClass(n, 1.0, 10.0))
     assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
 
 
@@ -179,7 +179,7 @@ def test_pepit_agrees_on_diana_with_bernoulli_compressors(q):
         shifts = [a + method.alpha * b for a, b in zip(h, m, strict=True)]
         parts.append(math.prod(q if s else 1 - q for s in sent) * psi(new, shifts))
     problem.set_performance_metric(total(parts))
-    proved = certify(method, Family(n, 1.0, 10.0, omega=omega))
+    proved = certify(method, FunctionClass(n, 1.0, 10.0, omega=omega))
     assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
 
 
@@ -199,7 +199,7 @@ def test_a_wrong_certificate_proves_nothing(name):
 def test_function_values_are_balanced_exactly(name):
     method, where = made(name, 3, 20.0)
     proved = certify(method, where)
-    step = symbolic_step(method, Family.of(where))
+    step = symbolic_step(method, FunctionClass.of(where))
     rng = np.random.default_rng(0)
     rough = {
         name: value + 1e-3 * rng.random() * max(proved.multipliers.values())
@@ -244,7 +244,7 @@ def test_free_weights_find_those_of_a_worse_lyapunov_function():
 
 @pytest.mark.parametrize("n", [1, 3, 87])
 def test_the_largest_step_is_the_theorem_s(n):
-    family = Family(n, 1.0, 20.0)
+    family = FunctionClass(n, 1.0, 20.0)
     assert largest_step(GD, family, 1.0) == pytest.approx(2 / 20.0, rel=1e-3)
     step = largest_step(lambda gamma: Scaffnew(gamma, 0.3), family, 1.0)
     assert step == pytest.approx(2 / 20.0, rel=1e-3)
@@ -258,7 +258,7 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
     sent = None if METHODS[name].method.needs.compressor is None else compressor("rand-k:2")
     method = METHODS[name].parameters(problem, sent, **options)
     _, cost = orbits(method, n, d, sent)
-    trace = run(method, problem, sent, seeds=range(64), budget=Budget(iterations=200))
+    trace = simulate(method, problem, sent, seeds=range(64), budget=Budget(iterations=200))
     last = {key: np.array([trace.run(i)[key][-1] for i in range(64)]) for key in trace.run(0)}
     steps = last["iteration"] / (method.schedule.iterations if name in {"scaffold"} else 1)
     for key, expected in (
@@ -299,4 +299,4 @@ def test_optimised_parameters_are_no_worse(name, objective):
 )
 def test_families_that_are_none(arguments, sentence):
     with pytest.raises(Refusal, match=sentence):
-        Family(**arguments)
+        FunctionClass(**arguments)

@@ -8,11 +8,11 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
-from bitbound.theory.account import account, class_setting, made, step_limit, verdict
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.family import Family
-from bitbound.theory.from_file import find_entry
-from bitbound.theory.optimise import certified_cost, optimise
+from bitbound.theory.certificates.search import certified_cost, optimise
+from bitbound.theory.certificates.summary import account, class_setting, made, step_limit, verdict
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.from_file import find_entry
 
 OWN = """
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def test_the_account_of_gradient_descent_is_known():
 
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
 def test_the_step_limit_is_found_from_both_sides(gamma, largest):
-    found = step_limit(GD(gamma), "gamma", Family(3, 1.0, 10.0))
+    found = step_limit(GD(gamma), "gamma", FunctionClass(3, 1.0, 10.0))
     assert found == pytest.approx(largest, rel=1e-3)
 
 

@@ -7,11 +7,11 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.account import class_setting
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.certify import certify
-from bitbound.theory.family import Family, rand_k_of
-from bitbound.theory.worst_instance import divergence, worst_instance
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.function_class import FunctionClass, rand_k_of
+from bitbound.theory.theorems.catalogue import METHODS
 
 EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina"}]
 """Methods with a quadratic worst case; the others have several gradients per client."""
@@ -21,7 +21,7 @@ def made(name: str, n: int, kappa: float, rule: str | None = None):
     entry = METHODS[name]
     omega = 2.0 if entry.method.needs.compressor else None
     where = class_setting(entry.method, n, kappa, omega, None, 1)
-    return entry.rules[rule or next(iter(entry.rules))](where), Family.of(where)
+    return entry.rules[rule or next(iter(entry.rules))](where), FunctionClass.of(where)
 
 
 @pytest.mark.parametrize("kappa", [5.0, 50.0])
@@ -70,7 +70,7 @@ class WrongSign(LoCoDL):
 
 
 def test_a_defect_of_the_class_is_seen():
-    method, family = GD(0.1), Family(3, 1.0, 10.0)
+    method, family = GD(0.1), FunctionClass(3, 1.0, 10.0)
     instance = worst_instance(method, family)
     wrong = replace(instance, method=LongerStep(0.1))
     assert 1 - wrong.step().factor != pytest.approx(1 - instance.predicted, rel=1e-3)

@@ -10,21 +10,24 @@ import pytest
 
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.accounting import BILLS, costs
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.check import (
+from bitbound.theory.checks.bills import BILLS, costs
+from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.from_file import entry_from_file, make_method, read_settings
-from bitbound.theory.gd import GradientDescent
-from bitbound.theory.locodl import (
+from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.orders import ORDERS
+from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.from_file import entry_from_file, make_method, read_settings
+from bitbound.theory.theorems.gd import GradientDescent
+from bitbound.theory.theorems.locodl import (
     Corollary32,
     Section31,
     Theorem31,
@@ -36,11 +39,8 @@ from bitbound.theory.locodl import (
     relaxation,
     without_g,
 )
-from bitbound.theory.orders import ORDERS
-from bitbound.theory.quadratics import worst_case
-from bitbound.theory.soundness import soundness
-from bitbound.theory.theorem import Setting
 from bitbound.theory.verdict import Verdict
+from bitbound.theory.worlds.linear_maps import worst_case
 
 SCALAR = Quadratic.from_arrays(
     np.array([[[1.0, 0.0], [0.0, 4.0]]]), np.array([[1.0, 1.0]]), name="diagonal", seed=0
@@ -200,7 +200,7 @@ class Own(Method):
         return (Squares(1.0, s.x - star.x),)
 """
 RULES = """
-from bitbound.theory.theorem import Condition, Entry, Theorem
+from bitbound.theory.theorem import Card, Condition, Theorem
 
 
 class Contracts(Theorem):
@@ -214,7 +214,7 @@ class Contracts(Theorem):
         return (1 - m.gamma * setting.mu) ** FACTOR
 
 
-ENTRY = Entry(Own, (Contracts(),), {"simple": lambda setting: Own(1 / setting.L)})
+CARD = Card(Own, (Contracts(),), {"simple": lambda setting: Own(1 / setting.L)})
 """
 
 
@@ -293,7 +293,7 @@ def test_run_takes_a_file(capsys, own):
 @pytest.mark.parametrize(
     ("text", "words", "sentence"),
     [
-        ("x = 1", [], "defines 0 methods and no ENTRY"),
+        ("x = 1", [], "defines 0 methods and no CARD"),
         ("x = ", [], "cannot be run: SyntaxError"),
         (OWN, [], "give gamma with --set"),
         (OWN, ["--set", "beta=1"], "has no parameter 'beta'; it has gamma"),

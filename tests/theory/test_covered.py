@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bitbound
-from bitbound.solvers import engine
-from bitbound.theory.catalogue import METHODS
+from bitbound.solvers.runs import engine
+from bitbound.theory.theorems.catalogue import METHODS
 
 PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = bitbound.Budget(rounds=5)
@@ -21,7 +21,7 @@ def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
     compressor = bitbound.compressor(chosen) if chosen else None
     method = bitbound.parameters(name, PROBLEM, compressor)
     trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
-    expected = engine.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2)
+    expected = engine.simulate(method, PROBLEM, compressor, budget=BUDGET, seeds=2)
     for column, values in expected.columns.items():
         np.testing.assert_array_equal(trace.columns[column], values)
 

@@ -5,17 +5,17 @@ import pytest
 from worlds import CASES, Case, fitted, world
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.channel import Ledger, Oracle
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import value
 from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.runs.engine import value
 from bitbound.solvers.state import each
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.expectation import one_step
-from bitbound.theory.outcomes import iteration, outcomes
-from bitbound.theory.quadratics import LinearChannel
+from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.worlds.linear_maps import LinearChannel
+from bitbound.theory.worlds.outcomes import iteration, outcomes
+from bitbound.theory.worlds.probing import one_step
 
 ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.backend import copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Every, Method, Needs, Squares
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
-from bitbound.theory.certify import certify
-from bitbound.theory.family import Family
-from bitbound.theory.quadratics import worst_case
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.linear_maps import worst_case
 
-FAMILY = Family(n=3, mu=1.0, L=10.0)
+FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from battery import findings
 from faults import FAULTS
 from planting import Fault, planted
 
-from bitbound.theory.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import METHODS
 
 SEEDS = range(20)
 COMPRESSORS = ["natural", "l1", "dithering:3", "ternary", "rand-k:2+natural", "rand-k:1@shared"]
@@ -22,7 +22,7 @@ BIASED = ["sign", "scaled(rand-k:2)"]
 
 
 def caught(fault: Fault) -> list[str]:
-    """Give the checks that fail while a fault is planted.
+    """Return the checks that fail while a fault is planted.
 
     Moments and frequencies are sampled only for what can change them.
     """
@@ -69,7 +69,7 @@ def test_no_check_fails_on_correct_code(seed):
 
 
 def table() -> Iterator[str]:
-    """Give the lines of the table of faults and of the checks that catch them."""
+    """Return the lines of the table of faults and of the checks that catch them."""
     rows = {fault.name: caught(fault) for fault in FAULTS}
     checks = sorted({check for row in rows.values() for check in row})
     width = max(map(len, rows))

@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.budget import Budget, Record
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.engine import run
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.methods.gd import GD
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.check import unmet
-from bitbound.theory.gd import GradientDescent
-from bitbound.theory.promise import Promise, RoundCost, accuracy_constant, promise, round_cost
-from bitbound.theory.runs import whole_runs
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.checks.one_step import unmet
+from bitbound.theory.checks.promise import (
+    Promise,
+    RoundCost,
+    accuracy_constant,
+    promise,
+    round_cost,
+)
+from bitbound.theory.checks.whole_runs import whole_runs
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
 
@@ -102,7 +108,7 @@ def test_bound_at_every_point_of_a_run(name):
     method = METHODS[name].parameters(PROBLEM, chosen(name))
     view = fitting_view(method, PROBLEM)
     budget, record = Budget(iterations=300), Record(every=1)
-    trace = run(method, PROBLEM, chosen(name), seeds=3, budget=budget, record=record)
+    trace = simulate(method, PROBLEM, chosen(name), seeds=3, budget=budget, record=record)
     gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
     assert (gap <= accuracy_constant(method, view) * psi * (1 + 1e-9) + 1e-18).all()
 
@@ -114,7 +120,7 @@ def test_gradient_descent_reaches_its_promise_exactly():
     promised = promise(GradientDescent(), method, problem)
     assert promised.rate == pytest.approx(1 / 4)
     assert promised.start == pytest.approx(1.5 * 1.5**2)
-    trace = run(
+    trace = simulate(
         method, problem, seeds=1, budget=Budget(gap=1e-9, iterations=100), record=Record(every=1)
     )
     assert trace.columns["gap"] == pytest.approx(

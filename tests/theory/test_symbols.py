@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
-from bitbound.solvers.channel import Ledger, Oracle
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.engine import value
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.tamuna import TAMUNA
+from bitbound.solvers.runs.engine import value
 from bitbound.solvers.state import each
-from bitbound.theory.catalogue import METHODS, parameters
-from bitbound.theory.family import Family
-from bitbound.theory.interpolation import Form, combination
-from bitbound.theory.orbits import orbits
-from bitbound.theory.outcomes import Scripted, iteration, outcomes
-from bitbound.theory.step import Step, symbolic_step
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.worlds.orbits import orbits
+from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
 
 D = 3
 MU, L = 1.0, 20.0
@@ -51,7 +51,7 @@ def enumerated(method: Method, state, problem) -> float:
     return sum(probability * after for probability, after in pairs)
 
 
-def concrete(step: Step, method: Method, state, problem):
+def concrete(step: SymbolicStep, method: Method, state, problem):
     """Put vectors of a problem in the place of the unknowns: equal parts, zero-sum parts, values.
 
     Shapes (basis, d), (n, basis, d), (basis,).
@@ -114,7 +114,7 @@ def prepared(name: str, n: int, seed: int, **options):
     method = parameters(name, problem, RAND_1 if needs.compressor else None, **options)
     view = problem.composite if needs.composite else problem.plain
     omega = D - 1.0 if needs.compressor else 0.0
-    family = Family(n, MU, L, omega=omega)
+    family = FunctionClass(n, MU, L, omega=omega)
     return method, family, view
 
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.quadratic import Quadratic
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.quantisation import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.adiana import ADIANA
-from bitbound.theory.adiana import Acceleration, best
-from bitbound.theory.catalogue import METHODS
-from bitbound.theory.five_gcs_cc import enough_steps
-from bitbound.theory.quadratics import worst_case
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.adiana import Acceleration, best
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.five_gcs_cc import enough_steps
+from bitbound.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [
     ("agd", "classical", {}),
@@ -35,7 +35,7 @@ SIZES = [(1, 2), (1, 3), (2, 2), (2, 3), (3, 2), (3, 3)]
 
 
 def promised(name, rule, options, problem, compressor):
-    """Give a method with its theorem's rate; every hypothesis holds."""
+    """Return a method with its theorem's rate; every hypothesis holds."""
     entry = METHODS[name]
     method = entry.parameters(problem, compressor, rule, **options)
     setting = Setting.of(method, problem, compressor)
@@ -45,7 +45,7 @@ def promised(name, rule, options, problem, compressor):
 
 
 def fit(name, rule, compressor):
-    """Give a compressor that a method can use, made of the given one."""
+    """Return a compressor that a method can use, made of the given one."""
     if name == "agd" or rule == "5gcs":
         return Identity()
     return Scaled(compressor) if name == "ef21" and compressor.unbiased else compressor

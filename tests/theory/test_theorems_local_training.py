@@ -10,27 +10,31 @@ import numpy as np
 import pytest
 from worlds import world
 
-from bitbound.data.quadratic import Quadratic
-from bitbound.data.selector import problem as select_problem
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.budget import Budget
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.engine import run
 from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory import compressed_scaffnew, gradskip, locodl, tamuna
-from bitbound.theory.catalogue import METHODS, parameters
-from bitbound.theory.compressed_scaffnew import balanced_probability, fewest_bits, primal_gain
-from bitbound.theory.expectation import one_step
-from bitbound.theory.quadratics import worst_case
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems import compressed_scaffnew, gradskip, locodl, tamuna
+from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.theorems.compressed_scaffnew import (
+    balanced_probability,
+    fewest_bits,
+    primal_gain,
+)
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.probing import one_step
 
 ROUNDING = 1e-9
 RAND_1, SHARED = RandK(1), RandK(1, shared=True)
 
 
 def covering(method, setting):
-    """Give the theorems whose conditions the parameters satisfy."""
+    """Return the theorems whose conditions the parameters satisfy."""
     return [
         theorem
         for theorem in METHODS[method.name].theorems
@@ -79,7 +83,7 @@ CASES = [
 
 
 def problems(n: int, d: int):
-    """Give quadratics of many condition numbers: alike, with shared eigenvectors, and unlike."""
+    """Return quadratics of many condition numbers: alike, with shared eigenvectors, and unlike."""
     for kappa in (2.0, 30.0, 2000.0):
         yield Quadratic.random(n, d, 1.0, kappa, seed=0)
         yield Quadratic.random(n, d, 1.0, kappa, shared_eigenvectors=True, seed=1)
@@ -145,7 +149,7 @@ class Uncorrected(GradSkip):
 
 
 def wrong_settings():
-    """Give methods just outside their theorems, or wrong, with a problem where it shows."""
+    """Return methods just outside their theorems, or wrong, with a problem where it shows."""
     problem = Quadratic.random(4, 2, 1.0, 30.0, shared_eigenvectors=True, seed=1)
     small = Quadratic.random(2, 3, 1.0, 30.0, seed=0)
     setting = Setting.of(METHODS["tamuna"].method, problem)
@@ -223,7 +227,7 @@ SLOW = {
 
 
 def last_rule(name, problem, chosen, options):
-    """Give the method with its best parameters from theory."""
+    """Return the method with its best parameters from theory."""
     rules = METHODS[name].rules
     rule = next((rule for rule in ("best", "balanced") if rule in rules), next(iter(rules)))
     return METHODS[name].parameters(problem, chosen, rule, **options)
@@ -272,7 +276,7 @@ def test_runs_converge_at_least_at_the_rate(which, name):
     setting = Setting.of(method, problem, chosen)
     tau = min(theorem.rate(method, setting) for theorem in covering(method, setting))
     T = round(math.log(1e-14) / math.log(tau))
-    trace = run(method, problem, chosen, seeds=2, budget=Budget(iterations=T))
+    trace = simulate(method, problem, chosen, seeds=2, budget=Budget(iterations=T))
     assert trace.final("iteration").tolist() == [T] * 2
     first = trace.columns["lyapunov"][0]
     assert trace.final("lyapunov").mean() <= 1e4 * tau**T * first
@@ -287,7 +291,7 @@ def test_slow_runs_converge_at_least_at_the_rate(which, name):
     method = last_rule(name_, problem, chosen, options)
     setting = Setting.of(method, problem, chosen)
     (theorem,) = covering(method, setting)
-    trace = run(method, problem, chosen, seeds=8, budget=Budget(rounds=1500))
+    trace = simulate(method, problem, chosen, seeds=8, budget=Budget(rounds=1500))
     psi = np.mean([trace.run(i)["lyapunov"] for i in range(8)], axis=0)
     promised = psi[0] * theorem.rate(method, setting) ** trace.run(0)["rounds"]
     assert (psi <= promised * (1 + ROUNDING)).all()

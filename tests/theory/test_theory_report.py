@@ -8,12 +8,12 @@ import pytest
 
 from bitbound import cli
 from bitbound.figures.theory_figures import draw_looseness
-from bitbound.theory import report
-from bitbound.theory.report import N, Row, as_json, rows, standard_problems, tasks
+from bitbound.theory.checks import standard as report
+from bitbound.theory.checks.standard import N, TheoremRow, as_json, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import Verdict
 
-ROW = Row(
+ROW = TheoremRow(
     "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
     Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0,
 )  # fmt: skip

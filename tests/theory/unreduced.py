@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from bitbound.solvers.state import each
-from bitbound.theory.outcomes import Scripted, iteration, outcomes
+from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
 
 
 class Unknowns:
@@ -61,7 +61,7 @@ def square(terms):
 
 
 def unreduced_decrease(method, family, size=64) -> float:
-    """Give 1 - factor, for Lyapunov functions of squares."""
+    """Return 1 - factor, for Lyapunov functions of squares."""
     problem = Unknowns(family.n, size)
     star = method.fixed_point(problem)
     numbers = iter(range(100))

@@ -1,0 +1,160 @@
+"""Data sets by name or path: found here, or downloaded from the LibSVM page; checked either way."""
+
+import difflib
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pooch
+import scipy.sparse
+
+from bitbound.data.errors import Refusal
+from bitbound.data.files.cache import cache_folder
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
+from bitbound.data.files.svmlight import SUFFIXES, content, parse
+
+
+def load(name_or_path: str | Path, download: bool = True) -> Dataset:
+    """Load a data set of two classes.
+
+    Searched are every folder of the environment variable ``BITBOUND_DATA`` (separated as in
+    ``PATH``), the user's cache, and then the LibSVM page. Files may be plain or end in .bz2, .xz
+    or .gz. What the catalogue knows of a set is checked; a file by path is taken as it is.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name of the catalogue, the name of a file in a folder of ``BITBOUND_DATA``, or a path.
+    download : bool
+        Whether a set of the catalogue that is not here may be downloaded into the cache.
+
+    Raises
+    ------
+    Refusal
+        If the name is unknown (with the nearest names), the file cannot be had (with the address
+        and the folder to put it in), is malformed (with the line), or is not what the catalogue
+        says.
+    """
+    name = str(name_or_path)
+    if name == BUNDLED:
+        return _bundled()
+    entry = CATALOGUE.get(name)
+    if entry is None:
+        return read(_path(name))
+    path = _find(entry.file) or _download(entry, download)
+    dataset = read(path, name=name, features=entry.features)
+    if entry.manifest is not None:
+        _verify(dataset, entry, entry.manifest, path)
+    return dataset
+
+
+def read(path: Path, *, name: str | None = None, features: int = 0) -> Dataset:
+    """Read a file of two classes, whatever its two label values are.
+
+    Parameters
+    ----------
+    path : Path
+        A file, plain or ending in .bz2, .xz or .gz.
+    name : str, optional
+        By default the name of the file.
+    features : int
+        The least number of features d; a larger index in the file makes it larger.
+
+    Raises
+    ------
+    Refusal
+        If the file cannot be read, is malformed, or does not have two label values.
+    """
+    A, b, labels = parse(content(path), str(path), features)
+    plain = path.stem if path.suffix in SUFFIXES else path.name
+    return Dataset(name or plain, A, b, labels, str(path))
+
+
+def _bundled() -> Dataset:
+    """Return scikit-learn's breast-cancer set with every feature standardised."""
+    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (slow to import)
+
+    data, target = load_breast_cancer(return_X_y=True)
+    standardised = (data - data.mean(axis=0)) / data.std(axis=0)
+    return Dataset(
+        BUNDLED,
+        scipy.sparse.csr_array(standardised),
+        2.0 * target - 1.0,
+        (0.0, 1.0),
+        "scikit-learn",
+    )
+
+
+def _folders() -> list[Path]:
+    listed = os.environ.get("BITBOUND_DATA", "").split(os.pathsep)
+    return [Path(folder) for folder in listed if folder] + [cache_folder() / "libsvm"]
+
+
+def _find(file: str) -> Path | None:
+    plain = file.removesuffix(".bz2").removesuffix(".xz")
+    for folder in _folders():
+        for suffix in ("", *SUFFIXES):
+            path = folder / (plain + suffix)
+            if path.is_file():
+                return path
+    return None
+
+
+def _path(name: str) -> Path:
+    path = Path(name)
+    if path.is_file():
+        return path
+    if path.name != name:
+        raise Refusal(f"there is no file {name}; give the path of a LibSVM file or a name")
+    found = _find(name)
+    if found is None:
+        near = ", ".join(difflib.get_close_matches(name, NAMES, n=3, cutoff=0.0))
+        raise Refusal(f"the data set {name!r} is unknown; the nearest names are {near}")
+    return found
+
+
+def _download(entry: LibSVMFile, allowed: bool) -> Path:
+    address, folder = f"{ADDRESS}/{entry.file}", cache_folder() / "libsvm"
+    reason = "downloading is switched off"
+    if allowed:
+        pooch.get_logger().setLevel("WARNING")  # the bar and the refusal say what happens
+        try:
+            return Path(
+                pooch.retrieve(
+                    address, known_hash=None, fname=entry.file, path=folder, progressbar=True
+                )
+            )
+        except OSError as error:
+            reason = f"the download failed with {type(error).__name__}"
+    raise Refusal(
+        f"{entry.name} is in no folder of BITBOUND_DATA and {reason};"
+        f" fetch {address} by other means and put it into {folder}"
+    )
+
+
+def _verify(dataset: Dataset, entry: LibSVMFile, manifest: Manifest, path: Path) -> None:
+    """Refuse a file that is not what the catalogue says."""
+    rows, features = dataset.A.shape
+    positives = int(np.count_nonzero(dataset.b > 0))
+    checks = [
+        ("rows", rows, manifest.rows),
+        ("features", features, entry.features),
+        ("entries that are not zero", dataset.A.nnz, manifest.nonzeros),
+        ("rows of the smaller label", rows - positives, manifest.negatives),
+        ("rows of the larger label", positives, manifest.positives),
+        ("as SHA-256 of its text", normalised_sha256(content(path)), manifest.sha256),
+    ]
+    for what, found, expected in checks:
+        if found != expected:
+            raise Refusal(
+                f"{path} is not the set {entry.name}: it has {found} {what}, expected {expected};"
+                " remove it, or load it by its path"
+            )
+
+
+def normalised_sha256(text: bytes) -> str:
+    """SHA-256 of a text with LF line ends, no trailing white space, no blank lines."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines if line)).hexdigest()

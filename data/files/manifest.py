@@ -1,0 +1,154 @@
+"""The binary sets of the LibSVM page, by name, and what is known of them.
+
+The name ``breast-cancer`` is scikit-learn's bundled set (Wisconsin Diagnostic, 569 rows), which
+needs no file; its features are standardised here: zero mean, unit variance. The file of that name
+on the LibSVM page is another set (683 rows); its name here is ``libsvm:breast-cancer``.
+"""
+
+from dataclasses import dataclass
+
+ADDRESS = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
+"""The folder of the LibSVM page that holds the files."""
+
+BUNDLED = "breast-cancer"
+"""The set that needs no file."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a file must hold.
+
+    Parameters
+    ----------
+    rows : int
+    nonzeros : int
+        Entries that are not zero, whether or not the file writes zeros out.
+    negatives, positives : int
+        Rows of the smaller and of the larger label value.
+    sha256 : str
+        SHA-256 of the text with LF line ends, without trailing white space and blank lines, with
+        one final newline; copies that differ only in line ends agree.
+    """
+
+    rows: int
+    nonzeros: int
+    negatives: int
+    positives: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class LibSVMFile:
+    """One set of the catalogue.
+
+    Parameters
+    ----------
+    name : str
+        Name by which it is selected.
+    file : str
+        Name of the file on the LibSVM page.
+    features : int
+        Number of features d. Without a manifest it is the page's figure and a lower bound: a file
+        with a larger index has more.
+    manifest : Manifest, optional
+        Where it is known, the file is checked against it.
+    """
+
+    name: str
+    file: str
+    features: int
+    manifest: Manifest | None = None
+
+
+_MANIFESTS = {
+    "a5a": Manifest(
+        6414, 88939, 4845, 1569, "3a2b1bf7b3215a01da52664dc61a6eef749d959528306b7b8c6f4ea95c16e008"
+    ),
+    "w1a": Manifest(
+        2477, 28410, 2405, 72, "f17b66acbf9cea176fe1a0e1fe97fdaa7e916a6d7e26e19ae1061f9e0dcf99b0"
+    ),
+    "diabetes": Manifest(
+        768, 5381, 268, 500, "419ba20be4862fc53a6fe92e55a84a53ae0075df06632c07592a17d619b5cb23"
+    ),
+    "diabetes_scale": Manifest(
+        768, 6135, 268, 500, "b1e97d6357ebdbf86826ff357093148a59f0237d57c127885a7c43868896c9c1"
+    ),
+    "australian": Manifest(
+        690, 7724, 383, 307, "c43bdd0b66d83fb7a939baf0b7ad6d54311df79a7f182f513f6a72413078be75"
+    ),
+    "australian_scale": Manifest(
+        690, 8447, 383, 307, "afdad9688b24bbc37b3f442434d5bf9fd06b18561198954eb55e9fa5eb2ae6e7"
+    ),
+}
+
+_FEATURES = {
+    **{f"a{i}a": 122 if i == 5 else 123 for i in range(1, 10)},
+    **{f"w{i}a": 300 for i in range(1, 9)},
+    "australian": 14,
+    "australian_scale": 14,
+    "libsvm:breast-cancer": 10,
+    "libsvm:breast-cancer_scale": 10,
+    "cod-rna": 8,
+    "colon-cancer": 2000,
+    "covtype.binary": 54,
+    "covtype.binary_scale": 54,
+    "diabetes": 8,
+    "diabetes_scale": 8,
+    "duke": 7129,
+    "epsilon": 2000,
+    "fourclass": 2,
+    "fourclass_scale": 2,
+    "german.numer": 24,
+    "german.numer_scale": 24,
+    "gisette_scale": 5000,
+    "heart": 13,
+    "heart_scale": 13,
+    "ijcnn1": 22,
+    "ionosphere": 34,
+    "leukemia": 7129,
+    "liver-disorders": 5,
+    "liver-disorders_scale": 5,
+    "madelon": 500,
+    "mushrooms": 112,
+    "news20.binary": 1355191,
+    "phishing": 68,
+    "rcv1.binary": 47236,
+    "real-sim": 20958,
+    "skin_nonskin": 3,
+    "sonar": 60,
+    "splice": 60,
+    "splice_scale": 60,
+    "svmguide1": 4,
+    "svmguide3": 21,
+}
+
+_FILES = {
+    "libsvm:breast-cancer": "breast-cancer",
+    "libsvm:breast-cancer_scale": "breast-cancer_scale",
+    "colon-cancer": "colon-cancer.bz2",
+    "covtype.binary": "covtype.libsvm.binary.bz2",
+    "covtype.binary_scale": "covtype.libsvm.binary.scale.bz2",
+    "duke": "duke.bz2",
+    "epsilon": "epsilon_normalized.bz2",
+    "gisette_scale": "gisette_scale.bz2",
+    "ijcnn1": "ijcnn1.bz2",
+    "ionosphere": "ionosphere_scale",
+    "leukemia": "leu.bz2",
+    "news20.binary": "news20.binary.bz2",
+    "rcv1.binary": "rcv1_train.binary.bz2",
+    "real-sim": "real-sim.bz2",
+    "sonar": "sonar_scale",
+}
+"""Where the file is not called like the set; sonar and ionosphere exist scaled only."""
+
+CATALOGUE = {
+    name: LibSVMFile(name, _FILES.get(name, name), features, _MANIFESTS.get(name))
+    for name, features in _FEATURES.items()
+} | {
+    f"{name}_scale": LibSVMFile(f"{name}_scale", f"{name}_scale", _FEATURES[name])
+    for name in ("ionosphere", "sonar")
+}
+"""The sets by name."""
+
+NAMES = sorted([BUNDLED, *CATALOGUE])
+"""All names that :func:`bitbound.data.files.libsvm.load` knows."""

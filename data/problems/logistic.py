@@ -1,0 +1,226 @@
+"""Regularised logistic regression over clients, formula (11) of the LoCoDL paper."""
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.splits import split as deal
+from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problems.rows import DenseRows, Rows, stored
+from bitbound.data.problems.solution import cached, minimiser
+from bitbound.data.problems.spectrum import largest_eigenvalue
+
+_SMALL_STEP = 0.01
+"""A margin that changes by less has its divergence summed as a series, to 1e-13 relative."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogisticRegression(Problem):
+    """h_i(x) = (1/m) sum_s log(1 + exp(-b_is a_is' x)), with ridge 2 mu in all.
+
+    In the composite view f_i and g hold the ridge mu each: formula (11) of LoCoDL with
+    g = (mu/2) |x|^2. In the plain view every f_i holds both.
+
+    Source: LoCoDL (Condat, Maranjyan, Richtarik, 2024), section 4, formula (11).
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows b_is a_is' of all clients, n blocks (m, d).
+    split : str
+        How the rows of the data set were dealt over the clients.
+    """
+
+    rows: Rows
+    split: str
+
+    @classmethod
+    def from_data(
+        cls,
+        dataset: Dataset,
+        n: int,
+        *,
+        mu: float | None = None,
+        kappa: float | None = None,
+        split: str = "shuffled",
+        seed: int = 0,
+        storage: str | None = None,
+    ) -> Self:
+        """Split a data set over n clients and make the problem, in the composite view (11).
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Rows and labels -1, +1.
+        n : int
+            Number of clients; each gets m = floor(N/n) rows, the rest is discarded.
+        mu, kappa : float
+            Exactly one of the two, both as in (11): L_i = lambda_max(A_i'A_i)/(4m) + mu, and
+            kappa = L/mu, so mu = max_i (L_i - mu) / (kappa - 1).
+        split : str
+            ``shuffled`` or ``similarity:<percent>``.
+        seed : int
+            Seed of the split.
+        storage : {"dense", "sparse"}, optional
+            How the rows are stored; by default, whichever is faster here.
+
+        Raises
+        ------
+        Refusal
+            If not exactly one of mu > 0 and kappa > 1 is given, if all rows are empty and kappa is
+            given, or if the split or the storage is refused.
+        """
+        with threadpool_limits(1):  # several threads lose on matrices of this size
+            indices = deal(dataset.b, n, split, seed)
+            m = indices.shape[1]
+            chosen = indices.reshape(-1)
+            signs = scipy.sparse.diags_array(dataset.b[chosen])
+            matrix = scipy.sparse.csr_array(signs @ dataset.A[chosen])
+            matrix.sort_indices()
+            L_i = np.array(
+                [largest_eigenvalue(matrix[i * m : (i + 1) * m]) / (4 * m) for i in range(n)]
+            )
+            ridge = _strong_convexity(float(L_i.max()), mu, kappa)
+            problem = cls(
+                name=f"{dataset.name}@{n}",
+                seed=seed,
+                fingerprint=_fingerprint(matrix, n, mu, kappa),
+                bare=Constants(0.0, L_i, largest_eigenvalue(matrix) / (4 * m * n)),
+                ridge=2 * ridge,
+                ridge_g=ridge,
+                x_star=np.zeros(matrix.shape[1]),
+                rows=stored(matrix, n, storage),
+                split=split,
+            )
+            return replace(problem, x_star=cached(problem, minimiser))
+
+    @property
+    def m(self) -> int:
+        """Number of rows of every client."""
+        return self.rows.shape[1]
+
+    @property
+    def storage(self) -> str:
+        """``dense`` or ``sparse``."""
+        return "dense" if isinstance(self.rows, DenseRows) else "sparse"
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What defines the problem and its view, ready for JSON."""
+        return super().specification | {"m": self.m, "split": self.split}
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        """Hessian of f + g at a point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
+        xp = array_namespace(x)
+        products = self.rows.backward(self._curvature(x) * self.rows.forward(v))
+        return xp.sum(products, axis=0, keepdims=True) + self.ridge * v
+
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        # -(1/m) / (1 + exp(z)) per row; in place where the temporary is our own
+        z = self.rows.forward(x)
+        xp = array_namespace(z)
+        z = xp.exp(xp.minimum(z, _exponent_limit(z)))
+        z += 1.0
+        return self.rows.backward((-1.0 / self.m) / z, ridge, x)
+
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        return {"rows": self.rows.of(clients)}
+
+    def _bare_value(self, x: Array) -> Array:
+        z = self.rows.forward(x)
+        xp = array_namespace(z)
+        losses = xp.log1p(xp.exp(-xp.abs(z))) - xp.minimum(z, 0.0)
+        return xp.mean(losses, axis=(0, 1))
+
+    def _bare_gap(self, step: Array) -> Array:
+        divergence = _divergence(self._margins, self.rows.forward(step))
+        return array_namespace(step).mean(divergence, axis=(0, 1))
+
+    @cached_property
+    def _margins(self) -> Array:
+        """Products b a' x_star of all rows, (n, m, 1)."""
+        return self.rows.forward(self._solution)
+
+    def _bare_hessian(self, x: Array) -> Array:
+        return self.rows.gram(self._curvature(x))
+
+    def _curvature(self, x: Array) -> Array:
+        """Second derivatives of all losses over n m, (n, m, 1), at a point (1, d, 1)."""
+        z = self.rows.forward(x)
+        return _sigmoid(z) * _sigmoid(-z) / (z.shape[0] * z.shape[1])
+
+
+def _exponent_limit(z: Array) -> float:
+    """Return an exponent whose exponential is finite in the dtype of z."""
+    return 700.0 if array_namespace(z).finfo(z.dtype).bits == 64 else 80.0
+
+
+def _sigmoid(z: Array) -> Array:
+    """1 / (1 + exp(-z)) without overflow."""
+    xp = array_namespace(z)
+    return 1.0 / (1.0 + xp.exp(xp.minimum(-z, _exponent_limit(z))))
+
+
+def _divergence(z: Array, step: Array) -> Array:
+    """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step.
+
+    It is the cumulant generating function of a centred Bernoulli variable of probability
+    p = 1/(1 + exp(z)) at t = -step: K(t) = log(1 + p (exp(t) - 1)) - p t. The pair (p, t) is
+    changed for (1 - p, -t) where p > 1/2, which leaves K as it is. For small t the two terms
+    cancel; there it is the series of its cumulants.
+    """
+    xp = array_namespace(z)
+    p = _sigmoid(-xp.abs(z))
+    t = xp.where(z < 0, step, -step)
+    bounded = xp.minimum(t, _exponent_limit(z))
+    direct = xp.log1p(p * xp.expm1(bounded)) + (t - bounded) - p * t
+    small = xp.abs(t) < _SMALL_STEP
+    t = xp.where(small, t, 0.0)
+    v = p * (1.0 - p)
+    skew = 1.0 - 2.0 * p
+    sixth = (1.0 + v * (120.0 * v - 30.0)) / 720
+    fifth = skew * (1.0 - 12.0 * v) / 120
+    fourth = (1.0 - 6.0 * v) / 24
+    series = v * t * t * (0.5 + t * (skew / 6 + t * (fourth + t * (fifth + t * sixth))))
+    return xp.where(small, series, direct)
+
+
+def _strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -> float:
+    """Return the mu of (11), as asked for or chosen for kappa = (smoothness + mu) / mu."""
+    if (mu is None) == (kappa is None):
+        raise Refusal(f"mu = {mu} and kappa = {kappa}; give exactly one of the two")
+    if kappa is not None:
+        if not (kappa > 1 and math.isfinite(kappa)):
+            raise Refusal(f"kappa = {kappa:g}; expected a finite number larger than 1")
+        if smoothness == 0:
+            raise Refusal("all rows are empty, so no mu makes the kappa asked for; give mu")
+        mu = smoothness / (kappa - 1)
+    if mu is None or not (mu > 0 and math.isfinite(mu)):
+        raise Refusal(f"mu = {mu}; expected a finite number larger than 0")
+    return mu
+
+
+def _fingerprint(
+    matrix: scipy.sparse.csr_array, n: int, mu: float | None, kappa: float | None
+) -> str:
+    """SHA-256 of what was asked for; a derived mu would differ in its last bit between machines."""
+    asked = [None if value is None else float(value) for value in (mu, kappa)]
+    digest = hashlib.sha256(repr((n, matrix.shape, asked)).encode())
+    arrays: list[NDArray[Any]] = [
+        matrix.indptr.astype("<i8"),
+        matrix.indices.astype("<i8"),
+        matrix.data.astype("<f8"),
+    ]
+    for array in arrays:
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,237 @@
+"""A problem: minimise f + g over x in R^d, with f the average of the clients' functions f_i.
+
+Every f_i and g hold a ridge. Moving ridge between them changes the view, not the problem: the
+*plain* view has g = 0, the *composite* view has g = (mu/4) |x|^2 with the mu of the plain one.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, array_namespace
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """The constants of a problem, exact up to rounding.
+
+    Parameters
+    ----------
+    mu : float
+        Every f_i is mu-strongly convex.
+    L_i : array of shape (n,)
+        f_i is L_i-smooth.
+    L_f : float
+        f, the average of the f_i, is L_f-smooth.
+    ridge : float
+        The modulus of g = (ridge/2) |x|^2, its smoothness and its strong convexity; 0 without g.
+    """
+
+    mu: float
+    L_i: Array
+    L_f: float
+    ridge: float = 0.0
+
+    @property
+    def L(self) -> float:  # noqa: N802
+        """The largest L_i."""
+        return float(array_namespace(self.L_i).max(self.L_i))
+
+    @property
+    def L_tilde(self) -> float:  # noqa: N802
+        """The root of the mean of the squared L_i."""
+        return math.sqrt(float(array_namespace(self.L_i).mean(self.L_i * self.L_i)))
+
+    @property
+    def kappa(self) -> float:
+        """The condition number L / mu."""
+        return self.L / self.mu
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem(ABC):
+    """Minimise f(x) + g(x) with f = (1/n) sum_i f_i.
+
+    Here f_i = h_i + (ridge_f/2) |x|^2 and g = (ridge_g/2) |x|^2. A family of problems defines the
+    bare functions h_i; the ridges and the two views are here.
+    Arrays are (n, d, R): clients, features, runs; a point that all clients share is (1, d, R).
+
+    Parameters
+    ----------
+    name : str
+        The selector that makes the problem, such as ``a5a@87``.
+    seed : int
+        The seed of the split or of the random data.
+    fingerprint : str
+        SHA-256 of what defines f + g and its division over the clients. The two views have the
+        same fingerprint; how the arrays are stored does not enter.
+    bare : Constants
+        The constants of the bare functions h_i.
+    ridge : float
+        ridge_f + ridge_g, the same in both views.
+    ridge_g : float
+        The modulus of g.
+    x_star : array of shape (d,)
+        The minimiser of f + g.
+    """
+
+    name: str
+    seed: int
+    fingerprint: str
+    bare: Constants
+    ridge: float
+    ridge_g: float
+    x_star: Array
+
+    noise: ClassVar[None] = None
+    per_run: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.bare.L_i.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.x_star.shape[0])
+
+    @property
+    def x_0(self) -> Array:
+        """Where runs start, (d,): the origin."""
+        return 0 * self.x_star
+
+    @property
+    def ridge_f(self) -> float:
+        """The ridge that every f_i holds beside its bare function; it may be negative."""
+        return self.ridge - self.ridge_g
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The constants of this view: those of the bare functions, shifted by the ridge."""
+        shift = self.ridge_f
+        bare = self.bare
+        return Constants(bare.mu + shift, bare.L_i + shift, bare.L_f + shift, self.ridge_g)
+
+    def _view(self, ridge_g: float) -> Self:
+        return self if ridge_g == self.ridge_g else replace(self, ridge_g=ridge_g)
+
+    def of(self, clients: NDArray[np.intp]) -> Self:
+        """Return the f_i of some clients, for their gradients; x_star stays that of all."""
+        bare = replace(self.bare, L_i=self.bare.L_i[clients])
+        return replace(self, bare=bare, **self._bare_of(clients))
+
+    @cached_property
+    def plain(self) -> Self:
+        """The view with everything in the f_i and g = 0."""
+        return self._view(0.0)
+
+    @cached_property
+    def composite(self) -> Self:
+        """The view with g = (mu/4) |x|^2 taken out of every f_i, mu being that of the plain view.
+
+        Then f_i and g have the modulus mu/2 each, and L_i is smaller by mu/2 (LoCoDL, section 3.1).
+        """
+        return self._view((self.bare.mu + self.ridge) / 2)
+
+    @property
+    def view(self) -> str:
+        """``plain`` or ``composite``."""
+        return "composite" if self.ridge_g else "plain"
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i, each at its own point (n, d, R) or at one point (1, d, R).
+
+        Returns an array of shape (n, d, R).
+        """
+        return self._bare_grad(x, self.ridge_f)
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g, of the shape of ``y``."""
+        return self.ridge_g * y
+
+    def value(self, x: Array) -> Array:
+        """f(x) + g(x) of shared points (1, d, R), as an array of shape (R,)."""
+        return self._bare_value(x) + self._ridge_value(x)
+
+    def gap(self, x: Array) -> Array:
+        """f(x) + g(x) - minimum of shared points (1, d, R), as an array of shape (R,).
+
+        The gradient of f + g vanishes at x_star, so the difference is the Bregman divergence
+        D(x, x_star). It is a mean of non-negative terms, each evaluated without cancellation:
+        the relative error stays small however small the gap is.
+        """
+        step = x - self._solution
+        return self._bare_gap(step) + self._ridge_value(step)
+
+    def hessian(self, x: Array) -> Array:
+        """Hessian of f + g at one point (1, d, 1), as an array of shape (d, d)."""
+        bare = self._bare_hessian(x)
+        return bare + self.ridge * array_namespace(bare).eye(self.d, dtype=bare.dtype)
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        """Hessian of f + g at one point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
+        return self.hessian(x) @ v
+
+    @cached_property
+    def f_star(self) -> float:
+        """The minimum of f + g."""
+        return float(self.value(self._solution)[0])
+
+    @cached_property
+    def grad_star(self) -> Array:
+        """Gradients of all f_i at the solution, of shape (n, d)."""
+        return self.grad(self._solution)[:, :, 0]
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What defines the problem and its view, ready for JSON."""
+        return {
+            "name": self.name,
+            "n": self.n,
+            "d": self.d,
+            "seed": self.seed,
+            "mu": self.constants.mu,
+            "kappa": self.constants.kappa,
+            "fingerprint": self.fingerprint,
+            "view": self.view,
+        }
+
+    @property
+    def _solution(self) -> Array:
+        return array_namespace(self.x_star).reshape(self.x_star, (1, self.d, 1))
+
+    def _ridge_value(self, x: Array) -> Array:
+        return (self.ridge / 2) * array_namespace(x).sum(x * x, axis=(0, 1))
+
+    @abstractmethod
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        """Gradients of the h_i plus ridge x, (n, d, R), at points (n, d, R) or (1, d, R)."""
+
+    @abstractmethod
+    def _bare_value(self, x: Array) -> Array:
+        """Average of the h_i at shared points (1, d, R), as an array of shape (R,)."""
+
+    @abstractmethod
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        """Fields that hold the h_i, with those of some clients only."""
+
+    @abstractmethod
+    def _bare_gap(self, step: Array) -> Array:
+        """Average of the D_{h_i}(x_star + step, x_star), (1, d, R) to (R,), no cancellation."""
+
+    @abstractmethod
+    def _bare_hessian(self, x: Array) -> Array:
+        """Hessian of the average of the h_i at one point (1, d, 1), as an array of shape (d, d)."""
+
+
+def mean_gradient(problem: Problem, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Gradient of f + g at one point of shape (d,)."""
+    point = x[None, :, None]
+    gradient: NDArray[np.float64] = problem.grad(point).mean(axis=0)[:, 0] + problem.grad_g(x)
+    return gradient

@@ -1,0 +1,166 @@
+"""Random heterogeneous quadratics with prescribed constants and known solution."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitbound.data.arrays import Array, add_scaled, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.problem import Constants, Problem
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quadratic(Problem):
+    """f_i(x) = (1/2) (x - c_i)' H_i (x - c_i), in the plain view.
+
+    Parameters
+    ----------
+    H : array of shape (n, d, d)
+        Symmetric positive definite matrices.
+    c : array of shape (n, d)
+        The minimisers of the f_i.
+    """
+
+    H: Array
+    c: Array
+
+    @classmethod
+    def from_arrays(
+        cls,
+        H: NDArray[np.float64],
+        c: NDArray[np.float64],
+        *,
+        name: str = "quadratic",
+        seed: int = 0,
+    ) -> Self:
+        """Make the problem of given matrices (n, d, d) and centres (n, d).
+
+        The solution solves (sum_i H_i) x = sum_i H_i c_i.
+
+        Raises
+        ------
+        Refusal
+            If the shapes do not fit, or if a matrix is not symmetric positive definite.
+        """
+        H, c = np.array(H, dtype=np.float64), np.array(c, dtype=np.float64)
+        if H.ndim != 3 or c.shape != H.shape[:2] or H.shape[1] != H.shape[2]:
+            raise Refusal(
+                f"the matrices have the shape {H.shape} and the centres {c.shape};"
+                " give (n, d, d) and (n, d)"
+            )
+        if not np.array_equal(H, np.matrix_transpose(H)):
+            raise Refusal("a matrix is not symmetric; give (H + H') / 2 instead")
+        eigenvalues = np.linalg.eigvalsh(H)
+        mu = float(eigenvalues.min())
+        if not mu > 0:
+            raise Refusal(f"a matrix has the eigenvalue {mu:g}; all have to be positive")
+        average = H.mean(axis=0)
+        pull = np.einsum("nij,nj->i", H, c) / len(H)
+        x_star = np.linalg.solve(average, pull)
+        x_star += np.linalg.solve(average, pull - average @ x_star)
+        return cls(
+            name=name,
+            seed=seed,
+            fingerprint=hashlib.sha256(
+                repr(H.shape).encode() + H.tobytes() + c.tobytes()
+            ).hexdigest(),
+            bare=Constants(mu, eigenvalues[:, -1], float(np.linalg.eigvalsh(average)[-1])),
+            ridge=0.0,
+            ridge_g=0.0,
+            x_star=x_star,
+            H=H,
+            c=c,
+        )
+
+    @classmethod
+    def random(
+        cls,
+        n: int,
+        d: int,
+        mu: float = 1.0,
+        L: float | Sequence[float] | NDArray[np.float64] = 100.0,
+        *,
+        shared_eigenvectors: bool = False,
+        seed: int = 0,
+        name: str | None = None,
+    ) -> Self:
+        """Draw the problem: every H_i has the smallest eigenvalue mu and the largest L_i.
+
+        The other eigenvalues are log-uniform between the two, the eigenvectors uniform on the
+        orthogonal group, the centres standard normal.
+
+        Parameters
+        ----------
+        n, d : int
+            Numbers of clients and features.
+        mu : float
+            Strong convexity of every f_i.
+        L : float or array of shape (n,)
+            Smoothness of the f_i.
+        shared_eigenvectors : bool
+            Whether all H_i have the same eigenvectors (and so commute).
+        seed : int
+            Seed of the draw.
+        name : str, optional
+            By default ``quadratic:d=<d>@<n>``.
+
+        Raises
+        ------
+        Refusal
+            If not 0 < mu <= L_i, or d = 1 and mu is not L_i: one eigenvalue cannot be both.
+        """
+        if n < 1 or d < 1:
+            raise Refusal(f"a quadratic of {n} clients and {d} features; both are at least 1")
+        smoothness = _per_client(L, n)
+        if not (0 < mu <= smoothness.min() and np.isfinite(smoothness).all()):
+            raise Refusal(f"mu = {mu:g} and L = {L}; expected 0 < mu <= L_i, all of them finite")
+        if d == 1 and (smoothness != mu).any():
+            raise Refusal(
+                f"d = 1 leaves one eigenvalue, but mu = {mu:g} is not L = {L}; take d >= 2"
+            )
+        generator = np.random.default_rng(seed)
+        position = generator.random((n, d))
+        position[:, 0], position[:, -1] = 0.0, 1.0
+        eigenvalues = mu * (smoothness[:, None] / mu) ** position
+        q, r = np.linalg.qr(generator.standard_normal((1 if shared_eigenvectors else n, d, d)))
+        q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
+        H = (q * eigenvalues[:, None, :]) @ np.matrix_transpose(q)
+        problem = cls.from_arrays(
+            (H + np.matrix_transpose(H)) / 2,
+            generator.standard_normal((n, d)),
+            name=name or f"quadratic:d={d}@{n}",
+            seed=seed,
+        )
+        asked = repr((n, d, float(mu), smoothness.tolist(), shared_eigenvectors, seed))
+        return replace(
+            problem,
+            fingerprint=hashlib.sha256(asked.encode()).hexdigest(),
+            bare=Constants(float(mu), smoothness, problem.bare.L_f),
+        )
+
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        return add_scaled(self.H @ (x - self.c[:, :, None]), ridge, x)
+
+    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
+        return {"H": self.H[clients], "c": self.c[clients]}
+
+    def _bare_value(self, x: Array) -> Array:
+        step = x - self.c[:, :, None]
+        return array_namespace(x).sum(step * (self.H @ step), axis=(0, 1)) / (2 * self.n)
+
+    def _bare_gap(self, step: Array) -> Array:
+        return array_namespace(step).sum(step * (self.H @ step), axis=(0, 1)) / (2 * self.n)
+
+    def _bare_hessian(self, x: Array) -> Array:
+        return array_namespace(x).mean(self.H, axis=0)
+
+
+def _per_client(L: ArrayLike, n: int) -> NDArray[np.float64]:
+    values = np.array(L, dtype=np.float64)
+    if values.shape not in ((), (n,)):
+        raise Refusal(f"L has the shape {values.shape}; give one number or {n}, one per client")
+    return np.broadcast_to(values, (n,)).copy()

@@ -1,0 +1,206 @@
+"""The data of all clients as one operator: products with n blocks of m rows and d features.
+
+Two ways to store the same numbers, with the same three products. Which one is faster depends on
+the density, the shape and the machine, so :func:`stored` measures it.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
+from bitbound.data.errors import Refusal
+
+try:  # private to scipy, which calls it in every product
+    from scipy.sparse import _sparsetools as _routines
+except ImportError:
+    _routines = None  # type: ignore[assignment]
+
+STORAGES = ("dense", "sparse")
+
+_DENSE_BYTES = 1 << 30
+"""A dense stack larger than this is not tried unless it is asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """The stack (n, m, d) of the clients' matrices."""
+
+    stack: Array
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Clients, rows per client, features: (n, m, d)."""
+        n, m, d = self.stack.shape
+        return n, m, d
+
+    def forward(self, x: Array) -> Array:
+        """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, m, R)."""
+        n, m, d = self.shape
+        if x.shape[0] == n:
+            return self.stack @ x
+        xp = array_namespace(x)
+        return xp.reshape(xp.reshape(self.stack, (n * m, d)) @ x[0, :, :], (n, m, x.shape[2]))
+
+    def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
+        """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
+        products = array_namespace(s).matrix_transpose(self.stack) @ s
+        return products if x is None else add_scaled(products, a, x)
+
+    def gram(self, weights: Array) -> Array:
+        """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
+        n, m, d = self.shape
+        xp = array_namespace(weights)
+        rows = xp.reshape(self.stack, (n * m, d))
+        return (rows * xp.reshape(weights, (n * m, 1))).T @ rows
+
+    def of(self, clients: NDArray[np.intp]) -> "DenseRows":
+        """Return the rows of some clients."""
+        return DenseRows(self.stack[clients])
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """The same as compressed sparse rows.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Clients, rows per client, features: (n, m, d).
+    stacked : sparse matrix of shape (n m, d)
+        All rows, one client after the other.
+    blocks : sparse matrix of shape (n m, n d)
+        The clients' matrices as the blocks of a diagonal.
+    transposed : sparse matrix of shape (n d, n m)
+        The transpose of ``blocks``, as compressed sparse columns: it has many empty rows.
+    """
+
+    shape: tuple[int, int, int]
+    stacked: Any
+    blocks: Any
+    transposed: Any
+
+    def forward(self, x: Array) -> Array:
+        """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, m, R)."""
+        n, m, _ = self.shape
+        xp = array_namespace(x)
+        runs = x.shape[2]
+        shared = self._columns if runs > 1 and is_numpy(x) else self.stacked
+        matrix = self.blocks if x.shape[0] == n else shared
+        return xp.reshape(matrix @ xp.reshape(x, (matrix.shape[1], runs)), (n, m, runs))
+
+    def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
+        """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
+        n, m, d = self.shape
+        xp = array_namespace(s)
+        runs = s.shape[2]
+        fits = is_numpy(s) and _routines is not None
+        if x is not None and fits and s.dtype == x.dtype == self.transposed.dtype:
+            out = np.multiply(a, x, order="C")
+            out = out if x.shape[0] == n else np.repeat(out, n, axis=0)
+            _accumulate(self.transposed, s.reshape(n * m, runs), out.reshape(n * d, runs))
+            return out
+        products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
+        return products if x is None else add_scaled(products, a, x)
+
+    @cached_property
+    def _columns(self) -> Any:
+        """All rows as compressed sparse columns.
+
+        For several runs scattering is faster than gathering, as no sum waits for the one before.
+        """
+        return self.stacked.tocsc()
+
+    def gram(self, weights: Array) -> Array:
+        """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
+        n, m, _ = self.shape
+        weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
+        return (self.stacked.T @ weighted).toarray()
+
+    def of(self, clients: NDArray[np.intp]) -> "SparseRows":
+        """Return the rows of some clients."""
+        m = self.shape[1]
+        rows = (clients[:, None] * m + np.arange(m)).ravel()
+        return sparse(self.stacked[rows], len(clients))
+
+
+Rows = DenseRows | SparseRows
+
+
+def dense(matrix: scipy.sparse.csr_array, n: int) -> DenseRows:
+    """Store the rows (n m, d) of all clients as a dense stack."""
+    total, d = matrix.shape
+    return DenseRows(matrix.toarray().reshape(n, total // n, d))
+
+
+def sparse(matrix: scipy.sparse.csr_array, n: int) -> SparseRows:
+    """Store the rows (n m, d) of all clients as compressed sparse rows."""
+    total, d = matrix.shape
+    m = total // n
+    client = np.repeat(np.arange(total) // m, np.diff(matrix.indptr))
+    blocks = scipy.sparse.csr_array(
+        (matrix.data, matrix.indices + client * d, matrix.indptr), shape=(total, n * d)
+    )
+    return SparseRows((n, m, d), matrix, blocks, blocks.T)
+
+
+def _accumulate(
+    matrix: scipy.sparse.csc_array, s: NDArray[np.floating], out: NDArray[np.floating]
+) -> None:
+    """Add the product of a matrix (K, M) with vectors (M, R) to an array (K, R), in place.
+
+    This is the routine that scipy's own product calls, after making an array of zeros.
+    """
+    (rows, runs), parts = out.shape, (matrix.indptr, matrix.indices, matrix.data)
+    if runs == 1:
+        _routines.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
+    else:
+        _routines.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
+
+
+def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -> Rows:
+    """Store the rows (n m, d) of n clients, one client after the other.
+
+    Parameters
+    ----------
+    matrix : sparse matrix of shape (n m, d)
+    n : int
+        Number of clients.
+    storage : {"dense", "sparse"}, optional
+        How; by default, whichever multiplies faster here and now with five runs. A stack of more
+        than 1 GiB is taken as too large to be dense.
+
+    Raises
+    ------
+    Refusal
+        If the storage is unknown.
+    """
+    if storage is None:
+        total, d = matrix.shape
+        if total * d * 8 > _DENSE_BYTES:
+            return sparse(matrix, n)
+        candidates: list[Rows] = [dense(matrix, n), sparse(matrix, n)]
+        return min(candidates, key=_seconds)
+    if storage not in STORAGES:
+        raise Refusal(
+            f"the storage {storage!r} is unknown; choose one of {', '.join(STORAGES)}"
+            " or leave it out to have the faster one chosen"
+        )
+    return dense(matrix, n) if storage == "dense" else sparse(matrix, n)
+
+
+def _seconds(rows: Rows) -> float:
+    """Shortest of a few times of the two products with five runs."""
+    n, _, d = rows.shape
+    x = np.ones((n, d, 5))
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        rows.backward(rows.forward(x))
+        times.append(time.perf_counter() - start)
+    return min(times)

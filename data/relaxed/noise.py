@@ -1,0 +1,96 @@
+"""Noise of stochastic gradients: laws of mean zero with |noise| <= sigma almost surely.
+
+A sample is a pure function of uniform numbers of [0, 1).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bitbound.data.errors import Refusal
+
+Samples = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Noise(ABC):
+    """A law of mean zero on the ball of radius sigma.
+
+    Parameters
+    ----------
+    sigma : float
+        Almost sure bound of the norm, assumption (iii) of EPISODE (ICLR 2023).
+
+    Raises
+    ------
+    Refusal
+        If sigma is not a positive number.
+    """
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.sigma < math.inf:
+            raise Refusal(f"noise of size {self.sigma} is not possible; give a positive number")
+
+    def uniforms(self, d: int) -> int:
+        """Return how many uniform numbers a sample in R^d takes."""
+        return d
+
+    @abstractmethod
+    def sample(self, uniforms: Samples, d: int) -> Samples:
+        """Make samples (n, d, R) of uniform numbers (n, uniforms(d), R)."""
+
+    @abstractmethod
+    def variance(self, d: int) -> float:
+        """E|noise|^2 in R^d."""
+
+
+class Uniform(Noise):
+    """Independent entries, uniform on [-sigma, sigma]/sqrt(d)."""
+
+    def sample(self, uniforms: Samples, d: int) -> Samples:
+        """Make samples (n, d, R) of uniform numbers (n, d, R)."""
+        return (self.sigma / math.sqrt(d)) * (2 * uniforms - 1)
+
+    def variance(self, d: int) -> float:
+        """E|noise|^2 = sigma^2/3."""
+        return self.sigma**2 / 3
+
+
+class Rademacher(Noise):
+    """Independent entries, sigma/sqrt(d) or -sigma/sqrt(d) with probability 1/2 each."""
+
+    def sample(self, uniforms: Samples, d: int) -> Samples:
+        """Make samples (n, d, R) of uniform numbers (n, d, R)."""
+        return np.where(uniforms < 0.5, -1.0, 1.0) * (self.sigma / math.sqrt(d))
+
+    def variance(self, d: int) -> float:
+        """E|noise|^2 = sigma^2."""
+        return self.sigma**2
+
+
+class Ball(Noise):
+    """Uniform on the ball of radius sigma."""
+
+    def uniforms(self, d: int) -> int:
+        """Return d + 1: for the direction, and for the length."""
+        return d + 1
+
+    def sample(self, uniforms: Samples, d: int) -> Samples:
+        """Make samples (n, d, R) of uniform numbers (n, d + 1, R).
+
+        The direction is that of a normal vector, the length sigma u^(1/d).
+        """
+        normal = ndtri(np.clip(uniforms[:, :d], 1e-300, None))
+        length = self.sigma * uniforms[:, d:] ** (1 / d)
+        vectors: Samples = length * normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        return vectors
+
+    def variance(self, d: int) -> float:
+        """E|noise|^2 = sigma^2 d/(d + 2)."""
+        return self.sigma**2 * d / (d + 2)

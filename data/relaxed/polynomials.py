@@ -1,0 +1,122 @@
+"""Polynomials of one variable: their exact relaxed smoothness, and EPISODE's quartics."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.typing import ArrayLike, NDArray
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.relaxed.noise import Noise
+from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+
+
+def smallest_offset(coefficients: Sequence[float], L1: float) -> float:
+    """Return the smallest L0 with |p''| <= L0 + L1 |p'| everywhere, for degree >= 2 and L1 > 0.
+
+    |p''| - L1 |p'| is largest where p' = 0 or p''' = +- L1 p'', or is nowhere positive.
+
+    Parameters
+    ----------
+    coefficients : sequence of float
+        Of 1, x, x^2, ...
+    """
+    first = Polynomial(coefficients).deriv()
+    second, third = first.deriv(), first.deriv(2)
+    places = [first.roots(), (third - L1 * second).roots(), (third + L1 * second).roots()]
+    x = np.concatenate(places)
+    x = x.real[np.abs(x.imag) <= 1e-7 * (1 + np.abs(x))]
+    return float(max(0.0, np.max(np.abs(second(x)) - L1 * np.abs(first(x)), initial=0.0)))
+
+
+def slope_offset(m: float, L1: float) -> float:
+    """Return an L0 for every function with p' = 4x^3 - 9x^2 + cx + 1, |c| <= m, and any L1 > 0.
+
+    With t = |x|, |p''| <= 12t^2 + 18t + m and |p'| >= 4t^3 - 9t^2 - mt - 1; the difference is
+    largest at the positive root t of its derivative.
+    """
+    b = 24 + 18 * L1
+    t = (b + math.sqrt(b**2 + 48 * L1 * (18 + L1 * m))) / (24 * L1)
+    return 12 * t**2 + 18 * t + m - L1 * (4 * t**3 - 9 * t**2 - m * t - 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quartics(RelaxedProblem):
+    """EPISODE's synthetic problem: two quartics whose distance grows with H.
+
+    f_1 = x^4 - 3x^3 + H x^2 + x,  f_2 = x^4 - 3x^3 - 2H x^2 + x, so
+    f = x^4 - 3x^3 - (H/2) x^2 + x and f_i' - f' = 3Hx and -3Hx.
+
+    With rho = 2 the best kappa is 3 H x*: the supremum of 3H|x| - |f'(x)| is at x*.
+    Source: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5; their runs start at 1.
+
+    Parameters
+    ----------
+    H : array (1, 1, R) or (1, 1, 1)
+        The heterogeneity.
+    minimiser : array (1, 1, R) or (1, 1, 1)
+        The global minimiser of f.
+    """
+
+    H: Array
+    minimiser: Array
+
+    name: ClassVar[str] = "episode-quartics"
+    per_run: ClassVar[tuple[str, ...]] = ("start", "H", "minimiser")
+    n: ClassVar[int] = 2
+
+    @classmethod
+    def of(cls, H: ArrayLike, *, x_0: float = 1.0, noise: Noise | None = None) -> Self:
+        """Make the problem for one H, or for one in every run, (1, 1, R).
+
+        Raises
+        ------
+        Refusal
+            If an H is not positive.
+        """
+        values = np.asarray(H, dtype=np.float64).reshape(1, 1, -1)
+        if not (values > 0).all():
+            raise Refusal(f"H = {values.min()} is not possible; give positive numbers")
+        return cls(start=start_at(x_0), noise=noise, H=values, minimiser=_largest_root(values))
+
+    @property
+    def solution(self) -> Array:
+        """The global minimiser of f, (1, 1, R) or (1, 1, 1)."""
+        return self.minimiser
+
+    def grad(self, x: Array) -> Array:
+        """f_i' = 4x^3 - 9x^2 + 2Hx + 1 and 4x^3 - 9x^2 - 4Hx + 1."""
+        slopes = array_namespace(x).concat([2 * self.H, -4 * self.H], axis=0)
+        return ((4 * x - 9) * x + slopes) * x + 1
+
+    def value(self, x: Array) -> Array:
+        """Return f at (1, 1, R), as (R,)."""
+        return ((((x - 3) * x - self.H / 2) * x + 1) * x)[0, 0, :]
+
+    def gap(self, x: Array) -> Array:
+        """Taylor's formula at x*: s^2 (f''(x*)/2 + (4x* - 3) s + s^2) with s = x - x*."""
+        star = self.minimiser
+        half = 6 * star * star - 9 * star - self.H / 2
+        s = x - star
+        return (s * s * (half + (4 * star - 3) * s + s * s))[0, 0, :]
+
+    def relaxed(self, L1: float | None = None) -> RelaxedConstants:
+        """Return the least L0 with which f_1, f_2, f are (L0, L1)-smooth; L1 = 2 by default."""
+        if self.H.shape[2] > 1:
+            raise Refusal("the constants are those of one H; make the problem for that H alone")
+        H, L1 = float(self.H[0, 0, 0]), 2.0 if L1 is None else L1
+        L0 = max(smallest_offset((0, 1, c, -3, 1), L1) for c in (H, -2 * H, -H / 2))
+        kappa = 3 * H * float(self.minimiser[0, 0, 0])
+        return RelaxedConstants(L0, L1, kappa, 2.0, self._sigma(), self._gap_at_start())
+
+
+def _largest_root(H: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest root of 4x^3 - 9x^2 - Hx + 1, by Newton's method from the right of it."""
+    x = 3 + np.sqrt(H)
+    for _ in range(60):
+        x = x - (((4 * x - 9) * x - H) * x + 1) / ((12 * x - 18) * x - H)
+    return x

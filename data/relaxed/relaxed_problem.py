@@ -1,0 +1,181 @@
+"""Problems whose smoothness may grow with the gradient: (L0, L1)-smooth functions of n clients.
+
+A function h is (L0, L1)-smooth if |Hess h(x)| <= L0 + L1 |grad h(x)| for all x. The problems here
+have what the engine asks of a problem, no ridge, a starting point and, if wanted, gradient noise.
+"""
+
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.relaxed.noise import Noise
+
+
+@dataclass(frozen=True)
+class RelaxedConstants:
+    """The constants of EPISODE's assumptions; NaN where one is not known.
+
+    Parameters
+    ----------
+    L0, L1 : float
+        Every f_i is (L0, L1)-smooth.
+    kappa, rho : float
+        |grad f_i(x)| <= kappa + rho |grad f(x)| for all x and i.
+    sigma : float
+        |g_i(x; sample) - grad f_i(x)| <= sigma almost surely.
+    Delta : float
+        f(x_0) - inf f.
+    """
+
+    L0: float
+    L1: float
+    kappa: float = math.nan
+    rho: float = math.nan
+    sigma: float = 0.0
+    Delta: float = math.nan
+
+    mu: ClassVar[float] = 0.0
+    """Strong convexity is not assumed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RelaxedProblem(ABC):
+    """Minimise f = (1/n) sum_i f_i, perhaps not convex.
+
+    Arrays are (n, d, R): clients, features, runs; a point that all clients share is (1, d, R).
+    Fields named in ``per_run`` have the runs on their last axis and may differ between runs.
+
+    Parameters
+    ----------
+    start : array (1, d, R) or (1, d, 1)
+        Where runs start, x_0.
+    noise : Noise, optional
+        The law of the noise of stochastic gradients.
+    """
+
+    start: Array
+    noise: Noise | None = None
+
+    name: ClassVar[str]
+    per_run: ClassVar[tuple[str, ...]] = ("start",)
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.start.shape[1])
+
+    @property
+    def x_0(self) -> Array:
+        """Where runs start: (d,), or (d, R) if it differs between runs."""
+        return _flat(self.start)
+
+    @property
+    @abstractmethod
+    def solution(self) -> Array:
+        """A global minimiser of f, (1, d, R) or (1, d, 1); NaN if the infimum is not attained."""
+
+    @property
+    def x_star(self) -> Array:
+        """A global minimiser of f: (d,), or (d, R) if it differs between runs."""
+        return _flat(self.solution)
+
+    @abstractmethod
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
+
+    @abstractmethod
+    def value(self, x: Array) -> Array:
+        """F at shared points (1, d, R), as an array (R,)."""
+
+    @abstractmethod
+    def gap(self, x: Array) -> Array:
+        """f(x) - inf f at shared points (1, d, R), as an array (R,)."""
+
+    @abstractmethod
+    def relaxed(self, L1: float | None = None) -> RelaxedConstants:
+        """Return the constants for a given L1, by default for one that is natural."""
+
+    @cached_property
+    def constants(self) -> RelaxedConstants:
+        """The constants for the natural L1."""
+        return self.relaxed()
+
+    @property
+    def f_star(self) -> float:
+        """The infimum of f, for a problem that is the same in all runs."""
+        return float((self.value(self.start) - self.gap(self.start))[0])
+
+    @property
+    def plain(self) -> Self:
+        """The problem itself: there is no ridge to move."""
+        return self
+
+    @property
+    def composite(self) -> NoReturn:
+        """Refused: there is no ridge that could be taken out.
+
+        Raises
+        ------
+        Refusal
+            Always.
+        """
+        raise Refusal(
+            f"{self.name} has no view with a shared ridge g; choose a method that minimises f alone"
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the class and all its fields."""
+        return hashlib.sha256(json.dumps(_described(self)).encode()).hexdigest()
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What defines the problem, ready for JSON."""
+        noise = _described(self.noise) if self.noise else None
+        return {
+            "name": self.name,
+            "n": self.n,
+            "d": self.d,
+            "noise": noise,
+            "fingerprint": self.fingerprint,
+        }
+
+    def _sigma(self) -> float:
+        return self.noise.sigma if self.noise else 0.0
+
+    def _gap_at_start(self) -> float:
+        return float(array_namespace(self.start).max(self.gap(self.start)))
+
+
+def _flat(x: Array) -> Array:
+    return x[0, :, 0] if x.shape[2] == 1 else x[0, :, :]
+
+
+def _described(value: Any) -> Any:
+    """Return a dataclass of numbers, texts and numpy arrays as JSON values."""
+    if is_dataclass(value):
+        return [
+            type(value).__qualname__,
+            {f.name: _described(getattr(value, f.name)) for f in fields(value)},
+        ]
+    return np.asarray(value).tolist() if value is not None else None
+
+
+def start_at(x_0: ArrayLike) -> Array:
+    """Return a number, a point (d,) or points (1, d, R) as the start of a problem, (1, d, .)."""
+    start = np.atleast_1d(np.asarray(x_0, dtype=np.float64))
+    return start if start.ndim == 3 else start[None, :, None]

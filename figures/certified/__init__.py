@@ -1,0 +1,1 @@
+"""Certified against published rates and parameters."""

@@ -1,0 +1,239 @@
+"""Contests between the paper's parameters and certified ones, in promise and in measurement."""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.figures.locodl.panels import Panel
+from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.selector import compressor as select_compressor
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.certificates.certify import Weights, certify
+from bitbound.theory.certificates.search import optimise, per_decade
+from bitbound.theory.certificates.summary import published
+from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import method_entry
+from bitbound.theory.worlds.orbits import orbits
+
+MEASURED = 1e-5
+"""The f - f* to which runs are measured, or the best that both kinds of parameters reach."""
+
+MOST_ITERATIONS = 30_000
+"""Iterations at which a run is given up."""
+
+KS = (1, 2, 4, 8, 16, 32)
+"""The k among which the compressor rand-k + natural is chosen."""
+
+
+@dataclass(frozen=True)
+class ParameterContest:
+    """A method on a panel: the paper's parameters, and how to look for better ones.
+
+    Parameters
+    ----------
+    panel : Panel
+        The problem, its condition number, and the bits at which a run is given up.
+    method, rule, compressor, options
+        As in a curve of the paper's figures.
+    weights : "fixed" or "free"
+        Of the Lyapunov function in the search.
+    evaluations : int
+        Programmes per search.
+    seeds : int
+        Runs measured.
+    folder : Path
+        Where the traces are kept.
+    """
+
+    panel: Panel
+    method: str
+    rule: str
+    compressor: str | None
+    options: tuple[tuple[str, float], ...]
+    weights: Weights
+    evaluations: int
+    seeds: int
+    folder: Path
+
+    def trace(self) -> "Saving":
+        """Optimise, certify and run both kinds of parameters."""
+        problem = _problem(self.panel.problem, self.panel.kappa)
+        entry = method_entry(self.method)
+        sent = select_compressor(self.compressor) if self.compressor else None
+        paper = entry.parameters(problem, sent, self.rule, **dict(self.options))
+        where = Setting.of(paper, problem, sent)
+        unit = replace(where, constants=_in_units_of_mu(where.constants))
+        same = entry.rules[self.rule](unit, **dict(self.options))
+        _, cost = orbits(same, where.n, where.d, where.compressor)
+        _, decrease = published(entry, same, unit)
+        candidates: list[Compressor | None] = [None]
+        if self.compressor:
+            candidates = [
+                select_compressor(f"rand-k:{k}+natural") for k in KS if k <= max(1, where.d // 2)
+            ]
+        found = optimise(
+            self.method,
+            where.n,
+            where.mu,
+            where.L,
+            where.d,
+            candidates,
+            weights=self.weights,
+            evaluations=self.evaluations,
+            starts=1,
+        )
+        chosen = found.compressor if self.compressor else None
+        first = self._run(paper, problem, sent)
+        second = self._run(found.method, problem, chosen)
+        accuracy = max(MEASURED, _reached(first), _reached(second))
+        return Saving(
+            panel=self.panel.problem,
+            method=self.method,
+            paper=_text(paper, sent),
+            chosen=_text(found.method, chosen),
+            published=per_decade(cost, decrease).uplink_bits,
+            certified=per_decade(cost, _certified_decrease(same, unit)).uplink_bits,
+            optimal=found.cost.uplink_bits,
+            accuracy=accuracy,
+            measured=_bits(first, accuracy),
+            measured_optimal=_bits(second, accuracy),
+        )
+
+    def _run(self, method: Method, problem: Problem, sent: Compressor | None) -> Trace:
+        budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
+        return Store(self.folder).trace(method, problem, sent, seeds=self.seeds, budget=budget)
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What certified parameters save on a panel, in uplink bits per client.
+
+    Attributes
+    ----------
+    panel, method
+        Where.
+    paper, chosen : str
+        Both kinds of parameters.
+    published, certified : float
+        Per decade of the Lyapunov function with the paper's parameters: by the theorem, and by
+        the certificate.
+    optimal : float
+        Per decade, certified, with the parameters found.
+    accuracy : float
+        The f - f* that both kinds of runs reach.
+    measured, measured_optimal : float
+        To this accuracy, medians over the seeds.
+    """
+
+    panel: str
+    method: str
+    paper: str
+    chosen: str
+    published: float
+    certified: float
+    optimal: float
+    accuracy: float
+    measured: float
+    measured_optimal: float
+
+    @property
+    def promised_saving(self) -> float:
+        """How many times fewer bits are promised."""
+        return self.published / self.optimal
+
+    @property
+    def measured_saving(self) -> float:
+        """How many times fewer bits are measured."""
+        return self.measured / self.measured_optimal
+
+
+def _in_units_of_mu(constants: Constants) -> Constants:
+    """Return the constants in the unit of f in which mu = 1, where the solver is most exact."""
+    mu = constants.mu
+    return Constants(1.0, constants.L_i / mu, constants.L_f / mu)
+
+
+def _certified_decrease(method: Method, where: Setting) -> float:
+    try:
+        return certify(method, where).decrease
+    except Refusal:  # the solver is too inexact, at a very large kappa
+        return math.nan
+
+
+def _reached(trace: Trace) -> float:
+    """Return the worst over the runs of the best f - f* of a run."""
+    return float(max(np.nanmin(trace.run(i)["gap"]) for i in range(len(trace.seeds))))
+
+
+def _bits(trace: Trace, accuracy: float) -> float:
+    return float(np.median(trace.bits_to(accuracy)))
+
+
+def _text(method: Method, sent: Compressor | None) -> str:
+    values = ", ".join(
+        f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in asdict(method).items()  # type: ignore[call-overload]
+    )
+    return f"{values}; {sent.name}" if sent else values
+
+
+@lru_cache(maxsize=2)
+def _problem(selector: str, kappa: float) -> Problem:
+    return select_problem(selector, kappa=kappa, download=False)
+
+
+def parameter_contests(seeds: int, folder: Path) -> tuple[ParameterContest, ...]:
+    """Return the contests on the panels of Figures 1 to 4, or on embedded data."""
+    found = []
+    for panel in _panels():
+        own = {c.method: c for c in panel.curves if c.compressor in (None, _natural(c.k))}
+        for method, weights, evaluations in (
+            ("locodl", "free", 80),
+            ("diana", "free", 80),
+            ("adiana", "fixed", 80),
+            ("scaffnew", "fixed", 80),
+            ("compressed-scaffnew", "fixed", 80),
+        ):
+            curve = own.get(method)
+            rule = {"diana": "a"}.get(method, "paper")
+            found.append(
+                ParameterContest(
+                    panel,
+                    method,
+                    rule,
+                    curve.compressor if curve else None,
+                    curve.options if curve else (),
+                    weights,  # type: ignore[arg-type]
+                    evaluations,
+                    seeds,
+                    folder,
+                )
+            )
+    return tuple(found)
+
+
+def _natural(k: int | None) -> str:
+    return f"rand-k:{k}+natural"
+
+
+def _panels() -> list[Panel]:
+    """Return the paper's panels whose data is on this machine, or the demonstration's first."""
+    panels = []
+    for number in FIGURES:
+        for panel in paper_figure(number).panels:
+            try:
+                _problem(panel.problem, panel.kappa)
+            except Refusal:
+                continue
+            panels.append(panel)
+    return panels or [demonstration().panels[0]]

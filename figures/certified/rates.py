@@ -1,0 +1,96 @@
+"""Certified against published factors of all methods, over kappa, omega and n."""
+
+from dataclasses import dataclass
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting, published, verdict
+from bitbound.theory.theorems.catalogue import METHODS
+
+KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
+OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)
+CLIENTS = (2, 5, 10, 30, 100)
+CENTRE = (10, 100.0, 9.0)
+"""n, kappa and omega where the others vary."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """1 - factor of a method in one family, published and certified.
+
+    Attributes
+    ----------
+    method, rule : str
+        The method and the rule of its parameters.
+    n, kappa, omega
+        The family.
+    varied : str
+        Which of the three differs from the centre, or "" at the centre.
+    published, certified : float
+        NaN where no theorem applies, or nothing is certified.
+    reason : str
+        Why nothing is certified.
+    """
+
+    method: str
+    rule: str
+    n: int
+    kappa: float
+    omega: float
+    varied: str
+    published: float
+    certified: float
+    reason: str
+
+    @property
+    def central(self) -> bool:
+        """Whether this is the family that the others vary."""
+        return not self.varied
+
+    @property
+    def looseness(self) -> float:
+        """Certified over published decrease."""
+        return self.certified / self.published
+
+    @property
+    def verdict(self) -> str:
+        """In words: tight, loose by which factor, or why there is no certificate."""
+        return self.reason or verdict(self.published, self.certified)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """All that is asked about one method: every rule, over the grid."""
+
+    method: str
+
+    def trace(self) -> list[Rate]:
+        """Certify all."""
+        n, kappa, omega = CENTRE
+        grid = [("", CENTRE)]
+        grid += [("kappa", (n, value, omega)) for value in KAPPAS]
+        if METHODS[self.method].method.needs.compressor is not None:
+            grid += [("omega", (n, kappa, value)) for value in OMEGAS]
+        grid += [("n", (value, kappa, omega)) for value in CLIENTS]
+        return [
+            compared_rate(self.method, rule, *family, varied)
+            for rule in METHODS[self.method].rules
+            for varied, family in grid
+        ]
+
+
+def compared_rate(
+    name: str, rule: str, n: int, kappa: float, omega: float, varied: str = ""
+) -> Rate:
+    """Certify a method with the parameters of a rule in one family."""
+    entry, nan = METHODS[name], float("nan")
+    compressed = entry.method.needs.compressor is not None
+    decrease, proved, reason = nan, nan, ""
+    try:
+        where = class_setting(entry.method, n, kappa, omega if compressed else None, None, 1)
+        method = entry.rules[rule](where)
+        _, decrease = published(entry, method, where)
+        proved = certify(method, where).decrease
+    except Refusal as error:
+        reason = str(error)
+    return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)

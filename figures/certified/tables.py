@@ -1,0 +1,82 @@
+"""Tables of certified against published rates, and of the bits saved."""
+
+import math
+import textwrap
+
+from bitbound.figures.certified.contest import Saving
+from bitbound.figures.certified.rates import Rate
+from bitbound.figures.locodl.panels import METHOD_LABELS
+from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+
+
+def rates_table(measured: list[Rate]) -> str:
+    """Tabulate at one family what each method's theorem loses."""
+    rows = [
+        (
+            METHOD_LABELS.get(rate.method, rate.method),
+            rate.rule,
+            _small(rate.published),
+            _small(rate.certified),
+            "not certified (below)" if rate.reason else rate.verdict,
+        )
+        for rate in measured
+        if rate.central
+    ]
+    notes = [
+        textwrap.fill(
+            f"{METHOD_LABELS.get(rate.method, rate.method)}, {rate.rule}: {rate.reason}", WIDTH
+        )
+        for rate in measured
+        if rate.central and rate.reason
+    ]
+    first = next(rate for rate in measured if rate.central)
+    caption = (
+        f"1 - factor per step at n = {first.n}, kappa = {first.kappa:g}, omega = {first.omega:g} "
+        "(alpha = 1/(1 + omega) for contractions): published and certified, with the weights of "
+        "the method's Lyapunov function"
+    )
+    header = ("method", "rule", "published", "certified", "the theorem is")
+    parts = [textwrap.fill(caption, WIDTH), table(header, rows, texts=2), "\n".join(notes)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def savings_table(savings: list[Saving]) -> str:
+    """Tabulate per panel and method the bits in promise and in measurement."""
+    rows: list[tuple[str, ...]] = []
+    for panel in dict.fromkeys(saving.panel for saving in savings):
+        rows.append((panel, *[""] * 7))
+        rows += [_row(saving) for saving in savings if saving.panel == panel]
+    caption = (
+        "Bits per client with the paper's parameters and with certified ones: promised per decade "
+        "of the Lyapunov function, and measured to f - f*; the paper's DIANA has the parameters of "
+        "the general convex theorem, arXiv:1905.11261"
+    )
+    header = ("", "paper", "certified", "saved", "to", "paper", "certified", "saved")
+    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"
+
+
+def _row(saving: Saving) -> tuple[str, ...]:
+    return (
+        f"  {METHOD_LABELS.get(saving.method, saving.method)}",
+        _count(saving.published),
+        _count(saving.optimal),
+        _times(saving.promised_saving),
+        accuracy_name(float(f"{saving.accuracy:.0e}")),
+        _count(saving.measured),
+        _count(saving.measured_optimal),
+        _times(saving.measured_saving),
+    )
+
+
+def _small(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "-"
+
+
+def _count(value: float) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return f"{value / 1e3:,.0f}k" if value >= 1e4 else f"{value:,.0f}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.3g}x" if math.isfinite(value) else "-"

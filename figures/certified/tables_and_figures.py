@@ -1,0 +1,73 @@
+"""Certified against published: rates of all methods, and bits saved by certified parameters."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bitbound.data.files.cache import write_atomically
+from bitbound.figures.certified.contest import parameter_contests
+from bitbound.figures.certified.drawing import draw_rates, draw_savings
+from bitbound.figures.certified.rates import Rate, Rates
+from bitbound.figures.certified.tables import rates_table, savings_table
+from bitbound.figures.pool import traces
+from bitbound.theory.theorems.catalogue import METHODS
+
+
+def certified(
+    folder: Path,
+    *,
+    seeds: int = 1,
+    processes: int | None = None,
+    tell: Callable[[str], None] = print,
+) -> list[Path]:
+    """Compare certified and published rates and parameters; write tables and figures.
+
+    Parameters
+    ----------
+    folder : Path
+        Where everything goes.
+    seeds : int
+        Runs of each measurement.
+    processes : int, optional
+        Parallel processes; by default one for every core.
+    tell : callable
+        Told the tables.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    jobs = parameter_contests(seeds, folder / "traces")
+    parts = [*jobs, *map(Rates, METHODS)]
+    results: dict[Any, Any] = dict(traces(parts, processes))  # type: ignore[arg-type]
+    savings: list[Any] = [results[job] for job in jobs]
+    measured: list[Rate] = [rate for part in parts[len(jobs) :] for rate in results[part]]
+    tell(rates_table(measured))
+    tell("\n" + savings_table(savings))
+    paths = [
+        _write(folder / "rates.json", [asdict(rate) for rate in measured]),
+        *draw_rates(measured, folder),
+    ]
+    paths += [
+        _write(folder / "savings.json", [asdict(saving) for saving in savings]),
+        *draw_savings(savings, folder),
+    ]
+    text = f"{rates_table(measured)}\n\n{savings_table(savings)}\n"
+    write_atomically(folder / "certified.txt", lambda file: file.write(text.encode()))
+    tell(f"\nwritten to {folder}")
+    return [*paths, folder / "certified.txt"]
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    clean = [{key: _finite(value) for key, value in row.items()} for row in rows]
+    text = json.dumps(clean, indent=1, allow_nan=False)
+    write_atomically(path, lambda file: file.write(text.encode()))
+    return path
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""The experiments with clipped methods."""

@@ -1,0 +1,222 @@
+"""Many methods on one problem: the whole grid of step sizes and thresholds, and the best of it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
+from bitbound.data.relaxed.noise import Uniform
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.figures.pool import traces
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.grid import Grid
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.clipping import CLIPPING
+
+J = TypeVar("J")
+Values = NDArray[np.float64]
+
+PROBLEMS: dict[str, Callable[[Values], Any]] = {
+    "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),
+    "crossed cosh": lambda X: crossed_cosh(X, Uniform(1.0)),
+    "tilted wells": lambda kappa: tilted_wells(kappa, Uniform(1.0)),
+}
+"""Problems by name; each takes the values of the contest's axis, (1, 1, R)."""
+LOCAL_STEPS = 8
+"""I of all contests."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A family of problems, the grid that every method is tuned on, and the rounds.
+
+    Parameters
+    ----------
+    problem : str
+        Name in ``PROBLEMS``.
+    axis : str
+        The symbol of the parameter that the problems differ in.
+    values : tuple of float
+        Its values.
+    etas, taus : tuple of float
+        Step sizes and thresholds of the grid.
+    rounds : int
+        Length of every run.
+    tuning : int
+        A method is tuned for its first so many rounds.
+    accuracy : float
+        The f - f* at which a method has arrived.
+    participants : int, optional
+        Clients of a round; all if left open.
+    """
+
+    problem: str
+    axis: str
+    values: tuple[float, ...]
+    etas: tuple[float, ...]
+    taus: tuple[float, ...]
+    rounds: int
+    tuning: int
+    accuracy: float
+    participants: int | None = None
+
+    def grid(self, method: str, seeds: int) -> Grid:
+        """Return the batch of runs of a method; its shape is (values, etas, taus, seeds)."""
+        taus = self.taus if CLIPPING[method].clips else (np.inf,)
+        return Grid({self.axis: self.values, "eta": self.etas, "tau": taus}, seeds)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A method in a contest, a job for the pool."""
+
+    contest: Contest
+    method: str
+    seeds: int
+    folder: Path
+
+    def trace(self) -> Trace:
+        """Load the trace of the whole grid, or compute and keep it."""
+        contest = self.contest
+        grid = contest.grid(self.method, self.seeds)
+        return Store(self.folder).trace(
+            CLIPPING[self.method].make(grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants),
+            PROBLEMS[contest.problem](grid[contest.axis]),
+            seeds=grid.runs,
+            budget=Budget(rounds=contest.rounds),
+            record=Record(1.02, 1),
+        )
+
+
+@dataclass(frozen=True)
+class Best:
+    """What a method does with its best step size and threshold, for one value of the axis.
+
+    Attributes
+    ----------
+    eta, tau : float
+        The best pair of the grid.
+    rounds : (K,)
+        The rounds that are recorded.
+    gap : (K, seeds)
+        f - f*; infinite where a run has diverged.
+    distance : (K, seeds)
+        |x - x*|^2.
+    fastest, lowest : float
+        The best of the whole grid in one respect only: the round from which the median gap is at
+        most the accuracy for good, and the median gap in the last fifth of the rounds.
+    """
+
+    eta: float
+    tau: float
+    rounds: NDArray[np.int64]
+    gap: Values
+    distance: Values
+    fastest: float
+    lowest: float
+
+    @property
+    def end(self) -> float:
+        """Median gap, over seeds, in the last fifth of the rounds."""
+        return float(_end(self.rounds, self.gap))
+
+    def reach(self, accuracy: float) -> float:
+        """Return the round from which the median gap is at most an accuracy for good."""
+        return float(_reach(self.rounds, self.gap, accuracy))
+
+
+Results = dict[str, list[Best]]
+"""For every method, the best of its grid for every value of the axis."""
+
+
+def hold(
+    contests: Iterable[Contest],
+    methods: Iterable[str],
+    folder: Path,
+    seeds: int,
+    processes: int | None,
+) -> dict[Contest, Results]:
+    """Run the methods in all contests, in parallel processes, and tune each for every value."""
+    methods = list(methods)
+    jobs = [Entrant(contest, name, seeds, folder) for contest in contests for name in methods]
+    results: dict[Contest, Results] = {job.contest: {name: [] for name in methods} for job in jobs}
+    for job, trace in finished(jobs, processes):
+        results[job.contest][job.method] = tuned(job, trace)
+    return results
+
+
+def finished(jobs: Iterable[J], processes: int | None) -> Iterator[tuple[J, Trace]]:
+    """Return the trace of every job that has a ``trace()``, as the pool finishes them."""
+    yield from cast(Any, traces)(jobs, processes)
+
+
+def tuned(job: Entrant, trace: Trace) -> list[Best]:
+    """Choose for every value the pair with the least gap in the rounds shown.
+
+    That is the median over seeds of the geometric mean over the recorded
+    rounds 1 to ``tuning``.
+    """
+    contest, grid = job.contest, job.contest.grid(job.method, job.seeds)
+    taus = grid.axes["tau"]
+    rounds, gap = by_round(trace, "gap")
+    _, distance = by_round(trace, "distance")
+    gap, distance = (x.reshape(len(rounds), *grid.shape) for x in (gap, distance))
+    early = (rounds > 0) & (rounds <= contest.tuning)
+    score = np.median(np.log(np.maximum(gap[early], 1e-300)).mean(axis=0), axis=-1)
+    best = []
+    for place in range(len(contest.values)):
+        eta, tau = map(int, np.unravel_index(np.argmin(score[place]), score[place].shape))
+        some: Any = (slice(None), place, eta, tau)
+        best.append(
+            Best(
+                contest.etas[eta],
+                taus[tau],
+                rounds,
+                gap[some],
+                distance[some],
+                fastest=float(_reach(rounds, gap[:, place], contest.accuracy).min()),
+                lowest=float(_end(rounds, gap[:, place]).min()),
+            )
+        )
+    return best
+
+
+def _end(rounds: NDArray[np.int64], gap: Values) -> Values:
+    """Median over seeds of the median gap in the last fifth of the rounds; (K, ..., seeds)."""
+    late = gap[rounds >= 0.8 * rounds[-1]]
+    end: Values = np.median(np.median(late, axis=0), axis=-1)
+    return end
+
+
+def _reach(rounds: NDArray[np.int64], gap: Values, accuracy: float) -> Values:
+    """First recorded round from which the median gap over seeds is at most an accuracy."""
+    return settled(rounds, np.median(gap, axis=-1), accuracy)
+
+
+def settled(rounds: NDArray[np.int64], values: Values, limit: float) -> Values:
+    """Return the recorded round from which values (K, ...) are at most a limit for good, (...).
+
+    It is infinite where they are above it at the end.
+    """
+    above = values > limit
+    last = len(rounds) - 1 - np.argmax(above[::-1], axis=0)
+    following = np.append(rounds.astype(float), np.inf)[last + 1]
+    return np.where(above.any(axis=0), following, float(rounds[0]))
+
+
+def by_round(trace: Trace, column: str) -> tuple[NDArray[np.int64], Values]:
+    """Return the recorded rounds, (K,), and a column there, (K, R).
+
+    After a run has diverged its values are infinite, and 0 after it has reached its accuracy.
+    """
+    rounds, row = np.unique(trace.columns["rounds"], return_inverse=True)
+    after = [0.0 if ending == "gap" else np.inf for ending in trace.ending]
+    values = np.repeat(np.array(after)[None, :], len(rounds), axis=0)
+    values[row, trace.columns["run"]] = trace.columns[column]
+    values[np.isnan(values)] = np.inf
+    return rounds, values

@@ -1,0 +1,220 @@
+"""The experiments with clipped methods: figures, tables and verdicts.
+
+Source of the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5 and appendix E.2, and the
+talk on EPISODE++ (NeurIPS 2023).
+"""
+
+import math
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
+from bitbound.figures.episode import verdicts as episode_verdicts
+from bitbound.figures.episode.clipping_drawing import (
+    against_promise,
+    against_slope,
+    draw_comparison,
+    figure_3,
+)
+from bitbound.figures.episode.contest import Contest, Results, hold
+from bitbound.figures.episode.hard_family import DELTA, EPSILON, SLOPES, best_rounds
+from bitbound.figures.episode.theorem_runs import theorem_runs
+from bitbound.figures.text.tables import table
+from bitbound.figures.text.verdicts import written
+from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.clipping_complexity import (
+    ComplexityRow,
+    episode_table,
+    minibatch_lower_bound,
+    partial_participation_table,
+)
+
+SEEDS = 20
+"""Seeds of every point of a grid."""
+
+SYNTHETIC = Contest(
+    "quartics",
+    "H",
+    (1, 2, 4, 8),
+    (0.1, 0.01, 0.001),
+    (5, 10, 15),
+    rounds=500,
+    tuning=100,
+    accuracy=0.1,
+)
+"""Figure 3 of the EPISODE paper, with its grid."""
+NEEDED = Contest(
+    "crossed cosh", "X", (10, 15), tuple(10.0**-k for k in range(1, 8)), (1, 10, 100),
+    rounds=500, tuning=500, accuracy=0.01,
+)  # fmt: skip
+"""Where clipping is needed."""
+PARTIAL = tuple(
+    Contest(
+        "tilted wells", "kappa", (10,), (0.1, 0.03, 0.01, 0.003, 0.001), (3, 10, 30, 100),
+        rounds=600, tuning=600, accuracy=0.01, participants=S,
+    )
+    for S in (20, 4, 1)
+)  # fmt: skip
+"""Partial participation; of 20 clients, S take part in a round."""
+CONSTANTS = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma=1.0, Delta=math.cosh(3.0) - 1)
+"""Where the complexity tables are evaluated: f_i = cosh x +- x from x_0 = 3 with noise."""
+SMOOTHNESS = math.cosh(3.0)
+"""Largest |f_i''| where f(x) <= f(x_0)."""
+
+
+def main(
+    folder: Path,
+    *,
+    seeds: int = SEEDS,
+    processes: int | None = None,
+    tell: Callable[[str], None] = print,
+) -> list[Path]:
+    """Run what is missing, draw all figures, and tell tables and verdicts.
+
+    Parameters
+    ----------
+    folder : Path
+        Figures go here, traces into its folder ``traces``.
+    seeds : int
+        Seeds of every point of a grid.
+    processes : int, optional
+        Parallel processes; by default one for every core.
+    tell : callable
+        Told every text that is worth reading.
+
+    Returns
+    -------
+    list of Path
+        The files drawn.
+    """
+    traces = folder / "traces"
+    federated = [name for name, entry in CLIPPING.items() if entry.federated]
+    results = hold([SYNTHETIC, NEEDED], CLIPPING, traces, seeds, processes)
+    results |= hold(PARTIAL, federated, traces, seeds // 2, processes)
+    synthetic, needed = results[SYNTHETIC], results[NEEDED]
+    partial = [results[contest] for contest in PARTIAL]
+
+    paths = figure_3(SYNTHETIC, synthetic, folder)
+    panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
+    paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
+    _tell_contest(tell, "Figure 3, with all methods", SYNTHETIC, synthetic)
+    tell(written(episode_verdicts.synthetic(SYNTHETIC, synthetic)))
+
+    panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
+    paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
+    _tell_contest(tell, "Where clipping is needed", NEEDED, needed)
+    tell(written(episode_verdicts.needed(NEEDED, needed)))
+
+    panels = [
+        (f"S = {contest.participants} of 20", contest, result, 0)
+        for contest, result in zip(PARTIAL, partial, strict=True)
+    ]
+    paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
+    for contest, result in zip(PARTIAL, partial, strict=True):
+        _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
+    tell(written(episode_verdicts.partial(PARTIAL, partial)))
+
+    rounds = best_rounds(traces, processes)
+    bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, EPSILON) for M in SLOPES])
+    paths += against_slope(SLOPES, rounds, bound, folder)
+    tell("\nRounds on the hard family, best of the grid\n" + _rounds_table(rounds, bound))
+    tell(written(episode_verdicts.lower_bound(SLOPES, rounds, bound)))
+
+    runs = theorem_runs(traces, max(1, seeds // 5), processes)
+    paths += against_promise(runs, folder)
+    tell("\nRuns with the parameters of Theorem 1")
+    tell(written(episode_verdicts.theorem(runs)))
+
+    tell("\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
+    tell("\n" + "\n".join(map(str, paths)))
+    return paths
+
+
+def complexity_tables(
+    constants: RelaxedConstants,
+    L: float,
+    *,
+    n: int = 8,
+    S: int = 2,
+    I: int = 8,  # noqa: E741  (the paper's symbol)
+    epsilon: float = 0.1,
+) -> str:
+    """Write the complexity tables of both papers at given constants: orders, not bounds.
+
+    L is the smoothness where a method assumes one.
+    """
+    c = constants
+    setting = (
+        f"L0 = {c.L0:g}, L1 = {c.L1:g}, kappa = {c.kappa:g}, rho = {c.rho:g}, "
+        f"sigma = {c.sigma:g},\nDelta = {c.Delta:.3g}, L = {L:.3g}, eps = {epsilon:g}, I = {I}"
+    )
+    parts = [
+        f"Complexities, as orders without constants, at\n{setting}",
+        f"\nEPISODE, Table 1, N = {n}",
+        _complexity(episode_table(c, L, n, I, epsilon)),
+        f"\nEPISODE++, talk, S = {S}",
+        _complexity(partial_participation_table(c, L, S, I, epsilon)),
+    ]
+    return "\n".join(parts)
+
+
+def _complexity(rows: tuple[ComplexityRow, ...]) -> str:
+    cells = [
+        (
+            row.method,
+            row.setting,
+            *(_number(x) for x in (row.rounds, row.iterations, row.largest_I)),
+        )
+        for row in rows
+    ]
+    return table(("method", "setting", "R", "T_min", "I_max"), cells, texts=2)
+
+
+def _tell_contest(
+    tell: Callable[[str], None], title: str, contest: Contest, results: Results
+) -> None:
+    rows = [
+        (
+            CLIPPING[name].label if place == 0 else "",
+            f"{value:g}",
+            f"{best.eta:g}",
+            f"{best.tau:g}" if CLIPPING[name].clips else "",
+            _number(best.reach(contest.accuracy)),
+            _number(best.end),
+            _number(best.fastest),
+            _number(best.lowest),
+        )
+        for name, bests in results.items()
+        for place, (value, best) in enumerate(zip(contest.values, bests, strict=True))
+    ]
+    header = ("method", contest.axis, "eta", "tau", "rounds", "end", "fewest", "lowest")
+    explained = textwrap.fill(
+        f"{title}: rounds until f - f* <= {contest.accuracy:g} for good, and f - f* at the end, "
+        f"with the best pair for the first {contest.tuning} rounds; then the fewest rounds and "
+        "the lowest end of the whole grid",
+        80,
+    )
+    tell(f"\n{explained}\n" + table(header, rows, texts=1))
+
+
+def _rounds_table(rounds: dict[str, np.ndarray], bound: np.ndarray) -> str:
+    names = [CLIPPING[name].label for name in rounds]
+    columns = [*rounds.values(), bound]
+    rows = [
+        (f"{M:g}", *(_number(column[place]) for column in columns))
+        for place, M in enumerate(SLOPES)
+    ]
+    return table(("M", *names, "bound"), rows, texts=0)
+
+
+def _number(x: float) -> str:
+    if math.isnan(x):
+        return ""
+    if math.isinf(x):
+        return "never"
+    if 10 <= x < 1e5 or x == int(x):
+        return f"{x:.0f}"
+    return f"{x:.2g}" if 0.1 <= x < 10 else f"{x:.1e}"

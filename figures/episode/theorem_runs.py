@@ -1,0 +1,87 @@
+"""EPISODE with the parameters of its own theorem: the average gradient norm against 3 eps."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.relaxed.families import Tilted
+from bitbound.data.relaxed.noise import Uniform
+from bitbound.data.relaxed.shapes import Cosh
+from bitbound.figures.episode.contest import by_round, finished
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.episode import MAIN
+
+Values = NDArray[np.float64]
+
+STEPS, EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
+"""I, eps, and the values of sigma."""
+_EVERY = 20
+
+
+@dataclass(frozen=True)
+class TheoremRun:
+    """f_i = cosh x +- x from x_0 = 3 with Theorem 1's step size, length and rounds."""
+
+    sigma: float
+    seeds: int
+    folder: Path
+
+    @property
+    def problem(self) -> Tilted:
+        """Two clients; (L0, L1, kappa, rho) = (2, 1, 1, 1)."""
+        noise = Uniform(self.sigma) if self.sigma else None
+        return Tilted.of(Cosh(), [[1.0], [-1.0]], 3.0, noise)
+
+    def trace(self) -> Trace:
+        """Load the trace, or compute and keep it; every 20th round is recorded."""
+        problem = self.problem
+        chosen = MAIN.parameters(problem.constants, problem.n, STEPS, EPSILON)
+        return Store(self.folder).trace(
+            EPISODE(chosen.eta, chosen.gamma, STEPS),
+            problem,
+            seeds=self.seeds if self.sigma else 1,
+            budget=Budget(rounds=chosen.R),
+            record=Record(1.0, _EVERY),
+        )
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The gradient norm along a theorem run.
+
+    Attributes
+    ----------
+    sigma : float
+        Size of the noise.
+    rounds : (K,)
+        Recorded rounds.
+    running : (K,)
+        The mean over seeds and over the rounds so far of |f'(x_r)|.
+    promised : (K,)
+        What the theorem says of it; at most 3 eps at the end.
+    """
+
+    sigma: float
+    rounds: NDArray[np.int64]
+    running: Values
+    promised: Values
+
+
+def theorem_runs(folder: Path, seeds: int, processes: int | None) -> list[Slope]:
+    """Run EPISODE as its theorem says, without and with noise."""
+    jobs = [TheoremRun(sigma, seeds, folder) for sigma in NOISES]
+    slopes = []
+    for job, trace in finished(jobs, processes):
+        rounds, squares = by_round(trace, "lyapunov")
+        mean = np.sqrt(squares).mean(axis=1)
+        running = np.cumsum(mean) / np.arange(1, len(mean) + 1)
+        parameters = trace.specification["method"]["parameters"]
+        constants, eta = job.problem.constants, parameters["eta"]
+        promised = np.array([MAIN.promise(constants, STEPS, EPSILON, eta, int(r)) for r in rounds])
+        slopes.append(Slope(job.sigma, rounds, running, promised))
+    return sorted(slopes, key=lambda slope: slope.sigma)

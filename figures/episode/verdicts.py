@@ -1,0 +1,177 @@
+"""What the experiments say about the claims of the EPISODE papers, and what they do not show."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.figures.episode.contest import Contest, Results
+from bitbound.figures.episode.theorem_runs import EPSILON, Slope
+from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, judged
+from bitbound.theory.theorems.clipping import CLIPPING
+
+PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
+
+
+def synthetic(contest: Contest, results: Results) -> list[ClaimVerdict]:
+    """Judge the claims about Figure 3, and whether the experiment shows that clipping is needed.
+
+    Every method is taken at the best of the grid for the question: the fastest pair of step size
+    and threshold for a claim about speed, the pair with the lowest end for one about the end.
+    """
+    values, accuracy = contest.values, contest.accuracy
+    lowest = {name: [best.lowest for best in bests] for name, bests in results.items()}
+    fastest = {name: [best.fastest for best in bests] for name, bests in results.items()}
+    celgc = fastest["celgc"]
+    slower = all(a <= b for a, b in pairwise(celgc)) and celgc[0] < celgc[-1]
+    worst = max(max(lowest[name]) for name in ("episode-unclipped", "scaffold"))
+    ends, speeds = "lowest f - f* at the end:", f"fewest rounds to f - f* <= {accuracy:g}:"
+    return [
+        ClaimVerdict(
+            "EPISODE converges to the global minimum for every H",
+            PAPER,
+            f"{ends} {_list(values, lowest['episode'], 'H')}",
+            judged(max(lowest["episode"]), holds=accuracy, fails=10 * accuracy),
+        ),
+        ClaimVerdict(
+            "EPISODE stays fast as H grows",
+            PAPER,
+            f"{speeds} {_list(values, fastest['episode'], 'H')}",
+            judged(fastest["episode"][-1] / fastest["episode"][0], holds=2.0, fails=4.0),
+        ),
+        ClaimVerdict(
+            "CELGC becomes slower and slower as H grows",
+            PAPER,
+            f"{speeds} {_list(values, celgc, 'H')}",
+            HOLDS if slower else FAILS,
+        ),
+        ClaimVerdict(
+            "CELGC does not reach the minimum when H is larger",
+            PAPER,
+            f"{ends} {_list(values, lowest['celgc'], 'H')}",
+            judged(lowest["celgc"][-1], holds=10 * accuracy, fails=accuracy),
+        ),
+        ClaimVerdict(
+            "the experiment shows that clipping is needed",
+            OURS,
+            "EPISODE (unclipped) and SCAFFOLD, on the same grid, end at f - f* <= "
+            f"{worst:.1e} for every H",
+            judged(worst, holds=10 * accuracy, fails=accuracy),
+        ),
+        ClaimVerdict(
+            "not only the missing correction, also its clipping holds CELGC back at large H",
+            OURS,
+            f"at H = {values[-1]:g} FedAvg, which is CELGC without clipping, ends at "
+            f"{lowest['fedavg'][-1]:.1e} and CELGC at {lowest['celgc'][-1]:.1e}",
+            judged(lowest["fedavg"][-1] / lowest["celgc"][-1], holds=0.5, fails=1.0),
+        ),
+    ]
+
+
+def needed(contest: Contest, results: Results) -> list[ClaimVerdict]:
+    """Judge whether clipping is needed far from the solution of an exponential function."""
+    clipped = [name for name in results if CLIPPING[name].clips and CLIPPING[name].federated]
+    plain = [name for name in results if not CLIPPING[name].clips]
+    verdicts = []
+    for place, X in enumerate(contest.values):
+        best = {
+            kind: min(results[name][place].lowest for name in names)
+            for kind, names in (("clipped", clipped), ("plain", plain))
+        }
+        verdicts.append(
+            ClaimVerdict(
+                f"clipping is needed from x_0 = ({X:g}, -{X:g})",
+                OURS,
+                f"f - f* after {contest.rounds} rounds: {best['clipped']:.1e} for the best "
+                f"clipped method, {best['plain']:.1e} for the best without clipping",
+                judged(best["plain"] / best["clipped"], holds=100.0, fails=10.0),
+            )
+        )
+    return verdicts
+
+
+def partial(contests: Sequence[Contest], results: Sequence[Results]) -> list[ClaimVerdict]:
+    """Judge EPISODE++ against the others when few clients take part; the last has the fewest."""
+    ends = [{name: bests[0].lowest for name, bests in result.items()} for result in results]
+    last, S = ends[-1], contests[-1].participants
+    stored = ("episode-plus-plus", "clipped-scaffold", "scaffold")
+    others = {name: end for name, end in last.items() if name not in stored}
+    rival = min(others, key=lambda name: others[name])
+    plus = "episode-plus-plus"
+    return [
+        ClaimVerdict(
+            f"EPISODE++ is ahead of methods without stored corrections at S = {S}",
+            TALK,
+            f"f - f* at the end: {last[plus]:.1e}, and {others[rival]:.1e} for the best of the "
+            f"others, {CLIPPING[rival].label}",
+            judged(others[rival] / last[plus], holds=10.0, fails=1.0),
+        ),
+        ClaimVerdict(
+            f"episodic clipping is what makes the difference at S = {S}",
+            OURS,
+            f"SCAFFOLD without clipping ends at {last['scaffold']:.1e}, EPISODE++ at "
+            f"{last[plus]:.1e}",
+            judged(last["scaffold"] / last[plus], holds=10.0, fails=4.0),
+        ),
+    ]
+
+
+def lower_bound(
+    slopes: Sequence[float], rounds: dict[str, NDArray[np.float64]], bound: NDArray[np.float64]
+) -> list[ClaimVerdict]:
+    """Judge the growth of the rounds with M, and the bound itself."""
+
+    def growth(name: str) -> float:
+        if not np.isfinite(rounds[name]).all():
+            return float("nan")
+        return float(np.polyfit(np.log(slopes), np.log(rounds[name]), 1)[0])
+
+    minibatch, others = "clipped-minibatch-sgd", ("episode-plus-plus", "clipped-sgd")
+    least = float(np.min(rounds[minibatch] / bound))
+    fastest = max(growth(name) for name in others)
+    return [
+        ClaimVerdict(
+            "clipped minibatch SGD never beats the lower bound",
+            "lower bound, proved",
+            f"at least {least:.0f} times the bound, on the grid",
+            HOLDS if least >= 1 else FAILS,
+        ),
+        ClaimVerdict(
+            "the rounds of clipped minibatch SGD grow in proportion to M",
+            TALK,
+            f"as M^{growth(minibatch):.2f}",
+            judged(growth(minibatch), holds=0.8, fails=0.5),
+        ),
+        ClaimVerdict(
+            "those of EPISODE++ and of clipped GD do not grow with M",
+            TALK,
+            f"at most as M^{fastest:.2f}",
+            judged(fastest, holds=0.2, fails=0.5),
+        ),
+    ]
+
+
+def theorem(runs: Sequence[Slope]) -> list[ClaimVerdict]:
+    """Judge the promise of Theorem 1 in runs with its parameters."""
+    return [
+        ClaimVerdict(
+            f"with the theorem's parameters the average gradient norm is at most 3 eps, "
+            f"sigma = {run.sigma:g}",
+            "EPISODE, Theorem 1",
+            f"{run.running[-1]:.3f} after {run.rounds[-1]} rounds, {run.promised[-1]:.3f} promised "
+            f"and 3 eps = {3 * EPSILON:g}: {run.promised[-1] / run.running[-1]:.0f} times less",
+            HOLDS if run.running[-1] <= 3 * EPSILON else FAILS,
+        )
+        for run in runs
+    ]
+
+
+def _list(values: Sequence[float], numbers: Sequence[float], symbol: str) -> str:
+    def text(number: float) -> str:
+        if not np.isfinite(number):
+            return "never"
+        return f"{number:.2g}" if 0.1 <= number < 100 else f"{number:.1e}"
+
+    pairs = zip(values, numbers, strict=True)
+    return ", ".join(f"{text(number)} ({symbol} = {value:g})" for value, number in pairs)

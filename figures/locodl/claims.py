@@ -1,0 +1,257 @@
+"""The claims of the LoCoDL paper about its figures, judged on the traces.
+
+A claim is made of comparisons: curve A needs fewer bits than curve B to an accuracy, by a factor
+where there is one. With the bits of every seed, infinite where the axis ends first, a comparison
+
+* holds if all seeds agree on it or the 10-90 % bands are disjoint in its order,
+* does not hold if all seeds agree on the opposite or the bands are disjoint in the opposite order,
+* is undecided at this number of seeds otherwise.
+
+A claim holds if all its comparisons do, does not hold if one does not, and else is undecided.
+Comparisons in which neither curve gets there within the axis are left out, and counted.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.figures.bands import BAND
+from bitbound.figures.locodl.panels import METHOD_LABELS, Curve, Panel
+from bitbound.figures.text.tables import accuracy_name
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
+from bitbound.solvers.runs.trace import Trace
+
+Values = NDArray[np.float64]
+SOURCE = "LoCoDL, section 4"
+ACCURACIES = (1e-3, 1e-5)
+LIKE = 1.25
+"""Two curves behave alike if each needs at most so many times the bits of the other."""
+LOCAL_TRAINING = ("compressed-scaffnew", "5gcs-cc", "locodl")
+_NEVER = 1e300
+
+
+@dataclass(frozen=True)
+class CurveBits:
+    """What a curve costs to an accuracy: its parameters, and the bits of every seed, (S,)."""
+
+    panel: Panel
+    curve: Curve
+    parameters: Mapping[str, Any]
+    bits: Values
+
+    @property
+    def median(self) -> float:
+        """Median over seeds; infinite if half of them or more do not get there."""
+        return float(np.median(self.bits))
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The 10-90 % band, of log(bits)."""
+        logs = np.log10(np.clip(self.bits, 1.0, _NEVER))
+        low, high = (float(10**end) for end in np.percentile(logs, BAND))
+        most = self.panel.bits
+        return (low if low <= 2 * most else np.inf), (high if high <= 2 * most else np.inf)
+
+    def __str__(self) -> str:
+        if not np.isfinite(self.median):
+            return f"{self.curve.label}: more than {self.panel.bits:,.0f}"
+        low, high = self.band
+        above = f"{high:,.0f}" if np.isfinite(high) else "never"
+        return f"{self.curve.label}: {self.median:,.0f} ({low:,.0f} to {above})"
+
+
+@dataclass(frozen=True)
+class BitComparison:
+    """That ``factor`` times the bits of ``fewer`` are less than the bits of ``more``."""
+
+    fewer: CurveBits
+    more: CurveBits
+    accuracy: float
+    factor: float = 1.0
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, as the head of this module says."""
+        left, right = self.factor * self.fewer.bits, self.more.bits
+        ends, others = (self.factor * end for end in self.fewer.band), self.more.band
+        low, high = ends
+        if bool(np.all(left < right)) or high < others[0]:
+            return HOLDS
+        if bool(np.all(left > right)) or low > others[1]:
+            return FAILS
+        return UNDECIDED
+
+    @property
+    def ratio(self) -> float:
+        """Median bits of ``more`` over those of ``fewer``; not a number if both never get there."""
+        with np.errstate(invalid="ignore"):
+            return float(np.float64(self.more.median) / np.float64(self.fewer.median))
+
+    def __str__(self) -> str:
+        limit = f", {self.factor:g} asked for" if self.factor != 1 else ""
+        times = f" [x {self.ratio:.2f}{limit}]" if np.isfinite(self.ratio) else ""
+        return f"to {accuracy_name(self.accuracy)} {self.fewer}; {self.more}{times}"
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its comparisons."""
+
+    claim: str
+    comparisons: tuple[BitComparison, ...]
+
+    @property
+    def measured(self) -> tuple[BitComparison, ...]:
+        """The comparisons in which one of the two curves gets there."""
+        return tuple(
+            c for c in self.comparisons if np.isfinite([*c.fewer.bits, *c.more.bits]).any()
+        )
+
+    @property
+    def outcome(self) -> str:
+        """Holds if all measured comparisons do, fails if one does, else undecided."""
+        outcomes = {comparison.outcome for comparison in self.measured}
+        return FAILS if FAILS in outcomes else HOLDS if outcomes == {HOLDS} else UNDECIDED
+
+    @property
+    def decisive(self) -> BitComparison:
+        """Of the comparisons that gave the outcome, the one that is the least in favour."""
+        same = [c for c in self.measured or self.comparisons if c.outcome == self.outcome]
+        return min(same, key=lambda c: c.ratio / c.factor if c.ratio == c.ratio else np.inf)
+
+    def __str__(self) -> str:
+        beyond = len(self.comparisons) - len(self.measured)
+        left_out = f"; {beyond} of {len(self.comparisons)} pairs are beyond the axis"
+        return f"{self.decisive}{left_out if beyond else ''}"
+
+
+class PanelBits:
+    """The bits of all curves of a panel."""
+
+    def __init__(self, panel: Panel, traces: Mapping[Curve, Trace]) -> None:
+        self.panel, self.traces = panel, traces
+
+    def of(self, curve: Curve, accuracy: float) -> CurveBits:
+        """Return the bits of a curve to an accuracy."""
+        trace = self.traces[curve]
+        bits, parameters = trace.bits_to(accuracy), trace.specification["method"]["parameters"]
+        return CurveBits(self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits))
+
+    def curves(self, *methods: str, kind: str | None = None) -> list[Curve]:
+        """Return the curves of some methods, of all if none is named, with a kind of compressor."""
+        return [
+            curve
+            for curve in self.traces
+            if (not methods or curve.method in methods) and kind in (None, curve.kind)
+        ]
+
+    def best(self, accuracy: float, *methods: str) -> CurveBits:
+        """Return the curve with the fewest bits (median) of some methods."""
+        return min(
+            (self.of(curve, accuracy) for curve in self.curves(*methods)),
+            key=lambda cost: cost.median,
+        )
+
+    def ranking(self, accuracy: float) -> list[CurveBits]:
+        """Return the best curve of every method, fewest bits first; those that get there."""
+        methods = dict.fromkeys(curve.method for curve in self.traces)
+        costs = sorted((self.best(accuracy, m) for m in methods), key=lambda cost: cost.median)
+        return [cost for cost in costs if np.isfinite(cost.median)]
+
+
+def panel_findings(costs: PanelBits) -> list[JudgedClaim]:
+    """Judge what the paper claims about every panel."""
+    combined = costs.curves("locodl", kind="rand-k+natural")[0]
+    found: list[JudgedClaim] = []
+
+    def add(claim: str, comparisons: Iterable[BitComparison]) -> None:
+        made = tuple(comparisons)
+        if made:
+            found.append(JudgedClaim(claim, made))
+
+    name = "LoCoDL with rand-k and natural compression"
+    for accuracy in ACCURACIES:
+        mine, text = costs.of(combined, accuracy), accuracy_name(accuracy)
+
+        def against(
+            curves: Iterable[Curve], accuracy: float = accuracy, mine: CurveBits = mine
+        ) -> list[BitComparison]:
+            return [BitComparison(mine, costs.of(curve, accuracy), accuracy) for curve in curves]
+
+        everyone = [curve for curve in costs.curves() if curve != combined]
+        others = [curve for curve in everyone if curve.method != "locodl"]
+        add(f"{name} needs the fewest bits to {text} of all curves", against(everyone))
+        add(f"{name} needs fewer bits to {text} than all other algorithms", against(others))
+        add(
+            f"LoCoDL outperforms CompressedScaffnew to {text}",
+            against(costs.curves("compressed-scaffnew")),
+        )
+        add(
+            f"ADIANA improves on DIANA with the same kind of compressor to {text}",
+            _same_kind(costs, "adiana", "diana", accuracy),
+        )
+        rival = costs.best(accuracy, "adiana")
+        add(
+            f"ADIANA is not competitive with CompressedScaffnew, 5GCS-CC and LoCoDL to {text}",
+            (
+                BitComparison(costs.best(accuracy, method), rival, accuracy)
+                for method in LOCAL_TRAINING
+            ),
+        )
+    finest = ACCURACIES[-1]
+    add(
+        "LoCoDL reaches 1e-5 with at least 5 times fewer bits than DIANA with the same kind of "
+        "compressor",
+        _same_kind(costs, "locodl", "diana", finest, 5.0),
+    )
+    add(
+        f"l1-selection behaves like rand-1: within a factor of {LIKE:g} to 1e-5",
+        _alike(costs, finest),
+    )
+    return found
+
+
+def _same_kind(
+    costs: PanelBits, fewer: str, more: str, accuracy: float, factor: float = 1.0
+) -> list[BitComparison]:
+    return [
+        BitComparison(costs.of(mine, accuracy), costs.of(other, accuracy), accuracy, factor)
+        for mine in costs.curves(fewer)
+        for other in costs.curves(more)
+        if mine.kind == other.kind
+    ]
+
+
+def _alike(costs: PanelBits, accuracy: float) -> list[BitComparison]:
+    pairs = [
+        (costs.of(one, accuracy), costs.of(other, accuracy))
+        for one in costs.curves(kind="l1")
+        for other in costs.curves(one.method, kind="rand-k")
+        if other.k == 1
+    ]
+    return [
+        BitComparison(a, b, accuracy, 1 / LIKE) for pair in pairs for a, b in (pair, pair[::-1])
+    ]
+
+
+def across_findings(panels: Sequence[PanelBits]) -> list[JudgedClaim]:
+    """Judge that every method needs fewer bits for larger n; panels of one data set, by n."""
+    finest = ACCURACIES[-1]
+    found = []
+    for method, label in METHOD_LABELS.items():
+        comparisons = [
+            BitComparison(larger.of(one, finest), smaller.of(other, finest), finest)
+            for smaller, larger in pairwise(panels)
+            for one in larger.curves(method)
+            for other in smaller.curves(method)
+            if one.kind == other.kind
+        ]
+        if comparisons:
+            found.append(
+                JudgedClaim(f"{label} needs fewer bits to 1e-5 for larger n", tuple(comparisons))
+            )
+    return found

@@ -1,0 +1,146 @@
+"""The verdicts on all panels as one JSON object, and the same as text."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from bitbound.figures.locodl.claims import (
+    ACCURACIES,
+    SOURCE,
+    BitComparison,
+    CurveBits,
+    JudgedClaim,
+    PanelBits,
+    across_findings,
+    panel_findings,
+)
+from bitbound.figures.locodl.explanation import explanation
+from bitbound.figures.locodl.panels import Curve, Figure, Panel
+from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, ClaimVerdict, written
+from bitbound.solvers.runs.trace import Trace
+
+Traces = dict[tuple[Panel, Curve], Trace]
+RULE = (
+    "A comparison of two curves holds if all seeds agree on it or the 10-90 % bands of their bits "
+    "are disjoint in its order; it does not hold if all seeds agree on the opposite or the bands "
+    "are disjoint in the opposite order; else it is undecided at this number of seeds. A claim "
+    "holds if all its comparisons do, does not hold if one does not, and else is undecided; pairs "
+    "in which neither curve gets there within the axis are left out. "
+    "Numbers are median uplink bits per client, with the band; 'never' is beyond the axis."
+)
+
+
+def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
+    """Judge the claims of the paper on figures, each in the paper's and in the best version.
+
+    Returns
+    -------
+    dict
+        Values of strict JSON; an infinite number of bits is null.
+    """
+    return {"rule": RULE, "figures": [_figure(figure, traces) for p in pairs for figure in p]}
+
+
+def _figure(figure: Figure, traces: Traces) -> dict[str, Any]:
+    costs = [
+        PanelBits(panel, {curve: traces[panel, curve] for curve in panel.available})
+        for panel in figure.panels
+    ]
+    return {
+        "figure": figure.name,
+        "panels": [_panel(each) for each in costs],
+        "across panels": [_finding(found) for found in across_findings(costs)],
+    }
+
+
+def _panel(costs: PanelBits) -> dict[str, Any]:
+    finest = ACCURACIES[-1]
+    return {
+        "panel": costs.panel.title,
+        "curves": [
+            {
+                "curve": curve.label,
+                "rule": curve.rule,
+                "parameters": costs.of(curve, finest).parameters,
+                "bits": {accuracy_name(a): _cost(costs.of(curve, a)) for a in ACCURACIES},
+            }
+            for curve in costs.curves()
+        ],
+        "ranking to 1e-5": [cost.curve.label for cost in costs.ranking(finest)],
+        "claims": [_finding(found) for found in panel_findings(costs)],
+    }
+
+
+def _finding(found: JudgedClaim) -> dict[str, Any]:
+    decisive = found.decisive
+    values = {
+        "claim": found.claim,
+        "source": SOURCE,
+        "outcome": found.outcome,
+        "measured": str(found),
+        "comparisons": [_comparison(each) for each in found.comparisons],
+    }
+    if found.outcome == FAILS:
+        values["why"] = [
+            explanation(cost.panel, cost.curve, decisive.accuracy, cost.parameters)
+            for cost in (decisive.fewer, decisive.more)
+        ]
+    return values
+
+
+def _comparison(each: BitComparison) -> dict[str, Any]:
+    return {
+        "accuracy": each.accuracy,
+        "factor": each.factor,
+        "fewer": {"curve": each.fewer.curve.label, "panel": each.fewer.panel.title}
+        | _cost(each.fewer),
+        "more": {"curve": each.more.curve.label, "panel": each.more.panel.title} | _cost(each.more),
+        "outcome": each.outcome,
+    }
+
+
+def _cost(cost: CurveBits) -> dict[str, float | None]:
+    low, high = cost.band
+    values = {"median": cost.median, "low": low, "high": high}
+    return {name: x if math.isfinite(x) else None for name, x in values.items()}
+
+
+def told(judgement: dict[str, Any]) -> str:
+    """Write verdicts as text: per figure a table of outcomes, then every claim with numbers."""
+    blocks = [textwrap.fill(judgement["rule"], WIDTH)]
+    for figure in judgement["figures"]:
+        blocks.append(f"{figure['figure']}\n{'=' * len(figure['figure'])}")
+        blocks.append(_overview(figure))
+        for panel in figure["panels"]:
+            ranking = "fewest bits to 1e-5, by method: " + "; ".join(panel["ranking to 1e-5"])
+            lines = textwrap.fill(ranking, WIDTH, subsequent_indent="  ")
+            blocks.append(f"{panel['panel']}\n{lines}\n{_claims(panel['claims'])}")
+        if figure["across panels"]:
+            blocks.append(f"across the panels\n{_claims(figure['across panels'])}")
+    return "\n\n".join(blocks)
+
+
+def _overview(figure: dict[str, Any]) -> str:
+    """Count the outcomes of every panel."""
+    outcomes = (HOLDS, FAILS, UNDECIDED)
+    groups = [(panel["panel"], panel["claims"]) for panel in figure["panels"]]
+    groups.append(("across the panels", figure["across panels"]))
+    rows = [
+        (name, *(str(sum(c["outcome"] == outcome for c in claims)) for outcome in outcomes))
+        for name, claims in groups
+    ]
+    return table(("claims", *outcomes), rows, texts=1)
+
+
+def _claims(claims: Sequence[dict[str, Any]]) -> str:
+    return written(
+        ClaimVerdict(
+            claim["claim"],
+            claim["source"],
+            claim["measured"] + "".join(f". {why}" for why in claim.get("why", [])),
+            claim["outcome"],
+        )
+        for claim in claims
+    )

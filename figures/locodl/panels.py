@@ -1,0 +1,148 @@
+"""What a figure is made of: curves, panels, and how methods and compressors are written."""
+
+import re
+from dataclasses import dataclass
+
+from bitbound.data.files.manifest import CATALOGUE
+from bitbound.solvers.runs.budget import Budget
+from bitbound.theory.theorems.catalogue import METHODS
+
+METHOD_LABELS = {
+    "locodl": "LoCoDL",
+    "adiana": "ADIANA",
+    "diana": "DIANA",
+    "5gcs-cc": "5GCS-CC",
+    "compressed-scaffnew": "CompressedScaffnew",
+    "gradskip": "GradSkip",
+    "scaffold": "Scaffold",
+    "tamuna": "TAMUNA",
+    "scaffnew": "Scaffnew",
+    "fedcomgate": "FedCOMGATE",
+    "ef21": "EF21",
+    "marina": "MARINA",
+    "dasha": "DASHA",
+    "agd": "AGD",
+    "gd": "GD",
+}
+"""How the methods are written in figures, in the order of a legend."""
+
+COMPRESSOR_LABELS = {
+    "rand-k+natural": "rand-k + natural",
+    "rand-k": "rand-k",
+    "natural": "natural",
+    "l1": "l1-selection",
+    "top-k": "top-k",
+    None: "none, or its own",
+}
+"""How the kinds of compressors are written in figures, in the order of a legend."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One method with one compressor.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, as in the catalogue of theory.
+    compressor : str, optional
+        Selector of the compressor; none for a method that has none or its own.
+    rule : str, optional
+        The rule of theory for the parameters; by default the first of the method.
+    options : tuple of (str, number)
+        What the rule leaves open.
+    """
+
+    method: str
+    compressor: str | None = None
+    rule: str | None = None
+    options: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def kind(self) -> str | None:
+        """The selector of the compressor without its numbers, such as ``rand-k+natural``."""
+        return self.compressor and re.sub(r":\d+", "", self.compressor)
+
+    @property
+    def k(self) -> int | None:
+        """The k of a rand-k."""
+        found = re.match(r"rand-k:(\d+)", self.compressor or "")
+        return int(found[1]) if found else None
+
+    @property
+    def label(self) -> str:
+        """The name that the paper's legends give it, such as ``LoCoDL: rand-2 + natural``."""
+        parts = [f"{name} = {value:g}" for name, value in self.options]
+        if self.kind is not None:
+            kind = COMPRESSOR_LABELS.get(self.kind, self.kind)
+            parts.insert(0, kind.replace("rand-k", f"rand-{self.k}"))
+        method = METHOD_LABELS.get(self.method, self.method)
+        return f"{method}: {', '.join(parts)}" if parts else method
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One system of axes with its curves.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    problem : str
+        Selector of the problem, such as ``a5a@87``.
+    kappa : float
+        Condition number L/mu of the problem in the composite view.
+    bits : float
+        Where the axis of bits per client ends.
+    floor : float
+        Where the axis of f - f* ends; it starts at 1.
+    curves : tuple of Curve
+        What is drawn.
+    most_bits : float, optional
+        Bits at which a run is given up; by default, where the axis ends.
+    """
+
+    title: str
+    problem: str
+    kappa: float
+    bits: float
+    floor: float
+    curves: tuple[Curve, ...]
+    most_bits: float | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """When a run ends: below the floor or at the end of its bits."""
+        return Budget(bits=self.most_bits or self.bits, gap=self.floor)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the vectors of all clients, n d; n where d is not in the catalogue."""
+        dataset, n = self.problem.rsplit("@", 1)
+        return int(n) * (CATALOGUE[dataset].features if dataset in CATALOGUE else 1)
+
+    @property
+    def available(self) -> tuple[Curve, ...]:
+        """The curves whose method is in the catalogue."""
+        return tuple(curve for curve in self.curves if curve.method in METHODS)
+
+    @property
+    def left_out(self) -> tuple[Curve, ...]:
+        """The curves whose method is not in the catalogue."""
+        return tuple(curve for curve in self.curves if curve.method not in METHODS)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side, written to one file.
+
+    Parameters
+    ----------
+    name : str
+        Stem of its files.
+    panels : tuple of Panel
+        From left to right.
+    """
+
+    name: str
+    panels: tuple[Panel, ...]

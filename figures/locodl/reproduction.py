@@ -1,0 +1,144 @@
+"""From recipes to files: the traces of all curves, then every figure with its table."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from bitbound.data.files.cache import write_atomically
+from bitbound.figures.drawing import draw_figure
+from bitbound.figures.locodl.judgement import Traces, judge, told
+from bitbound.figures.locodl.panels import METHOD_LABELS, Figure, Panel
+from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
+from bitbound.figures.locodl.table_2 import table_2
+from bitbound.figures.pool import Job, traces
+from bitbound.figures.text.tables import panel_table
+
+SEEDS = 5
+"""Seeds of every curve, as in the paper."""
+
+
+def reproduce(
+    figures: Iterable[Figure],
+    folder: Path,
+    *,
+    seeds: int = SEEDS,
+    processes: int | None = None,
+    tell: Callable[[str], None] = print,
+) -> list[Path]:
+    """Compute what is missing, draw the figures, and tell the table of every panel.
+
+    A figure is drawn as soon as its last curve is finished.
+
+    Parameters
+    ----------
+    figures : iterable of Figure
+        What to draw. Curves whose method is not in the catalogue are left out and named.
+    folder : Path
+        Figures go here, traces into its folder ``traces``.
+    seeds : int
+        Number of seeds of every curve.
+    processes : int, optional
+        Parallel processes; by default one for every core.
+    tell : callable
+        Told every text that is worth reading.
+
+    Returns
+    -------
+    list of Path
+        The files drawn.
+    """
+    return _compute(list(figures), [], folder, seeds, processes, tell)[0]
+
+
+def reproduce_paper(
+    numbers: Sequence[int],
+    folder: Path,
+    *,
+    versions: Sequence[str] = VERSIONS,
+    scaled: bool = False,
+    seeds: int = SEEDS,
+    processes: int | None = None,
+    tell: Callable[[str], None] = print,
+) -> list[Path]:
+    """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
+
+    Beside the figures, ``verdicts.json`` and ``verdicts.txt`` say which claims of the paper hold
+    in these figures, and ``table2.txt`` has Table 2 with measured values. The other parameters
+    are those of :func:`reproduce`.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Some of 1 to 4.
+    folder : Path
+        Where the files go.
+    versions : sequence of str
+        "paper", "best" or both: whose parameters the methods have.
+    scaled : bool
+        Take the data whose features were scaled.
+    """
+    pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
+    figures = [figure for pair in pairs for figure in pair]
+    tables = [all_rules()] if set(numbers) == set(FIGURES) else []
+    paths, done = _compute(figures, tables, folder, seeds, processes, tell)
+    judgement = judge(pairs, done)
+    texts = {
+        "verdicts.json": json.dumps(judgement, indent=1, allow_nan=False),
+        "verdicts.txt": told(judgement),
+    }
+    for table in tables:
+        texts["table2.txt"] = table_2(table, {c: done[table, c] for c in table.available})
+    for name, text in texts.items():
+        paths.append(folder / name)
+        content = f"{text}\n".encode()
+        write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
+    for name in ("table2.txt", "verdicts.txt"):
+        if name in texts:
+            tell("\n" + texts[name])
+    return paths
+
+
+def _compute(
+    figures: list[Figure],
+    others: list[Panel],
+    folder: Path,
+    seeds: int,
+    processes: int | None,
+    tell: Callable[[str], None],
+) -> tuple[list[Path], Traces]:
+    """Compute the curves of figures and of other panels; draw every figure that is complete."""
+    panels = [panel for figure in figures for panel in figure.panels] + others
+    jobs = [
+        Job(panel, curve, seeds, folder / "traces") for panel in panels for curve in panel.available
+    ]
+    same: dict[object, list[Job]] = {}
+    for job in jobs:
+        same.setdefault(job.key, []).append(job)
+    done: Traces = {}
+    paths: list[Path] = []
+    longest_first = sorted((each[0] for each in same.values()), key=lambda job: -job.panel.size)
+    for first, trace in traces(longest_first, processes):
+        done |= {(job.panel, job.curve): trace for job in same[first.key]}
+        for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
+            figures.remove(figure)
+            paths += _finish(figure, done, folder, tell)
+    return paths, done
+
+
+def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
+    return {(panel, curve) for panel in figure.panels for curve in panel.available}
+
+
+def _finish(figure: Figure, done: Traces, folder: Path, tell: Callable[[str], None]) -> list[Path]:
+    wanted = {
+        (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.available
+    }
+    paths = draw_figure(figure, wanted, folder)
+    for panel in figure.panels:
+        tell("\n" + panel_table(panel, {c: wanted[panel, c] for c in panel.available}))
+    tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
+    missing = {curve.method for panel in figure.panels for curve in panel.left_out}
+    if missing:
+        names = [label for method, label in METHOD_LABELS.items() if method in missing]
+        tell(f"left out, since this version does not have the methods: {', '.join(names)}")
+    return paths

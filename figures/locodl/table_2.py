@@ -1,0 +1,70 @@
+"""Table 2 of the LoCoDL paper beside promised and measured values."""
+
+import math
+import textwrap
+from collections.abc import Mapping
+from string import ascii_uppercase
+
+import numpy as np
+
+from bitbound.figures.locodl.explanation import promised
+from bitbound.figures.locodl.panels import METHOD_LABELS, Curve, Panel
+from bitbound.figures.pool import world
+from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.orders import ORDERS
+
+_REAL = 32
+
+
+def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
+    """Tabulate reals to the floor of a panel: leading order, promise and measurement.
+
+    A leading order is multiplied by ln(1/epsilon). The promise is that of the strongest theorem,
+    with all constants. Measured is the median over seeds of bits/32, indices included, "-" where
+    the runs were given up before, and "diverges" where they did. The last columns are measured
+    over promised and the gradients per client.
+    """
+    problem = world(panel, next(iter(traces)))[0]
+    factor = math.log(1 / panel.floor)
+    formulas = {curve: ORDERS[curve.method].reals for curve in traces}
+    letters = dict(
+        zip(
+            dict.fromkeys(order.formula for order in formulas.values()),
+            ascii_uppercase,
+            strict=False,
+        )
+    )
+    rows = []
+    for curve, trace in traces.items():
+        order = formulas[curve]
+        best = promised(panel, curve)
+        limit = best.reals_to(panel.floor) if best else math.inf
+        bits = trace.bits_to(panel.floor)
+        measured = float(np.median(np.where(np.isnan(bits), np.inf, bits))) / _REAL
+        gradients = trace.cost_to(panel.floor, "gradients")
+        rows.append(
+            (
+                METHOD_LABELS.get(curve.method, curve.method),
+                curve.rule or "",
+                letters[order.formula],
+                _number(factor * order(problem.n, problem.d, panel.kappa)),
+                _number(limit),
+                "diverges" if set(trace.ending) == {"diverged"} else _number(measured),
+                f"{measured / limit:.3f}" if math.isfinite(measured / limit) else "-",
+                _number(float(np.median(np.where(np.isnan(gradients), np.inf, gradients)))),
+            )
+        )
+    caption = (
+        f"Reals of 32 bits sent per client until f - f* <= {accuracy_name(panel.floor)} on "
+        f"{panel.problem}, d = {problem.d}, kappa = {panel.kappa:g}: the leading order times "
+        f"ln(1/epsilon), what theory promises with all constants, and the median of "
+        f"{len(next(iter(traces.values())).seeds)} seeds; gradients per client, measured"
+    )
+    header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
+    legend = "\n".join(f"{letter} = {formula}" for formula, letter in letters.items())
+    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if math.isfinite(value) else "-"

@@ -1,0 +1,168 @@
+"""What certificates say about one method, as text and as JSON."""
+
+import math
+import textwrap
+from dataclasses import asdict
+from typing import Any
+
+from bitbound.figures.text.tables import WIDTH
+from bitbound.theory.certificates.search import Optimum
+from bitbound.theory.certificates.summary import Account
+from bitbound.theory.worlds.orbits import StepCost
+
+
+def describe_account(account: Account) -> str:
+    """Say what is certified, against what is published, and show the worst case."""
+    family, proof = account.certificate.family, account.certificate
+    noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
+    noise = noise or f"omega = {family.omega:g}"
+    lines = [
+        f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",  # type: ignore[call-overload]
+        f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
+        "all functions, all compressors",
+        f"{'theorem':12}{_published(account)}",
+        f"{'certified':12}E[Psi+] <= {_factor(proof.decrease)} Psi, proved in "
+        f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
+        f"gap {proof.gap:.0e})",
+        f"{'verified':12}{'yes, without the solver' if _verified(account) else 'NO'}",
+        f"{'verdict':12}{account.verdict}",
+    ]
+    if account.step_name is not None:
+        now = getattr(account.method, account.step_name)
+        lines.append(f"{'step size':12}{_limit(account.step_name, now, account.largest_step)}")
+    if account.attained is not None:
+        found = _factor(1 - account.attained.factor)
+        word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
+        lines.append(
+            f"{'worst case':12}a quadratic drawn from the dual: {word} {found} Psi there, by one "
+            "exact step of the class"
+        )
+    if proof.decrease <= 0:
+        lines.append(f"{'divergence':12}{_divergence(account)}")
+    return "\n".join(
+        textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
+        for line in lines
+    )
+
+
+def _factor(decrease: float) -> str:
+    return f"(1 - {decrease:.8g})" if decrease > 0 else f"{1 - decrease:.8g}"
+
+
+def _parameters(values: dict[str, Any], name: str) -> str:
+    parts = (
+        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in values.items()
+        if not isinstance(value, list | tuple)
+    )
+    return f"{name}: {', '.join(parts)}"
+
+
+def _published(account: Account) -> str:
+    if account.title is None:
+        return "none applies to these parameters"
+    return f"E[Psi+] <= {_factor(account.published)} Psi ({account.title})"
+
+
+def _verified(account: Account) -> bool:
+    return account.certificate.verify() == account.certificate.factor
+
+
+def _limit(name: str, now: float, largest: float) -> str:
+    if math.isnan(largest):
+        return f"{name} = {now:.6g}; no value of it is certified"
+    if math.isinf(largest):
+        return f"{name} = {now:.6g}; no limit was found"
+    return f"{name} = {now:.6g}; certified below 1 up to {largest:.6g}"
+
+
+def _divergence(account: Account) -> str:
+    found = account.divergence
+    if found is None:
+        return (
+            "none was found: a run converged on the worst case and on extreme quadratics, only Psi "
+            "can grow"
+        )
+    sent = "" if found.compressor is None else f" with {found.compressor.name}"
+    end = "overflows" if math.isinf(found.growth) else f"grows {found.growth:.3g} times"
+    return (
+        f"on the quadratic '{found.problem.name}' (d = {found.problem.d}){sent}, from x = 0, "
+        f"f - f* {end} in {found.iterations} iterations"
+    )
+
+
+def describe_optimum(optimum: Optimum, objective: str) -> str:
+    """Say which parameters were found, and what they save per decade of accuracy."""
+    sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
+    lines = [
+        f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",  # type: ignore[call-overload]
+        f"{'certified':12}E[Psi+] <= {_factor(optimum.certificate.decrease)} Psi",
+        f"{'per decade':12}certified {_cost(optimum.cost)}",
+        f"{'':12}published {_cost(optimum.before)}",
+    ]
+    names = {"bits": "uplink_bits", "rounds": "rounds", "gradients": "gradients"}
+    saved = getattr(optimum.before, names[objective]) / getattr(optimum.cost, names[objective])
+    lines.append(f"{'saved':12}{saved:.3g} times fewer {objective} than the best rule promises")
+    return "\n".join(
+        textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
+        for line in lines
+    )
+
+
+def _cost(cost: StepCost) -> str:
+    return (
+        f"{cost.uplink_bits:,.0f} bits, {cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
+    )
+
+
+def account_summary(account: Account) -> dict[str, Any]:
+    """Return an account as values of strict JSON; null stands for "none"."""
+    proof = account.certificate
+    divergence = account.divergence
+    return {
+        "method": {"name": account.method.name, **_plain(asdict(account.method))},  # type: ignore[call-overload]
+        "family": _plain(asdict(proof.family)),
+        "theorem": account.title,
+        "published_decrease": _number(account.published),
+        "certified_decrease": proof.decrease,
+        "certified_factor": proof.factor,
+        "looseness": _number(account.looseness),
+        "verdict": account.verdict,
+        "verified": _verified(account),
+        "weights": list(proof.weights),
+        "multipliers": dict(proof.multipliers),
+        "solver": proof.solver,
+        "solver_decrease": proof.solver_decrease,
+        "residual": proof.residual,
+        "duality_gap": proof.gap,
+        "seconds": proof.seconds,
+        "step_size": account.step_name,
+        "largest_step_size": _number(account.largest_step),
+        "worst_case_decrease": None if account.attained is None else 1 - account.attained.factor,
+        "divergence": divergence
+        and {
+            "problem": divergence.problem.name,
+            "features": divergence.problem.d,
+            "growth": _number(divergence.growth),
+            "iterations": divergence.iterations,
+        },
+    }
+
+
+def optimum_summary(optimum: Optimum) -> dict[str, Any]:
+    """Return an optimum as values of strict JSON."""
+    return {
+        "method": {"name": optimum.method.name, **_plain(asdict(optimum.method))},  # type: ignore[call-overload]
+        "compressor": optimum.compressor.name,
+        "certified_decrease": optimum.certificate.decrease,
+        "per_decade": _plain(asdict(optimum.cost)),
+        "published_per_decade": _plain(asdict(optimum.before)),
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: _number(x) if isinstance(x, float) else x for key, x in values.items()}
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,183 @@
+"""Traces as text tables of at most 80 columns, and as one JSON object."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.problems.problem import Problem
+from bitbound.figures.locodl.panels import Curve, Panel
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_compressor
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.trace import Trace
+
+WIDTH = 80
+_NEVER = "-"
+
+
+def accuracy_name(accuracy: float) -> str:
+    """Write an accuracy shortly, such as ``1e-3``; ``float`` reads it again."""
+    mantissa, exponent = f"{accuracy:e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
+
+
+def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
+    """Compare the curves of a panel: bits to two accuracies, rounds and gradients.
+
+    Numbers are medians over the seeds; "-" stands where half of the runs or more did not get
+    there. Rounds and gradients are those until the end of a run.
+    """
+    targets = (1e-3, panel.floor)
+    rows = [
+        (
+            curve.method,
+            curve.compressor or _NEVER,
+            *(_count(_median(trace.bits_to(target))) for target in targets),
+            _count(_median(trace.final("rounds"))),
+            _count(_median(trace.final("gradients"))),
+        )
+        for curve, trace in ((curve, traces[curve]) for curve in panel.curves if curve in traces)
+    ]
+    names = [accuracy_name(target) for target in targets]
+    seeds = max((len(trace.seeds) for trace in traces.values()), default=0)
+    caption = (
+        f"{panel.title}, kappa = {panel.kappa:g}: bits sent per client until "
+        f"f - f* <= {' and '.join(names)}, rounds and gradients per client until the end; "
+        f"medians of {seeds} seeds"
+    )
+    header = ("method", "compressor", *(f"to {name}" for name in names), "rounds", "gradients")
+    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
+
+
+def describe(problem: Problem, method: Method, compressor: Compressor | None) -> str:
+    """Say what is run: the problem, the method with its parameters, the compressor."""
+    facts = summary_of_parts(problem, method, compressor)
+    lines = []
+    for part in ("problem", "method", "compressor"):
+        values = {key: value for key, value in facts[part].items() if value is not None}
+        name = values.pop("name")
+        text = ", ".join(
+            f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
+            for key, value in values.items()
+        )
+        lines.append(textwrap.fill(f"{part:12}{name}: {text}", WIDTH, subsequent_indent=" " * 12))
+    return "\n".join(lines)
+
+
+def cost_table(trace: Trace, accuracies: Sequence[float]) -> str:
+    """Tabulate what each accuracy costs: medians over the runs, and the range of the bits."""
+    rows = []
+    for accuracy in accuracies:
+        bits = trace.bits_to(accuracy)
+        reached = int(np.count_nonzero(~np.isnan(bits)))
+        ends = [_count(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else ["", ""]
+        rows.append(
+            (
+                accuracy_name(accuracy),
+                _count(_median(bits)),
+                " to ".join(ends) if reached else _NEVER,
+                _count(_median(trace.cost_to(accuracy, "rounds"))),
+                _count(_median(trace.cost_to(accuracy, "gradients"))),
+                f"{reached} of {bits.size}",
+            )
+        )
+    header = ("f - f*", "bits per client", "least to most", "rounds", "gradients", "runs")
+    return table(header, rows, texts=1)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> str:
+    """Align a table: the first ``texts`` columns to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, ["-" * width for width in widths], *rows):
+        cells = [
+            cell.ljust(width) if position < texts else cell.rjust(width)
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def summary(
+    problem: Problem,
+    method: Method,
+    compressor: Compressor | None,
+    trace: Trace,
+    accuracies: Sequence[float],
+) -> dict[str, Any]:
+    """Return everything about some runs as values of strict JSON; null stands for "never".
+
+    The constants of the problem are those of the composite view, formula (11) of LoCoDL, whatever
+    view the method solves.
+    """
+    bits_to = [trace.bits_to(accuracy) for accuracy in accuracies]
+    columns = ("rounds", "iteration", "gradients", "uplink_bits", "downlink_bits", "gap")
+    names = ("rounds", "iterations", "gradients", "uplink_bits", "downlink_bits", "gap")
+    final = {name: trace.final(column) for name, column in zip(names, columns, strict=True)}
+    runs = [
+        {
+            "seed": seed,
+            "bits_to": {
+                accuracy_name(accuracy): _number(bits[run])
+                for accuracy, bits in zip(accuracies, bits_to, strict=True)
+            },
+            **{name: _number(values[run]) for name, values in final.items()},
+        }
+        for run, seed in enumerate(trace.seeds)
+    ]
+    return summary_of_parts(problem, method, compressor) | {"runs": runs}
+
+
+def summary_of_parts(
+    problem: Problem, method: Method, compressor: Compressor | None
+) -> dict[str, Any]:
+    """Return the problem, the method and the compressor as values of strict JSON."""
+    constants = problem.composite.constants
+    used = fitting_compressor(method, compressor, problem.d)
+    return {
+        "problem": {
+            "name": problem.name,
+            "n": problem.n,
+            "m": getattr(problem, "m", None),
+            "d": problem.d,
+            "L": _number(constants.L),
+            "mu": _number(constants.mu),
+            "kappa": _number(constants.kappa),
+            "f_star": _number(problem.f_star),
+        },
+        "method": {
+            "name": method.name,
+            **{key: _number(value) for key, value in asdict(method).items()},  # type: ignore[call-overload]
+        },
+        "compressor": {
+            "name": used.name,
+            "omega": _number(used.omega(problem.d)) if used.unbiased else None,
+            "bits": used.bits(problem.d),
+        },
+    }
+
+
+def _median(values: NDArray[Any]) -> float:
+    """Return the median, with NaN as later than everything."""
+    return float(np.median(np.where(np.isnan(values), np.inf, values)))
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if math.isfinite(value) else _NEVER
+
+
+def _number(value: Any) -> Any:
+    """Return a number as JSON has it: whole ones without a fraction, none if not finite."""
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, tuple | list):
+        return [_number(each) for each in value]
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return int(number) if isinstance(value, int | np.integer) else number

@@ -1,0 +1,261 @@
+"""Messages as bytes: how many bits a message has, and the bits themselves.
+
+A compressor names the layout of its messages; the layout packs them into bytes and back. The
+number of bits counted anywhere in the project is :attr:`Layout.bits`, and :meth:`Layout.encode`
+makes exactly that many, plus the zeros that fill the last byte.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import host, like
+
+Message = tuple[Array, ...]
+"""What clients send: one array (n, count, R) per field of the layout."""
+
+Codes = NDArray[np.uint64]
+Values = NDArray[Any]
+
+
+class Field(ABC):
+    """One kind of number on the wire: its width, and its values as unsigned integers."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Bits per number."""
+
+    @abstractmethod
+    def to_codes(self, values: Values) -> Codes:
+        """Return the code of every value; refuses what this kind of number cannot represent."""
+
+    @abstractmethod
+    def from_codes(self, codes: Codes) -> Values:
+        """Return the value of every code; refuses codes that no value has."""
+
+
+@dataclass(frozen=True)
+class Float32(Field):
+    """A 32-bit float (IEEE 754 binary32): rounded to nearest, infinite above its range."""
+
+    width = 32
+
+    def to_codes(self, values: Values) -> Codes:
+        return _single(values).astype(np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        with np.errstate(invalid="ignore"):  # a signalling not-a-number becomes a quiet one
+            return codes.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class PowersOfTwo(Field):
+    """Zero or plus or minus a power of two: the sign and the 8 exponent bits of a 32-bit float.
+
+    Code 0 of the exponent is zero, code c in 1..254 is 2^(c-127), that is 2^-126 to 2^127, and
+    code 255 is infinity, which stands for all that is larger or not a number.
+    """
+
+    width = 9
+
+    def to_codes(self, values: Values) -> Codes:
+        codes = _single(values) >> np.uint32(23)
+        sent = self.from_codes(codes)
+        _require((sent == values) | np.isinf(sent), values, "zero or plus or minus a power of two")
+        return codes.astype(np.uint64)
+
+    def from_codes(self, codes: Codes | NDArray[np.uint32]) -> Values:
+        return (codes.astype(np.uint32) << np.uint32(23)).view(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Sign(Field):
+    """Plus or minus one in one bit; the bit is set for minus."""
+
+    width = 1
+
+    def to_codes(self, values: Values) -> Codes:
+        _require(np.abs(values) == 1, values, "a sign, 1 or -1")
+        return np.signbit(values).astype(np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        return 1.0 - 2.0 * codes
+
+
+@dataclass(frozen=True)
+class Level(Field):
+    """An integer -s..s: one sign bit and ceil(log2(s+1)) bits for the size."""
+
+    s: int
+
+    @property
+    def width(self) -> int:
+        return 1 + self.s.bit_length()
+
+    def to_codes(self, values: Values) -> Codes:
+        size = np.abs(values)
+        _require(
+            (size <= self.s) & (size == np.floor(size)), values, f"a level -{self.s}..{self.s}"
+        )
+        sign = np.signbit(values).astype(np.uint64)
+        return (sign << np.uint64(self.width - 1)) | size.astype(np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        top = np.uint64(self.width - 1)
+        size = codes & ((np.uint64(1) << top) - np.uint64(1))
+        _require(size <= self.s, size, f"a level -{self.s}..{self.s}")
+        return np.where(codes >> top, -size.astype(np.float64), size.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Index(Field):
+    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1."""
+
+    d: int
+
+    @property
+    def width(self) -> int:
+        return (self.d - 1).bit_length()
+
+    def to_codes(self, values: Values) -> Codes:
+        inside = (values >= 0) & (values < self.d) & (values == np.floor(values))
+        _require(inside, values, f"an index 0..{self.d - 1}")
+        return values.astype(np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        _require(codes < self.d, codes, f"an index 0..{self.d - 1}")
+        return codes.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Shared(Field):
+    """A number that both sides draw from their common seed: it is not sent and has no bits."""
+
+    width = 0
+
+    def to_codes(self, values: Values) -> Codes:
+        return np.zeros(values.shape, dtype=np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        raise Refusal(
+            "a shared number is not in the bytes; give decode the shared arrays of the message"
+        )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a message in the order they are sent, with how many numbers each has."""
+
+    fields: tuple[tuple[Field, int], ...]
+
+    @property
+    def bits(self) -> int:
+        """Bits of one client's message."""
+        return sum(field.width * count for field, count in self.fields)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one client's message: ceil(bits / 8)."""
+        return -(-self.bits // 8)
+
+    def encode(self, message: Message) -> NDArray[np.uint8]:
+        """Pack a message, one array (n, count, R) per field, into bytes (n, bytes, R).
+
+        The fields follow each other without gaps, the highest bit of each number first; zeros
+        fill the last byte.
+
+        Raises
+        ------
+        Refusal
+            If the message does not have the fields of the layout or a value cannot be represented.
+        """
+        counts = [array.shape[1] for array in message]
+        expected = [count for _, count in self.fields]
+        if counts != expected:
+            raise Refusal(
+                f"the message has arrays of {counts} numbers where its layout has {expected}; "
+                f"encode it with the layout of the compressor and d that made it"
+            )
+        pieces = [
+            _to_bits(field.to_codes(host(values)), field.width)
+            for (field, _), values in zip(self.fields, message, strict=True)
+        ]
+        return np.moveaxis(np.packbits(np.concat(pieces, axis=2), axis=2), 2, 1)
+
+    def decode(self, payload: NDArray[np.uint8], shared: Message = ()) -> Message:
+        """Unpack bytes (n, bytes, R) into the message, on the host.
+
+        ``shared`` are the arrays of the :class:`Shared` fields, which the bytes do not hold.
+
+        Raises
+        ------
+        Refusal
+            If the length of the payload is not that of the layout or a code stands for no value.
+        """
+        if payload.shape[1] != self.bytes:
+            raise Refusal(
+                f"the payload has {payload.shape[1]} bytes per message where its layout has "
+                f"{self.bytes}; decode it with the layout that encoded it"
+            )
+        bits = np.unpackbits(np.moveaxis(payload, 1, 2), axis=2)
+        known = iter(shared)
+        message = []
+        start = 0
+        for field, count in self.fields:
+            stop = start + field.width * count
+            if isinstance(field, Shared) and shared:
+                message.append(next(known))
+            else:
+                message.append(field.from_codes(_to_codes(bits[:, :, start:stop], count)))
+            start = stop
+        return tuple(message)
+
+    def transmit(self, message: Message) -> Message:
+        """Return the message as the receiver has it: encoded, decoded, in the arrays' own library.
+
+        Every array keeps its library, device and dtype; its values are those of the wire.
+        """
+        pairs = zip(self.fields, message, strict=True)
+        shared = tuple(host(values) for (field, _), values in pairs if isinstance(field, Shared))
+        received = self.decode(self.encode(message), shared)
+        return tuple(
+            like(sent, values.astype(host(sent).dtype))
+            for sent, values in zip(message, received, strict=True)
+        )
+
+
+def _single(values: Values) -> NDArray[np.uint32]:
+    """Return the bits of the values rounded to 32-bit floats."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32).view(np.uint32)
+
+
+def _require(allowed: NDArray[np.bool_], values: Values, expected: str) -> None:
+    if not allowed.all():
+        raise Refusal(
+            f"the wire cannot carry {values[~allowed][0]} here, it expects {expected}; "
+            f"send only what the compressor's message gave"
+        )
+
+
+def _to_bits(codes: Codes, width: int) -> NDArray[np.uint8]:
+    """Codes (n, count, R) to bits (n, R, count * width), the highest first."""
+    octets = np.moveaxis(codes, 1, 2).astype(">u8")[..., np.newaxis].view(np.uint8)
+    bits = np.unpackbits(octets, axis=3)[..., 64 - width :]
+    return bits.reshape(*bits.shape[:2], -1)
+
+
+def _to_codes(bits: NDArray[np.uint8], count: int) -> Codes:
+    """Bits (n, R, count * width), the highest first, to codes (n, count, R)."""
+    n, runs, length = bits.shape
+    width = length // count
+    padded = np.zeros((n, runs, count, 64), dtype=np.uint8)
+    padded[..., 64 - width :] = bits.reshape(n, runs, count, width)
+    codes = np.packbits(padded, axis=3).view(">u8")[..., 0]
+    return np.moveaxis(codes, 2, 1).astype(np.uint64)

@@ -1,0 +1,1 @@
+"""Runs: the engine's loop, budgets, traces and their store."""

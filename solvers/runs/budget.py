@@ -1,0 +1,97 @@
+"""When a run ends and which of its points are kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A run ends as soon as one of these is reached.
+
+    Parameters
+    ----------
+    bits : float, optional
+        Uplink bits per client.
+    rounds : int, optional
+        Communication rounds.
+    gap : float, optional
+        Accuracy f - f*, looked at where the run is recorded.
+    iterations : int
+        A bound on all runs, so that none is endless.
+
+    Raises
+    ------
+    Refusal
+        If a limit is not a positive number.
+    """
+
+    bits: float | None = None
+    rounds: int | None = None
+    gap: float | None = None
+    iterations: int = 10_000_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            limit = getattr(self, field.name)
+            if limit is not None and not 0 < limit < np.inf:
+                raise Refusal(
+                    f"a budget of {limit:g} {field.name} is not possible; give a positive number"
+                )
+
+    def used(
+        self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return the fraction of each limit that runs have used at a recorded point, (R,) each.
+
+        A limit is reached from 1 on. ``point`` holds columns of a trace; ``first_gap`` is the
+        accuracy at the start.
+        """
+        used = {"iterations": point["iteration"] / self.iterations}
+        if self.rounds is not None:
+            used["rounds"] = point["rounds"] / self.rounds
+        if self.bits is not None:
+            used["bits"] = point["uplink_bits"] / self.bits
+        if self.gap is not None:
+            gap = point["gap"]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                way = np.log(first_gap / gap) / np.log(first_gap / self.gap)
+            used["gap"] = np.where(gap <= self.gap, 1.0, np.clip(np.nan_to_num(way), 0.0, 0.999))
+        return used
+
+
+@dataclass(frozen=True)
+class Record:
+    """Record a run at its start, its end, and at geometrically spaced rounds in between.
+
+    Parameters
+    ----------
+    ratio : float
+        The next recorded round is ``max(r + every, ceil(ratio r))``; 1 gives equal spacing.
+    every : int
+        Smallest distance of two recorded rounds.
+
+    Raises
+    ------
+    Refusal
+        If ``ratio < 1`` or ``every < 1``.
+    """
+
+    ratio: float = 1.01
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.ratio < np.inf and self.every >= 1):
+            raise Refusal(
+                f"the record spacing ratio = {self.ratio}, every = {self.every} is not possible; "
+                "both must be at least 1"
+            )
+
+    def following(self, rounds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the round to be recorded after each of ``rounds``."""
+        return np.maximum(rounds + self.every, np.ceil(self.ratio * rounds)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""The simulated world: network with its ledger, gradients with their count, random streams."""

@@ -1,0 +1,260 @@
+"""The simulated world: the network with its ledger of bits, and the gradients with their count.
+
+A method is given a :class:`Channel` and an :class:`Oracle`. Both may be narrowed to some runs of
+the batch with ``at``; narrowed ones share the ledger and the random streams, so that every run
+pays for and draws exactly what it would alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import host, like, masked
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.state import narrow
+from bitbound.solvers.world.ownership import ownership_template
+from bitbound.solvers.world.randomness import Streams
+from bitbound.solvers.world.tape import Tape
+
+_UNCOMPRESSED = Identity()
+
+
+class Ledger:
+    """What each run has spent so far, (R,) each.
+
+    Attributes
+    ----------
+    uplink_bits : bits sent by all clients together
+    downlink_bits : bits received by all clients together
+    gradients : gradients of an f_i evaluated by all clients together
+    synchronisations : how often the server has waited for clients; what they send between two
+        broadcasts counts once
+    """
+
+    def __init__(self, runs: int) -> None:
+        self.uplink_bits = np.zeros(runs, dtype=np.int64)
+        self.downlink_bits = np.zeros(runs, dtype=np.int64)
+        self.gradients = np.zeros(runs, dtype=np.int64)
+        self.synchronisations = np.zeros(runs, dtype=np.int64)
+        self._waiting = np.zeros(runs, dtype=bool)
+
+    def up(self, runs: NDArray[np.intp], bits: Any) -> None:
+        """Count bits sent by the clients of some runs, a number or (R,)."""
+        self.uplink_bits[runs] += bits
+        sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
+        self.synchronisations[runs] += sent & ~waiting
+        self._waiting[runs] = sent | waiting
+
+    def down(self, runs: NDArray[np.intp], bits: Any) -> None:
+        """Count bits received by the clients of some runs, a number or (R,)."""
+        self.downlink_bits[runs] += bits
+        self._waiting[runs] &= np.asarray(bits) == 0
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The network between n clients and a server, for some runs of a batch.
+
+    Coins, cohorts and masks come from a seed that clients and server share: they cost no bits.
+    A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries; nothing is sent
+    outside it, and 0 is received there.
+
+    Parameters
+    ----------
+    n : int
+        Number of clients.
+    compressor : Compressor
+        The compressor of every client.
+    runs : (R,) int
+        The runs that are served, as positions in the whole batch.
+    streams, ledger
+        Random numbers and spending of the whole batch.
+    template : Array
+        Any array of the library and device that the run uses.
+    wire : bool
+        Whether every message goes through its bytes, which rounds values to 32-bit floats.
+    """
+
+    n: int
+    compressor: Compressor
+    runs: NDArray[np.intp]
+    streams: Streams
+    ledger: Ledger
+    template: Array
+    wire: bool = False
+
+    def at(self, runs: NDArray[np.intp]) -> "Channel":
+        """Narrow to some of the runs served, given by their positions among these."""
+        return replace(self, runs=self.runs[runs])
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
+        n, d, runs = v.shape
+        senders = 1 if self.compressor.shared else n
+        uniforms = self.streams.uniform(
+            "compressor", self.runs, (senders, self.compressor.uniforms(d))
+        )
+        layout = self.compressor.layout(d)
+        message = self.compressor.message(v, like(v, uniforms))
+        if self.wire:
+            message = layout.transmit(message)
+        received = self.compressor.vector(message, d)
+        if cohort is None:
+            self.ledger.up(self.runs, n * layout.bits)
+            return received
+        self.ledger.up(self.runs, layout.bits * _count(cohort, (n, 1, runs)))
+        return masked(cohort, received)
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
+        received, bits = self._uncompressed(v, mask)
+        self.ledger.up(self.runs, bits)
+        return received
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v, (1, d, R), from the server to all clients, 32 bits a number; (1, d, R).
+
+        With a mask, only these clients (and entries) are sent to; all of v is given back.
+        """
+        received, bits = self._uncompressed(v, None)
+        if mask is None:
+            self.ledger.down(self.runs, bits * self.n)
+        else:
+            served = _count(mask, (self.n, *v.shape[1:]))
+            self.ledger.down(self.runs, served * (bits // v.shape[1]))
+        return received
+
+    def coin(self, p: float) -> Array:
+        """Toss one coin per run, true with probability p; (1, 1, R) bool."""
+        return self._shared("coin", 1) < p
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss a coin on every client, true with probability q_i; (n, 1, R) bool."""
+        return self._shared("client coins", self.n) < like(
+            self.template, np.asarray(q)[:, None, None]
+        )
+
+    def cohort(self, m: int) -> Array:
+        """Draw a uniformly random set of m clients; (n, 1, R) bool.
+
+        Raises
+        ------
+        Refusal
+            Unless 1 <= m <= n.
+        """
+        if not 1 <= m <= self.n:
+            raise Refusal(f"a cohort of {m} of {self.n} clients; choose between 1 and {self.n}")
+        ranks = self._ranks("cohort", np.zeros((self.n, len(self.runs))))
+        return like(self.template, (ranks < m)[:, None, :])
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        """Draw the masks of CompressedScaffnew: every entry has s owners in the cohort.
+
+        Returns (n, d, R) bool; every column of :func:`ownership_template` goes to a random client.
+        """
+        d = self.template.shape[1]
+        members = self.n
+        outside = np.zeros((self.n, len(self.runs)))
+        if cohort is not None:
+            outside = 1.0 - host(cohort)[:, 0, :]
+            members = round(self.n - outside[:, 0].sum())
+        template = np.zeros((self.n, d), dtype=bool)
+        template[:members] = ownership_template(d, members, s).T
+        ranks = self._ranks("ownership", outside)
+        owned = np.ascontiguousarray(np.moveaxis(template[ranks], 2, 1))
+        return like(self.template, owned)
+
+    def _shared(self, purpose: str, count: int) -> Array:
+        return like(self.template, self.streams.uniform(purpose, self.runs, (count, 1)))
+
+    def _ranks(self, purpose: str, first: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return each client's place in a random order, sorted by ``first`` above all; (n, R)."""
+        order = self.streams.uniform(purpose, self.runs, (self.n, 1))[:, 0, :] + first
+        return np.argsort(np.argsort(order, axis=0), axis=0)
+
+    def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Any]:
+        """Return what is received and the bits of all senders, (R,) or the same for all."""
+        senders, d, _ = v.shape
+        layout = _UNCOMPRESSED.layout(d)
+        (received,) = layout.transmit((v,)) if self.wire else (v,)
+        if mask is None:
+            return received, senders * layout.bits
+        entries = _count(mask, v.shape)
+        return masked(mask, received), entries * (layout.bits // d)
+
+
+def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
+    mask = host(mask)
+    times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
+    if mask.shape[2] == 1:  # several times faster than a sum
+        return np.full(shape[2], times * np.count_nonzero(mask))
+    counted: NDArray[np.int64] = times * mask.sum(axis=(0, 1))
+    return counted
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise."""
+
+    problem: Any
+    runs: NDArray[np.intp]
+    ledger: Ledger
+    tape: Tape | None = None
+    whole: int | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of clients, also where only some are left."""
+        return int(self.whole or self.problem.n)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.problem.d)
+
+    def at(self, runs: NDArray[np.intp]) -> "Oracle":
+        """Narrow to some of the runs served, given by their positions among these."""
+        return replace(
+            self,
+            problem=narrow(self.problem, runs),
+            runs=self.runs[runs],
+            tape=self.tape and self.tape.at(runs),
+        )
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
+
+        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
+        there is none in any run, 0 is given and nothing evaluated.
+        With ``sample`` the next noise of that slot is added, if there is any.
+        """
+        if active is None:
+            active = self.problem.n
+        if not isinstance(active, int):
+            active = _count(active, (self.problem.n, 1, len(self.runs)))
+        self.ledger.gradients[self.runs] += active
+        gradients = self.problem.grad(x) if np.any(active) else self._nothing(x)
+        if sample is None or self.tape is None:
+            return gradients
+        noise = like(gradients, self.tape.draw(sample, self.n, self.d))
+        return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
+    def _nothing(self, x: Array) -> Array:
+        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
+
+    def of(self, clients: NDArray[np.intp]) -> "Oracle":
+        """Narrow to k clients: gradients are (k, d, R), and n is still the number of all."""
+        return replace(self, problem=self.problem.of(clients), whole=self.n)
+
+    def grad_g(self, y: Array) -> Array:
+        """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""
+        return self.problem.grad_g(y)

@@ -1,0 +1,1 @@
+"""The proof of EPISODE, step by step."""

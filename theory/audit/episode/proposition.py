@@ -1,0 +1,202 @@
+"""EPISODE's Proposition 1 on its synthetic problem, (38) to (41), as steps."""
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bitbound.theory.audit.machinery.numbers import high_precision, number
+from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+
+
+def _kappa(H: Any) -> Any:
+    """Return kappa(H) as Proposition 1's proof defines it."""
+    x_2 = (np.sqrt(18**2 + 480 * H) - 18) / 24
+    return 9 * x_2**2 + 10 * H * x_2 + 25 * H**2 / 3 + 45 * H + 100
+
+
+def _quartics(v: Values) -> None:
+    """Derive the synthetic problem's gradients and the parts of Proposition 1."""
+    x, H = v.x, v.H
+    v.mean = 4 * x**3 - 9 * x**2 - H * x + 1
+    v.first, v.second = v.mean + 3 * H * x, v.mean - 3 * H * x
+    v.larger = np.maximum(abs(v.first), abs(v.second))
+    v.cubic = abs(4 * x**3 - 9 * x**2)
+    v.g = 10 * H * abs(x) - v.cubic
+    v.root = np.sqrt(18**2 + 480 * H)
+    v.x_2 = (v.root - 18) / 24
+    v.third = 9 * v.x_2**2 + 10 * H * v.x_2
+    v.kappa = _kappa(H)
+    v.kappa_later = _kappa(H + abs(x))
+
+
+H_RANGE = Variable(
+    "H", 1, 100, often=(1, 2, 4, 8), hypothesis="H >= 1", beyond=(Fraction(1, 1000), 1)
+)
+
+
+def _region(words: str, low: Fraction | int, high: Fraction | int) -> Space:
+    return Space(
+        f"f_i of the synthetic problem, H in [1, 100], {words}",
+        (Variable("x", low, high, often=(0, Fraction(9, 4))), H_RANGE),
+        _quartics,
+        shows=("root", "g"),
+        count=20000,
+    )
+
+
+LINE = _region("-20 <= x <= 20", -20, 20)
+LEFT = _region("x <= 0", -20, 0)
+MIDDLE = _region("0 <= x <= 9/4", 0, Fraction(9, 4))
+RIGHT = _region("x >= 9/4", Fraction(9, 4), 20)
+CONCLUSION = ("Proposition 1",)
+
+
+def _peak(v: Values, root: Any) -> Any:
+    """Return the maximum printed before (41), with x_2 at a root."""
+    at = np.asarray(root)
+    return np.maximum(-4 * at**3 + 9 * at**2 + 10 * v.H * at, 45 * v.H / 2)
+
+
+def _quartic_at(H: int) -> Space:
+    def derive(v: Values) -> None:
+        v.H = v.x * 0 + H
+        _quartics(v)
+
+    return Space(
+        f"f_i of the synthetic problem, H = {H}",
+        (Variable("x", -6, 6, often=(0,)),),
+        derive,
+        count=200000,
+    )
+
+
+def printed_kappa(H: int) -> Fraction:
+    """Return kappa(H) of Proposition 1, rounded up to a rational number."""
+    with high_precision():
+        return Fraction(int(_kappa(number(Fraction(H), "decimal")) * 10**9) + 1, 10**9)
+
+
+def _constant(H: int, v: Values) -> Any:
+    return getattr(v.k, f"kappa_{H}") + 0 * v.x
+
+
+PROPOSITION_CONSTANTS = {f"kappa_{H}": printed_kappa(H) for H in (1, 2, 4, 8)}
+
+PROPOSITION = (
+    ProofStep(
+        "(38) 1-3",
+        "|f_i'| <= 3H|x| + |f'| = 3H|x| - |4x^3 - 9x^2 - Hx + 1| + 2|f'|",
+        LINE,
+        lambda v: v.larger,
+        lambda v: 3 * v.H * abs(v.x) - abs(v.mean) + 2 * abs(v.mean),
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "(38) 4",
+        "3H|x| - |4x^3 - 9x^2 - Hx + 1| <= 4H|x| - |4x^3 - 9x^2 + 1|",
+        LINE,
+        lambda v: 3 * v.H * abs(v.x) - abs(v.mean),
+        lambda v: 4 * v.H * abs(v.x) - abs(4 * v.x**3 - 9 * v.x**2 + 1),
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "(38) 5",
+        "4H|x| - |4x^3 - 9x^2 + 1| <= 10H|x| - |4x^3 - 9x^2| + 1",
+        LINE,
+        lambda v: 4 * v.H * abs(v.x) - abs(4 * v.x**3 - 9 * v.x**2 + 1),
+        lambda v: v.g + 1,
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "before (39)",
+        "x_1 = (18 - sqrt(18^2 + 480H))/24 is a root of 12x^2 - 18x - 10H",
+        LEFT,
+        lambda v: 12 * ((18 - v.root) / 24) ** 2,
+        lambda v: 18 * ((18 - v.root) / 24) + 10 * v.H,
+        equality=True,
+        feeds=("(39)",),
+    ),
+    ProofStep(
+        "(39)",
+        "x < 0: g(x) <= 10H (sqrt(18^2 + 480H) - 18)/24 <= 25H^2/3",
+        LEFT,
+        lambda v: np.stack([v.g, 10 * v.H * v.x_2]),
+        lambda v: np.stack([10 * v.H * v.x_2, 25 * v.H**2 / 3]),
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "(40)",
+        "0 < x < 9/4: g(x) <= 10H*9/4",
+        MIDDLE,
+        lambda v: v.g,
+        lambda v: 45 * v.H / 2,
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "before (41)",
+        "x_2 = (-18 + sqrt(18^2 + 480H))/24 is a root of -12x^2 + 18x + 10H",
+        RIGHT,
+        lambda v: 12 * v.x_2**2,
+        lambda v: 18 * v.x_2 + 10 * v.H,
+        equality=True,
+        feeds=("(41) first", "(41)"),
+        amendments=(
+            Amendment(
+                "x_2 = (18 + sqrt(18^2 + 480H))/24",
+                {
+                    "left": lambda v: 12 * ((v.root + 18) / 24) ** 2,
+                    "right": lambda v: 18 * ((v.root + 18) / 24) + 10 * v.H,
+                },
+            ),
+        ),
+    ),
+    ProofStep(
+        "(41) first",
+        "x > 9/4: g(x) <= max{-4x_2^3 + 9x_2^2 + 10Hx_2, g(9/4)}",
+        RIGHT,
+        lambda v: v.g,
+        lambda v: _peak(v, v.x_2),
+        feeds=("(41)",),
+        amendments=(
+            Amendment(
+                "x_2 = (18 + sqrt(18^2 + 480H))/24",
+                {"right": lambda v: _peak(v, (v.root + 18) / 24)},
+            ),
+        ),
+    ),
+    ProofStep(
+        "(41)",
+        "x > 9/4: g(x) <= 9x_2^2 + 10Hx_2 + 9(9/4)^2 + 45H/2",
+        RIGHT,
+        lambda v: v.g,
+        lambda v: v.third + (729 + 360 * v.H) / 16,
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "Proposition 1",
+        "|f_i'(x)| <= 2|f'(x)| + kappa(H)",
+        LINE,
+        lambda v: v.larger,
+        lambda v: 2 * abs(v.mean) + v.kappa,
+    ),
+    ProofStep(
+        "kappa(H) grows",
+        "kappa(H) <= kappa(H') for 1 <= H <= H'",
+        LINE,
+        lambda v: v.kappa,
+        lambda v: v.kappa_later,
+    ),
+    *(
+        ProofStep(
+            f"kappa({H})",
+            f"kappa({H}) of Proposition 1 is a valid constant",
+            _quartic_at(H),
+            lambda v: v.larger - 2 * abs(v.mean),
+            partial(_constant, H),
+            movable=(f"kappa_{H}",),
+        )
+        for H in (1, 2, 4, 8)
+    ),
+)

@@ -1,0 +1,1 @@
+"""Steps of proofs, their spaces of points, search and verification."""

@@ -1,0 +1,190 @@
+"""The audit of a proof: its findings, its table, its readable report and its record."""
+
+import json
+import textwrap
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from bitbound.data.files.cache import write_atomically
+from bitbound.theory.audit.machinery.step import Proof
+from bitbound.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
+
+WIDTH = 100
+COLUMNS = (
+    ("step", 16),
+    ("claim", 34),
+    ("verdict", 7),
+    ("margin", 9),
+    ("theorem", 7),
+    ("repair", 17),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The audit of a proof.
+
+    Attributes
+    ----------
+    proof : Proof
+        What was audited.
+    findings : tuple of Finding
+        One per step, in the order of the proof.
+    seconds : float
+        Time the audit took.
+    """
+
+    proof: Proof
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    def finding(self, place: str) -> Finding:
+        """Return the finding on the step at a place."""
+        return next(f for f in self.findings if f.step.place == place)
+
+    def survives(self, place: str) -> str:
+        """Tell whether the theorem survives what was found at a place.
+
+        A step that fails does no harm if every statement that it feeds holds by itself: "yes",
+        "no", or "if ..." where such a statement holds under a further hypothesis only.
+        """
+        finding = self.finding(place)
+        if finding.verdict == "holds":
+            return "yes"
+        known = {f.step.place for f in self.findings}
+        feeds = [p for p in finding.step.feeds if p in known]
+        if not feeds:
+            return f"if {finding.repair}" if finding.verdict == "only if" else "no"
+        answers = [self.survives(p) for p in feeds]
+        return next(
+            (a for a in answers if a == "no"), next((a for a in answers if a != "yes"), "yes")
+        )
+
+    def table(self) -> str:
+        """One line per step, at most 100 columns; the margin is relative, negative: excess."""
+        lines = ["  ".join(name.ljust(width) for name, width in COLUMNS).rstrip()]
+        lines.append("  ".join("-" * width for _, width in COLUMNS))
+        for f in self.findings:
+            cells = (
+                f.step.place,
+                f.step.words,
+                f.verdict,
+                "tight" if abs(f.gap) <= SUSPICION else f"{f.gap:+.2e}",
+                "" if f.verdict == "holds" else self.survives(f.step.place).split()[0],
+                f.repair,
+            )
+            row = (
+                _cut(c, width).ljust(width) for c, (_, width) in zip(cells, COLUMNS, strict=True)
+            )
+            lines.append("  ".join(row).rstrip())
+        counts = {
+            v: sum(f.verdict == v for f in self.findings) for v in ("holds", "only if", "fails")
+        }
+        lines.append(
+            f"{self.proof.name}: {counts['holds']} steps hold, {counts['only if']} hold only if "
+            f"more is assumed, {counts['fails']} fail; {self.seconds:.0f} s"
+        )
+        return "\n".join(lines)
+
+    def text(self) -> str:
+        """Return the readable report."""
+        parts = [f"Audit of {self.proof.name}\n{self.proof.source}\n"]
+        for f in self.findings:
+            lines = [f"{f.step.place}: {f.step.words}", f"  claimed for: {f.step.space.name}"]
+            if f.step.constants:
+                lines.append(f"  printed constants: {f.step.constants}")
+            basis = {
+                "proved": "proved in exact polynomial arithmetic",
+                "checked": f"at all {f.points} admissible points searched",
+                "refuted": f"after {f.points} admissible points",
+            }[f.evidence]
+            verdict = f"holds only if {f.repair}" if f.verdict == "only if" else f.verdict
+            lines.append(f"  verdict: {verdict} ({basis}); relative margin {f.gap:+.3e}")
+            if f.tight:
+                lines.append(f"  would still pass this check with: {f.tight}")
+            if f.repair and f.verdict == "fails":
+                lines.append(f"  smallest repair found: {f.repair}")
+            if f.witness:
+                w = f.witness
+                found = {**w.cell, **w.variables}
+                lines.append(f"  witness, confirmed in {w.arithmetic}: " + _pairs(found))
+                if w.derived:
+                    lines.append("  there: " + _pairs(w.derived))
+                lines.append(f"  left = {w.left}, right = {w.right}")
+            if f.verdict != "holds":
+                lines.append(f"  does the theorem survive? {self.survives(f.step.place)}")
+            parts.append(
+                "\n".join(textwrap.fill(x, WIDTH, subsequent_indent="    ") for x in lines)
+            )
+        return "\n\n".join(parts) + "\n"
+
+    def record(self) -> dict[str, Any]:
+        """Return everything found, ready for JSON."""
+        return {
+            "proof": self.proof.name,
+            "source": self.proof.source,
+            "constants": {name: str(value) for name, value in self.proof.constants.items()},
+            "seconds": round(self.seconds, 1),
+            "steps": [
+                {
+                    "place": f.step.place,
+                    "claim": f.step.words,
+                    "space": f.step.space.name,
+                    "constants": f.step.constants,
+                    "verdict": f.verdict,
+                    "evidence": f.evidence,
+                    "margin": f.gap,
+                    "points": f.points,
+                    "repair": f.repair,
+                    "tight": f.tight,
+                    "theorem survives": self.survives(f.step.place),
+                    "witness": asdict(f.witness) if f.witness else None,
+                    "seconds": round(f.seconds, 3),
+                }
+                for f in self.findings
+            ],
+        }
+
+    def save(self, folder: Path) -> tuple[Path, Path, Path]:
+        """Write the table, the readable report and the record; give their paths."""
+        paths = (
+            (folder / f"audit-{self.proof.name}.txt", self.table() + "\n"),
+            (folder / f"audit-{self.proof.name}-report.txt", self.text()),
+            (folder / f"audit-{self.proof.name}.json", json.dumps(self.record(), indent=1) + "\n"),
+        )
+        for path, content in paths:
+            write_atomically(path, partial(_write, content.encode()))
+        return paths[0][0], paths[1][0], paths[2][0]
+
+
+def audited(
+    proof: Proof,
+    seed: int = 0,
+    effort: float = 1.0,
+    progress: Callable[[Finding], None] | None = None,
+) -> Report:
+    """Audit a proof; ``effort`` scales the number of points searched."""
+    start = time.perf_counter()
+    auditor = Auditor(proof.constants, seed, effort)
+    findings = []
+    for step in proof.steps:
+        findings.append(auditor.examine(step))
+        if progress:
+            progress(findings[-1])
+    return Report(proof, tuple(findings), time.perf_counter() - start)
+
+
+def _write(content: bytes, file: IO[bytes]) -> None:
+    file.write(content)
+
+
+def _cut(words: str, width: int) -> str:
+    return words if len(words) <= width else words[: width - 2] + ".."
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -1,0 +1,246 @@
+"""A proof as data: steps, each an inequality on a space of parameters under hypotheses.
+
+A `Step` says ``left <= right`` (or ``==``) for all values of its `Space`; its sides read the
+values by name, and the constants of the paper as ``v.k.name``. A `Proof` is a list of steps with
+the constants as printed; `Proof.with_constants`, `turned` and `without` give altered proofs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, Literal
+
+from bitbound.data.errors import Refusal
+
+Values = SimpleNamespace
+Side = Callable[[Values], Any]
+Rational = int | Fraction
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A free quantity of a step.
+
+    Attributes
+    ----------
+    name : str
+        Under which the sides read it.
+    low, high : rational
+        Its range.
+    logarithmic : bool
+        Whether the search draws its logarithm uniformly.
+    often : tuple of rational
+        Values the search tries often, such as the ends of the range.
+    hypothesis : str
+        The hypothesis that the range expresses, "" if none.
+    beyond : (2,) or None
+        The range where that hypothesis is dropped.
+    shape : tuple of int
+        Of an array of such quantities.
+    of : tuple
+        The values of cells that it belongs to; () if it belongs to all.
+    """
+
+    name: str
+    low: Rational
+    high: Rational
+    logarithmic: bool = False
+    often: tuple[Rational, ...] = ()
+    hypothesis: str = ""
+    beyond: tuple[Rational, Rational] | None = None
+    shape: tuple[int, ...] = ()
+    of: tuple[Any, ...] = ()
+
+    def belongs(self, cell: "Cell") -> bool:
+        """Tell whether it means anything in a cell."""
+        return not self.of or any(value in self.of for _, value in cell)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A hypothesis that is no range: ``holds`` gives which points satisfy it."""
+
+    name: str
+    holds: Callable[[Values], Any]
+
+
+Cell = tuple[tuple[str, Any], ...]
+"""What is discrete in a space: names with values, such as the number of clients."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where the free quantities of a step live.
+
+    Attributes
+    ----------
+    name : str
+        In words.
+    variables : tuple of Variable
+        The free real quantities.
+    derive : callable
+        Adds to the values whatever else the sides read.
+    hypotheses : tuple of Hypothesis
+        Which points count.
+    cells : tuple of Cell
+        The discrete cases, simplest first.
+    reads : tuple of str
+        The printed constants that `derive` reads.
+    shows : tuple of str
+        Derived quantities that a witness lists.
+    method : str
+        "polynomial": all is polynomial, so that "holds" can be proved; "rational": a failure is
+        confirmed in fractions; "decimal": in decimals of 50 digits.
+    count : int
+        Points per cell.
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    derive: Callable[[Values], None] = lambda v: None
+    hypotheses: tuple[Hypothesis, ...] = ()
+    cells: tuple[Cell, ...] = ((),)
+    reads: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    method: Literal["polynomial", "rational", "decimal"] = "decimal"
+    count: int = 1000
+
+    def without(self, hypothesis: str) -> "Space":
+        """Drop a hypothesis."""
+        return replace(
+            self,
+            variables=tuple(
+                replace(u, low=u.beyond[0], high=u.beyond[1], hypothesis="", beyond=None)
+                if u.hypothesis == hypothesis and u.beyond
+                else u
+                for u in self.variables
+            ),
+            hypotheses=tuple(h for h in self.hypotheses if h.name != hypothesis),
+        )
+
+    def having(self, hypothesis: Hypothesis) -> "Space":
+        """Add a hypothesis."""
+        return replace(self, hypotheses=(*self.hypotheses, hypothesis))
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """A change that may repair a step.
+
+    Attributes
+    ----------
+    words : str
+        The change in words.
+    changes : mapping
+        Attributes of the step that change.
+    constants : mapping
+        Printed constants that change.
+    restricts : bool
+        Whether it adds a hypothesis: then the step "holds only if ...".
+    """
+
+    words: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Rational] = field(default_factory=dict)
+    restricts: bool = False
+
+
+@dataclass(frozen=True)
+class ProofStep:
+    """One inequality of a proof.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands: equation number or name.
+    words : str
+        The inequality in words.
+    space : Space
+        What it is claimed for.
+    left, right : callable
+        Its sides; arrays (..., points).
+    equality : bool
+        Whether it claims ``left == right``.
+    feeds : tuple of str
+        Places of the statements that rely on it.
+    movable : tuple of str
+        Printed constants that a repair may scale, all by one factor.
+    amendments : tuple of Amendment
+        Other repairs, tried in this order.
+    constants : str
+        Which set of printed constants it uses, for the table.
+    """
+
+    place: str
+    words: str
+    space: Space
+    left: Side
+    right: Side
+    equality: bool = False
+    feeds: tuple[str, ...] = ()
+    movable: tuple[str, ...] = ()
+    amendments: tuple[Amendment, ...] = ()
+    constants: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A published proof: its steps and its printed constants."""
+
+    name: str
+    source: str
+    steps: tuple[ProofStep, ...]
+    constants: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def step(self, place: str) -> ProofStep:
+        """Return the step at a place.
+
+        Raises
+        ------
+        Refusal
+            If there is none.
+        """
+        for step in self.steps:
+            if step.place == place:
+                return step
+        raise Refusal(f"the proof {self.name} has no step {place!r}; see its report for the places")
+
+    def with_constants(self, **constants: Rational) -> "Proof":
+        """Return the proof with some printed constants replaced."""
+        unknown = sorted(set(constants) - set(self.constants))
+        if unknown:
+            raise Refusal(
+                f"the proof {self.name} has no constant {unknown[0]!r}; "
+                f"choose among {', '.join(sorted(self.constants))}"
+            )
+        changed = {name: Fraction(value) for name, value in constants.items()}
+        return replace(self, constants={**self.constants, **changed})
+
+    def turned(self, place: str) -> "Proof":
+        """Return the proof with one inequality turned around."""
+        step = self.step(place)
+        return self.replaced(place, left=step.right, right=step.left)
+
+    def without(self, place: str, hypothesis: str) -> "Proof":
+        """Return the proof with a hypothesis of one step dropped.
+
+        Raises
+        ------
+        Refusal
+            If the step does not have it.
+        """
+        space = self.step(place).space
+        if space.without(hypothesis) == space:
+            raise Refusal(f"{place} has no hypothesis {hypothesis!r} that could be dropped")
+        return self.replaced(place, space=space.without(hypothesis))
+
+    def replaced(self, place: str, **changes: Any) -> "Proof":
+        """Return the proof with attributes of one step changed."""
+        old = self.step(place)
+        steps = tuple(replace(s, **changes) if s is old else s for s in self.steps)
+        return replace(self, steps=steps)
+
+    def only(self, *places: str) -> "Proof":
+        """Return the proof of some steps alone."""
+        return replace(self, steps=tuple(self.step(place) for place in places))

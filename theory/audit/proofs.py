@@ -1,0 +1,41 @@
+"""The proofs that can be audited, by name."""
+
+from collections.abc import Callable, Mapping
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.audit.episode.proof import PROOF as EPISODE
+from bitbound.theory.audit.locodl.proof import PROOF as LOCODL
+from bitbound.theory.audit.machinery.report import Report, audited
+from bitbound.theory.audit.machinery.step import Proof
+from bitbound.theory.audit.machinery.verify import Finding
+
+PROOFS: Mapping[str, Proof] = {proof.name: proof for proof in (EPISODE, LOCODL)}
+
+
+def audit(
+    name: str,
+    seed: int = 0,
+    effort: float = 1.0,
+    progress: Callable[[Finding], None] | None = None,
+) -> Report:
+    """Audit a published proof: every verdict is computed now.
+
+    Parameters
+    ----------
+    name : str
+        "episode" or "locodl".
+    seed : int
+        Of the search.
+    effort : float
+        Scales the number of points searched.
+    progress : callable or None
+        Called with each finding as it is made.
+
+    Raises
+    ------
+    Refusal
+        If there is no proof of that name.
+    """
+    if name not in PROOFS:
+        raise Refusal(f"there is no proof {name!r} to audit; choose one of {', '.join(PROOFS)}")
+    return audited(PROOFS[name], seed, effort, progress)

@@ -1,0 +1,1 @@
+"""Worst cases over all functions and compressors, with proofs."""

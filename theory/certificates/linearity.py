@@ -1,0 +1,163 @@
+"""Whether a method is what certificates are about, tried on numbers before symbols are believed.
+
+A certificate takes for granted that the step is linear in the deviation from the fixed point, that
+the fixed point is one, that all clients are treated alike and that the invariants are kept. The
+world of symbols cannot see when one of these is false, so the method's own step is run on a small
+quadratic problem with unlike clients, whose gradients at the solution are not 0.
+"""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import each
+from bitbound.solvers.world.channel import Channel
+from bitbound.theory.checks.promise import simulated_world
+from bitbound.theory.worlds.outcomes import iteration
+
+FEATURES = 4
+DRAWS = range(3)
+SCALES = (1e-3, -1.0, 1e3)
+TOLERANCE = 1e-6
+"""Largest relative difference that counts as rounding."""
+
+Order = NDArray[np.intp]
+
+
+def require_linear(method: Method, n: int) -> None:
+    """Refuse a method that is not linear, symmetric in n clients and at rest at the solution.
+
+    Raises
+    ------
+    Refusal
+        Saying which of these fails.
+    """
+    problem = Quadratic.random(n, FEATURES, mu=1.0, L=10.0, seed=1)
+    view = fitting_view(method, problem)
+    star = method.fixed_point(view)
+    rng = np.random.default_rng(0)
+    v, w = (each(lambda x: rng.standard_normal(x.shape), star) for _ in range(2))
+    for draw in DRAWS:
+
+        def step(s: Any, draw: int = draw) -> Any:
+            return _step(method, view, s, draw)
+
+        rest = step(star)
+        if _apart(rest, star) > TOLERANCE:
+            raise Refusal(f"{method.name} does not stay at its fixed point and has no factor there")
+        along, aside = (_minus(step(_plus(star, one)), rest) for one in (v, w))
+        both = _minus(step(_plus(star, v, w)), rest)
+        if _apart(both, _plus(along, aside)) > TOLERANCE:
+            raise Refusal(f"the step of {method.name} is not linear and has no certificate")
+        for scale in SCALES:
+            scaled = _minus(step(_plus(star, _times(scale, v))), rest)
+            if _apart(scaled, _times(scale, along)) > TOLERANCE:
+                raise Refusal(f"the step of {method.name} is not linear and has no certificate")
+        order = np.roll(np.arange(n), 1)
+        other = replace(view, **_permuted(view, order))
+        turned = _step(method, other, _turned(_plus(star, v), order), draw, order)
+        if _apart(turned, _turned(step(_plus(star, v)), order)) > TOLERANCE:
+            raise Refusal(f"{method.name} does not treat all clients alike and has no certificate")
+        _require_invariants(method, view, draw)
+
+
+def _step(method: Method, view: Any, s: Any, draw: int, order: Order | None = None) -> Any:
+    channel, oracle = simulated_world(method, view, _compressor(method), [draw])
+    world = channel if order is None else _Permuted(channel, order)
+    return iteration(method, s, oracle, world)
+
+
+def _compressor(method: Method) -> Compressor | None:
+    return {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[
+        method.needs.compressor
+    ]
+
+
+def _require_invariants(method: Method, view: Any, draw: int) -> None:
+    channel, oracle = simulated_world(method, view, _compressor(method), [draw])
+    s = method.start(channel.template + 1.0, oracle, channel)
+    for _ in range(4):
+        size = max(1.0, *(float(np.max(np.abs(x))) for x in _arrays(s)))
+        for invariant in method.invariants(s, oracle):
+            if np.max(np.abs(invariant)) > TOLERANCE * size:
+                raise Refusal(f"{method.name} does not keep what it declares to be invariant")
+        s = iteration(method, s, oracle, channel)
+
+
+class _Permuted:
+    """A channel in which every client has the random draws of another one."""
+
+    def __init__(self, inner: Channel, order: Order) -> None:
+        self.inner, self.order, self.back = inner, order, np.argsort(order)
+
+    def _there(self, x: Array) -> Array:
+        return x[self.back] if x is not None and x.shape[0] == len(self.order) else x
+
+    def _here(self, x: Array) -> Array:
+        return x[self.order] if x.shape[0] == len(self.order) else x
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        return self._here(self.inner.uplink(self._there(v), self._there(cohort)))
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        return self._here(self.inner.send(self._there(v), self._there(mask)))
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        return self.inner.broadcast(v, self._there(mask))
+
+    def coin(self, p: float) -> Array:
+        return self.inner.coin(p)
+
+    def client_coins(self, q: Any) -> Array:
+        return self._here(self.inner.client_coins([q[i] for i in self.back]))
+
+    def cohort(self, m: int) -> Array:
+        return self._here(self.inner.cohort(m))
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        return self._here(self.inner.ownership(s, self._there(cohort)))
+
+
+def _permuted(view: Any, order: Order) -> dict[str, Any]:
+    """Return the fields of a quadratic problem with the clients in another order."""
+    bare = replace(view.bare, L_i=view.bare.L_i[order])
+    return {"H": view.H[order], "c": view.c[order], "bare": bare}
+
+
+def _turned(s: Any, order: Order) -> Any:
+    return each(lambda x: x[order] if x.shape[0] == len(order) else x, s)
+
+
+def _plus(s: Any, *others: Any) -> Any:
+    return each(lambda x, *more: x if x.dtype == bool else x + sum(more), s, *others)
+
+
+def _minus(s: Any, other: Any) -> Any:
+    return each(lambda x, y: x if x.dtype == bool else x - y, s, other)
+
+
+def _times(scale: float, s: Any) -> Any:
+    return each(lambda x: x if x.dtype == bool else scale * x, s)
+
+
+def _arrays(s: Any) -> list[Array]:
+    arrays = (getattr(s, field.name) for field in fields(s))
+    return [x for x in arrays if x.dtype != bool]
+
+
+def _apart(s: Any, other: Any) -> float:
+    """Return the largest difference of two states, relative to the size of the second."""
+    size = max(float(np.max(np.abs(x))) for x in _arrays(other))
+    pairs = zip(_arrays(s), _arrays(other), strict=True)
+    difference = max(float(np.max(np.abs(x - y))) for x, y in pairs)
+    return difference / max(size, 1e-300)

@@ -1,0 +1,254 @@
+"""The semidefinite programme of a certificate, in coordinates of order one, and its solvers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.symbols import Blocks, Matrix
+
+Solver = Literal["clarabel", "scs"]
+
+SMALLEST_CURVATURE = 1e-9
+"""Relative curvature below which a form counts as flat when coordinates are chosen."""
+
+
+@dataclass(frozen=True)
+class SolverResult:
+    """What a solver gives back.
+
+    Attributes
+    ----------
+    value : float
+        The largest t.
+    multipliers : (K,)
+        How often each form is added.
+    dual : two (k, k) matrices
+        The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
+        of the parts of zero sum together.
+    residual, gap : float
+        The solver's residual and its duality gap.
+    """
+
+    value: float
+    multipliers: Matrix
+    dual: Blocks
+    residual: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates (basis, k) of the kernels of both blocks in which forms are of order one."""
+
+    kernels: Blocks
+
+    @classmethod
+    def of(
+        cls, step: SymbolicStep, psi: Form, family: FunctionClass, centre: float = 0.0
+    ) -> "Coordinates":
+        """Choose states in which Psi is the identity, and gradients as long as their points.
+
+        The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
+        centre 0 that of a convex function, with 1/2 no longer than the point.
+        """
+        kernels = []
+        for block, kernel in enumerate(step.kernels):
+            seen = psi.blocks[block].copy()
+            steep = seen.copy()
+            for evaluation, value in zip(step.evaluations, psi.values, strict=False):
+                point = evaluation.point[block]
+                steep += value * family.L / 2 / family.n * np.outer(point, point)
+            diagonal = np.diag(steep)
+            scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+            new = np.diag(scale)
+            for evaluation in step.evaluations:
+                pulled, number = evaluation.point[block] @ new, evaluation.gradient
+                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
+                new[number] = (family.mu + centre * (family.L - family.mu)) * pulled
+                new[number, number] += (1 - centre) * (family.L - family.mu) * (length or 1.0)
+            for number, vector in step.errors:
+                new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
+            basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
+            kernels.append(_whitened(new @ basis, seen))
+        return cls((kernels[0], kernels[1]))
+
+    def blocks(self, form: Form) -> Blocks:
+        """Return the blocks of a form in these coordinates."""
+        first, second = (
+            _symmetric(kernel.T @ block @ kernel)
+            for kernel, block in zip(self.kernels, form.blocks, strict=True)
+        )
+        return first, second
+
+
+def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
+    """Return a basis of the same space in which a form is the identity where it is not 0."""
+    if not kernel.shape[1]:
+        return kernel
+    values, vectors = np.linalg.eigh(_symmetric(kernel.T @ seen @ kernel))
+    positive = values > SMALLEST_CURVATURE * values[-1]
+    whitened: Matrix = kernel @ vectors / np.sqrt(np.where(positive, values, 1.0))
+    return whitened
+
+
+def _symmetric(matrix: Matrix) -> Matrix:
+    return (matrix + matrix.T) / 2
+
+
+def maximise(
+    fixed: Form,
+    gain: Form,
+    forms: Sequence[Form],
+    coordinates: Coordinates,
+    *,
+    lower: Matrix | None = None,
+    normal: Matrix | None = None,
+    margin: bool = False,
+    solver: Solver = "clarabel",
+) -> SolverResult:
+    """Maximise t such that fixed + t gain + sum_k y_k forms_k <= 0 for all unknowns, y >= lower.
+
+    Parameters
+    ----------
+    normal : (K,), optional
+        Also normal . y = 1.
+    margin : bool
+        Take the squared length of the coordinates in the place of ``gain``.
+
+    Raises
+    ------
+    Refusal
+        If the solver finds no solution.
+    """
+    everything = [fixed, gain, *forms]
+    kept = [block for block in range(2) if coordinates.kernels[block].shape[1]]
+    blocks = [[coordinates.blocks(form)[block] for form in everything] for block in kept]
+    values = np.array([form.values for form in everything]).T
+    values = values[np.any(values != 0, axis=1)]
+    if margin:
+        for matrices in blocks:
+            matrices[1] = np.eye(len(matrices[1]))
+        values[:, 1] = 0.0
+    count = len(forms)
+    scales = np.ones(count + 1)
+    for place in range(count + 1):
+        entries = [m[place + 1] for m in blocks] + [values[:, place + 1]]
+        scales[place] = max(np.abs(x).max(initial=0.0) for x in entries) or 1.0
+    lower = np.zeros(count) if lower is None else lower
+    rows = [values[:, 1:] / scales]
+    right = [-values[:, 0]]
+    equalities = len(values)
+    if normal is not None:
+        rows.append(np.concatenate([[0.0], normal / scales[1:]])[None, :])
+        right.append(np.ones(1))
+        equalities += 1
+    rows.append(np.concatenate([np.zeros((count, 1)), -np.eye(count)], axis=1))
+    right.append(-lower * scales[1:])
+    for matrices in blocks:
+        vectors = np.array([_triangle(m, solver) for m in matrices]).T
+        rows.append(vectors[:, 1:] / scales)
+        right.append(-vectors[:, 0])
+    sizes = [len(matrices[0]) for matrices in blocks]
+    y, dual, residual, gap = _SOLVERS[solver](
+        np.eye(1, count + 1)[0] * -1.0,
+        np.concatenate(rows),
+        np.concatenate(right),
+        equalities,
+        count,
+        sizes,
+    )
+    y = y / scales
+    grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
+    end = equalities + count
+    for block, size in zip(kept, sizes, strict=True):
+        begin, end = end, end + size * (size + 1) // 2
+        grams[block] = _square(dual[begin:end], size, solver)
+    return SolverResult(float(y[0]), np.maximum(y[1:], lower), (grams[0], grams[1]), residual, gap)
+
+
+def _triangle(matrix: Matrix, solver: Solver) -> Matrix:
+    """Return a triangle of a symmetric matrix as a vector of the same length."""
+    rows, columns = _places(len(matrix), solver)
+    return matrix[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
+
+
+def _square(triangle: Matrix, size: int, solver: Solver) -> Matrix:
+    """Return the symmetric matrix of a triangle."""
+    rows, columns = _places(size, solver)
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = triangle / np.where(rows == columns, 1.0, 2**0.5)
+    matrix[columns, rows] = matrix[rows, columns]
+    return matrix
+
+
+def _places(size: int, solver: Solver) -> tuple[Any, Any]:
+    """Return rows and columns of the entries of a triangle, in the order of a solver."""
+    if solver == "scs":
+        return np.triu_indices(size)
+    columns, rows = np.tril_indices(size)
+    return rows, columns
+
+
+def _clarabel(
+    objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
+) -> tuple[Matrix, Matrix, float, float]:
+    clarabel = _optional("clarabel")
+    cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
+    cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    settings.tol_infeas_abs = settings.tol_infeas_rel = 1e-12
+    k = len(objective)
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix((k, k)), objective, scipy.sparse.csc_matrix(A), b, cones, settings
+    )
+    found = solver.solve()
+    status = str(found.status)
+    residual = float(max(found.r_prim, found.r_dual))
+    gap = abs(float(found.obj_val - found.obj_val_dual))
+    near = residual <= 1e-6 and gap <= 1e-3 * abs(float(found.obj_val))
+    if status not in {"Solved", "AlmostSolved"} and not near:
+        raise Refusal(f"the solver finds no certificate for these parameters ({status})")
+    return np.array(found.x), np.array(found.z), residual, gap
+
+
+def _scs(
+    objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
+) -> tuple[Matrix, Matrix, float, float]:
+    scs = _optional("scs")
+    data = {"A": scipy.sparse.csc_matrix(A), "b": b, "c": objective}
+    cone = {"z": equalities, "l": count, "s": list(sizes)}
+    settings = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000, "verbose": False}
+    found = scs.SCS(data, cone, **settings).solve()
+    if found["info"]["status_val"] not in {1, 2}:
+        raise Refusal(
+            f"no certificate exists for these parameters (solver: {found['info']['status']})"
+        )
+    info = found["info"]
+    residual = float(max(info["res_pri"], info["res_dual"]))
+    return found["x"], found["y"], residual, abs(float(info["gap"]))
+
+
+_SOLVERS = {"clarabel": _clarabel, "scs": _scs}
+
+
+def _optional(name: str) -> Any:
+    """Import a solver, or say how to get it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise Refusal(f"{name} is not installed; install bitbound[certify]") from None
+
+
+def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
+    """Return Psi and E[Psi+] for some weights of the terms."""
+    return combination(weights, step.now), combination(weights, step.after)

@@ -1,0 +1,154 @@
+"""A certificate: multipliers that prove a factor, and their check without a solver."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.programme import Coordinates, psi
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.symbols import Matrix
+
+OPERATIONS = 16
+"""How many roundings an entry of a form has gone through before it is added up, generously."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof that E[Psi+] <= factor Psi for all functions and compressors of a family.
+
+    Attributes
+    ----------
+    method, family
+        What it is about.
+    decrease : float
+        What is proved, 1 - factor, which may be tiny.
+    weights : tuple of float
+        The weights of the terms of the Lyapunov function, in their order.
+    multipliers : mapping
+        How often each inequality is added, by its name.
+    solver_decrease : float
+        The decrease that the solver reports; the proven one is a little smaller.
+    residual, gap : float
+        The solver's residual and duality gap, in scaled units.
+    solver : str
+        Its name.
+    seconds : float
+        Time from the method to the proof.
+    """
+
+    method: Method
+    family: FunctionClass
+    decrease: float
+    weights: tuple[float, ...]
+    multipliers: Mapping[str, float]
+    solver_decrease: float
+    residual: float
+    gap: float
+    solver: str
+    seconds: float
+
+    @property
+    def factor(self) -> float:
+        """The proven factor."""
+        return 1 - self.decrease
+
+    def verify(self) -> float:
+        """Return the proven factor, without a solver; infinity if the multipliers prove nothing.
+
+        The method is run on symbols anew. See :func:`proves` for what is checked.
+        """
+        step = symbolic_step(self.method, self.family)
+        multipliers = dict(self.multipliers)
+        if not proves(step, self.family, self.weights, self.decrease, multipliers):
+            return float("inf")
+        return self.factor
+
+
+def proves(
+    step: SymbolicStep,
+    family: FunctionClass,
+    weights: tuple[float, ...],
+    decrease: float,
+    multipliers: Mapping[str, Any],
+) -> bool:
+    """Whether E[Psi+] - (1 - decrease) Psi + sum of multipliers times inequalities is <= 0.
+
+    * No multiplier and no weight is negative.
+    * What is left of the function values, in exact rational arithmetic, is made 0 by adding the
+      inequalities between the evaluation and the solution, which bound a value from both sides.
+    * The matrices' largest eigenvalues are at most 0 by a margin for all rounding errors, those of
+      the symbolic step included: a multiple of 2^-53 and of the magnitudes of all that is added up.
+    """
+    if min(weights) < 0 or min(multipliers.values(), default=0.0) < 0:
+        return False
+    now, after = psi(step, weights)
+    repaired = repaired_multipliers(step, weights, decrease, multipliers)
+    if repaired is None:
+        return False
+    used = {name: float(value) for name, value in repaired.items() if value}
+    parts = [after, now * -1.0, now * decrease]
+    parts += [step.inequalities[name] * value for name, value in used.items()]
+    coordinates = Coordinates.of(step, now, family)
+    return all(
+        _negative(kernel, [part.blocks[block] for part in parts])
+        for block, kernel in enumerate(coordinates.kernels)
+    )
+
+
+def _negative(kernel: Matrix, parts: list[Matrix]) -> bool:
+    """Whether kernel' (sum of parts) kernel is <= 0, whatever the rounding errors.
+
+    The entries are scaled to a diagonal of -1 first.
+    """
+    if not kernel.shape[1]:
+        return True
+    reduced = kernel.T @ np.sum(parts, axis=0) @ kernel
+    diagonal = np.diag(reduced)
+    if not np.all(diagonal < 0):
+        return False
+    scale = (-diagonal) ** -0.5
+    magnitude = np.abs(kernel).T @ np.sum(np.abs(parts), axis=0) @ np.abs(kernel)
+    used = int(np.any(kernel != 0, axis=1).sum())
+    unit = (2 * used + len(parts) + OPERATIONS) * 2.0**-53
+    margin = unit * (1 + float(np.linalg.norm(scale[:, None] * magnitude * scale)))
+    largest = float(np.linalg.eigvalsh(scale[:, None] * (reduced + reduced.T) / 2 * scale)[-1])
+    return largest <= -margin
+
+
+def repaired_multipliers(
+    step: SymbolicStep, weights: tuple[float, ...], decrease: float, multipliers: Mapping[str, Any]
+) -> dict[str, Fraction] | None:
+    """Balance the function values exactly; None if no inequality is there to do so."""
+    exact = {name: Fraction(value) for name, value in multipliers.items()}
+    left: dict[int, Fraction] = {}
+
+    def add(form: Form, factor: Fraction) -> None:
+        for place in np.flatnonzero(form.values).tolist():
+            left[place] = left.get(place, Fraction(0)) + factor * Fraction(form.values[place])
+
+    for weight, now, after in zip(weights, step.now, step.after, strict=True):
+        add(after, Fraction(weight))
+        add(now, Fraction(weight) * (Fraction(decrease) - 1))
+    for name, value in exact.items():
+        add(step.inequalities[name], value)
+    for place, rest in left.items():
+        function = step.evaluations[place].function
+        ends = ("solution", f"point {place}")
+        first, second = ends if rest > 0 else ends[::-1]
+        name = f"{function}: {first} to {second}"
+        if rest and name not in step.inequalities:
+            return None
+        exact[name] = exact.get(name, Fraction(0)) + abs(rest)
+    return exact
+
+
+def margin_form(step: SymbolicStep, weights: tuple[float, ...], decrease: float) -> Form:
+    """Return E[Psi+] - (1 - decrease) Psi."""
+    now, after = psi(step, weights)
+    return combination((1.0, -1.0, decrease), (after, now, now))

@@ -1,0 +1,295 @@
+"""Parameters with the least certified cost, and what a certificate compares to."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.problem import Constants
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import Weights, certify, solver_decrease
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorem import Setting
+from bitbound.theory.theorems.catalogue import method_entry
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.orbits import StepCost, orbits
+
+Objective = Literal["bits", "rounds", "gradients"]
+
+GIVEN = ("omega", "omega_av", "mu", "L_F")
+"""Parameters of methods that are constants of the family and not free."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A method with parameters found for a certified cost.
+
+    Attributes
+    ----------
+    method, compressor
+        What to run.
+    certificate : Certificate
+        The proof of its factor, in the unit of f in which mu = 1.
+    cost : Cost
+        Mean uplink bits per client, rounds and gradients per client to gain one decade in the
+        Lyapunov function, as certified.
+    before : Cost
+        The same for the best of the rules of theory, with its theorem's factor.
+    """
+
+    method: Method
+    compressor: Compressor
+    certificate: Certificate
+    cost: StepCost
+    before: StepCost
+
+
+def setting(n: int, mu: float, L: float, d: int, compressor: Compressor) -> Setting:
+    """Return the setting in which all clients have the same constants."""
+    return Setting(Constants(mu, np.full(n, L), L), n, d, compressor)
+
+
+def per_decade(cost: StepCost, decrease: float) -> StepCost:
+    """Return the cost of reducing a Lyapunov function by 10, at a factor 1 - decrease per step."""
+    if decrease <= 0:
+        return StepCost(math.inf, math.inf, math.inf)
+    steps = math.log(10) / -math.log1p(-min(decrease, 1 - 1e-15))
+    return StepCost(cost.uplink_bits * steps, cost.rounds * steps, cost.gradients * steps)
+
+
+def objective_value(cost: StepCost, objective: Objective) -> float:
+    """Return one of the three numbers of a cost."""
+    return {"bits": cost.uplink_bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
+
+
+def optimise(
+    name: str,
+    n: int,
+    mu: float,
+    L: float,
+    d: int,
+    compressors: Sequence[Compressor | None] = (None,),
+    objective: Objective = "bits",
+    *,
+    choices: Mapping[str, Sequence[int]] | None = None,
+    weights: Weights = "fixed",
+    evaluations: int = 300,
+    starts: int | None = None,
+) -> Optimum:
+    """Return the parameters with the least certified bits, rounds or gradients per decade.
+
+    From every parameter rule of the method, all positive real parameters are varied on a
+    logarithmic scale by the simplex method of Nelder and Mead; the best is certified with a proof.
+    It is never worse than the rules themselves, but not proved to be the global minimum. The search
+    is at mu = 1; how a parameter scales with the unit of f is read off its rule.
+
+    Parameters
+    ----------
+    compressors : sequence of Compressor or None
+        Those to choose from.
+    choices : mapping, optional
+        Options of the rules to choose from, such as ``{"s": (2, 5, 10)}``.
+    weights : "fixed" or "free"
+        As in :func:`~bitbound.theory.certificates.certify.certify`; free ones take longer.
+    evaluations : int
+        Largest number of programmes per start.
+    starts : int, optional
+        Search only from the best so many rules and compressors; by default, from all.
+
+    Raises
+    ------
+    Refusal
+        If the method is unknown, or nothing that was tried is certified.
+    """
+    entry = method_entry(name)
+    choices = {} if choices is None else choices
+    candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
+    before: StepCost | None = None
+    for compressor, *values in product(compressors, *choices.values()):
+        fitting = fitting_compressor(entry.method, compressor, d)  # type: ignore[arg-type]
+        where = setting(n, 1.0, L / mu, d, fitting)
+        for rule in entry.rules.values():
+            options = dict(zip(choices, values, strict=True))
+            try:
+                start = rule(where, **options)
+                double = rule(setting(n, 2.0, 2 * L / mu, d, fitting), **options)
+            except Refusal:
+                continue
+            promised = _promise(start, where)
+            if before is None or objective_value(promised, objective) < objective_value(
+                before, objective
+            ):
+                before = promised
+            value = certified_cost(start, where, objective, weights)
+            candidates.append((value, start, where, _powers(start, double)))
+    candidates.sort(key=lambda candidate: candidate[0])
+    best: tuple[float, Method, Setting, dict[str, float]] | None = None
+    for _, start, where, powers in candidates[:starts]:
+        found, value = _search(start, where, objective, weights, evaluations)
+        if best is None or value < best[0]:
+            best = value, found, where, powers
+    if best is None or before is None or not math.isfinite(best[0]):
+        raise Refusal(f"nothing that was tried for {name} is certified; try other compressors")
+    _, method, where, powers = best
+    certificate = certify(method, where, weights)
+    _, cost = orbits(method, n, d, where.compressor)
+    cost = per_decade(cost, certificate.decrease)
+    scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
+    return Optimum(
+        replace(method, **scaled),  # type: ignore[type-var]
+        where.compressor,
+        certificate,
+        cost,
+        before,
+    )
+
+
+def _powers(once: Method, twice: Method) -> dict[str, float]:
+    """Return the power of the unit of f that each real parameter has."""
+    ratios = {
+        field.name: getattr(twice, field.name) / getattr(once, field.name)
+        for field in fields(once)  # type: ignore[arg-type]
+        if isinstance(getattr(once, field.name), float) and getattr(once, field.name)
+    }
+    powers = {name: math.log2(ratio) for name, ratio in ratios.items()}
+    return {name: round(power, 6) for name, power in powers.items() if abs(power) > 1e-6}
+
+
+def _promise(method: Method, where: Setting) -> StepCost:
+    """Return the cost per decade as the best theorem promises it, infinite if none applies."""
+    entry = method_entry(method.name)
+    decreases = [
+        1 - theorem.rate(method, where)
+        for theorem in entry.theorems
+        if all(condition.holds for condition in theorem.conditions(method, where))
+    ]
+    _, cost = orbits(method, where.n, where.d, where.compressor)
+    return per_decade(cost, max(decreases, default=0.0))
+
+
+def _search(
+    start: Method, where: Setting, objective: Objective, weights: Weights, evaluations: int
+) -> tuple[Method, float]:
+    names, values = _free_parameters(start)
+
+    def made(x: NDArray[np.float64]) -> Method:
+        logarithms = zip(names, x, strict=True)
+        changes: Any = {name: _back(name, value) for name, value in logarithms}
+        return replace(start, **changes)  # type: ignore[type-var]
+
+    def cost(x: NDArray[np.float64]) -> float:
+        try:
+            method = made(x)
+        except Refusal:
+            return math.inf
+        return certified_cost(method, where, objective, weights)
+
+    simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
+    options: Any = {"maxfev": evaluations, "xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
+    with np.errstate(invalid="ignore"):
+        found = scipy.optimize.minimize(
+            cost, np.array(values), method="Nelder-Mead", options=options
+        )
+    return made(found.x), float(found.fun)
+
+
+def certified_cost(
+    method: Method, where: Setting, objective: Objective, weights: Weights = "fixed"
+) -> float:
+    """Return the logarithm of the certified cost per decade, by the solver's word."""
+    try:
+        decrease = solver_decrease(method, FunctionClass.of(where), weights)
+    except Refusal:
+        return math.inf
+    _, spent = orbits(method, where.n, where.d, where.compressor)
+    return math.log(objective_value(per_decade(spent, decrease), objective))
+
+
+def _free_parameters(method: Method) -> tuple[list[str], list[float]]:
+    given = (*GIVEN, "alpha") if method.needs.compressor == "contractive" else GIVEN
+    pairs = [
+        (field.name, getattr(method, field.name))
+        for field in fields(method)  # type: ignore[arg-type]
+        if field.name not in given
+    ]
+    free = [(name, value) for name, value in pairs if isinstance(value, float) and value > 0]
+    return [name for name, _ in free], [_forth(name, value) for name, value in free]
+
+
+def _forth(name: str, value: float) -> float:
+    return math.log1p(-value) if name == "beta" else math.log(value)
+
+
+def _back(name: str, value: float) -> float:
+    if name == "beta":
+        return -math.expm1(min(value, -1e-12))
+    return min(math.exp(value), 1.0) if name == "p" else math.exp(min(value, 300.0))
+
+
+@dataclass(frozen=True)
+class RateComparison:
+    """1 - factor of the same Lyapunov function: promised, proved, and attained at most.
+
+    Attributes
+    ----------
+    theorem : float
+        Of the best theorem that applies, nan if none does.
+    certified : float
+        As certified, at least the theorem's.
+    attained : float
+        On the worst of some quadratics: no certificate can be above it. nan where n is too large.
+    """
+
+    theorem: float
+    certified: float
+    attained: float
+
+
+def rate_comparison(method: Method, where: Setting) -> RateComparison:
+    """Compare theorem, certificate and lower bound of a method with the method's weights."""
+    promises = [
+        1 - theorem.rate(method, where)
+        for theorem in method_entry(method.name).theorems
+        if all(condition.holds for condition in theorem.conditions(method, where))
+    ]
+    return RateComparison(
+        max(promises, default=math.nan),
+        certify(method, where).decrease,
+        attained(method, where) if where.n <= MANY_CLIENTS else math.nan,
+    )
+
+
+MANY_CLIENTS = 3
+"""Up to so many clients all outcomes on quadratics are enumerated."""
+
+
+def attained(method: Method, where: Setting) -> float:
+    """Return 1 - factor on the worst of some quadratics with curvatures mu and L only."""
+    extra = where.mu if method.needs.composite else 0.0  # plain curvature of a composite view
+    low, high = where.mu + extra, where.L + extra
+    shapes: list[Callable[[int, int], bool]] = [
+        lambda client, feature: feature == 0,
+        lambda client, feature: (client + feature) % 2 == 0,
+        lambda client, feature: client == 0 and feature == 0,
+    ]
+    factors = []
+    for shape in shapes:
+        curvatures = [
+            [high if shape(i, j) or (i == 0 and j == 0) else low for j in range(where.d)]
+            for i in range(where.n)
+        ]
+        matrices = np.array([np.diag(row) for row in curvatures])
+        problem = Quadratic.from_arrays(matrices, np.zeros((where.n, where.d)))
+        compressor = where.compressor if method.needs.compressor else None
+        factors.append(worst_case(method, problem, compressor))
+    return 1 - max(factors)

@@ -1,0 +1,229 @@
+"""Everything that certificates say about one method with its parameters."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields, replace
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import Weights, certify, contracts
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
+from bitbound.theory.function_class import FunctionClass, rand_k_of
+from bitbound.theory.theorem import Card, Setting
+from bitbound.theory.theorems.from_file import read_settings
+from bitbound.theory.worlds.probing import OneStep
+
+TIGHT = 1e-4
+"""Relative distance of two decreases that counts as none: what is given up for proofs."""
+
+STEPS = ("eta_l", "gamma", "eta")
+"""What methods call their step size; the first that a method has."""
+
+OTHER_STEPS = {"adiana": "eta"}
+"""Methods that call it otherwise."""
+
+MOST_DOUBLINGS = 40
+
+
+@dataclass(frozen=True)
+class Account:
+    """A method's published and certified factor, and what lies behind the certificate.
+
+    Attributes
+    ----------
+    method, setting
+        What it is about.
+    title : str or None
+        The theorem with the best factor of those that apply.
+    published : float
+        Its 1 - factor, NaN if none applies.
+    certificate : Certificate
+        The proof of the certified factor.
+    step_name : str or None
+        The parameter that is the step size.
+    largest_step : float
+        The largest step size with a certified factor below 1, the other parameters as they are;
+        NaN where none is found.
+    attained : OneStep or None
+        One exact step of the class on the worst case; none where there are too many outcomes, no
+        quadratic is the worst case, or the weights are free.
+    divergence : Divergence or None
+        Where the factor is not below 1: a problem on which a run diverges, if one is found.
+    """
+
+    method: Method
+    setting: Setting
+    title: str | None
+    published: float
+    certificate: Certificate
+    step_name: str | None
+    largest_step: float
+    attained: OneStep | None
+    divergence: Divergence | None
+
+    @property
+    def looseness(self) -> float:
+        """How many times faster the certified rate is: ratio of the decreases, NaN without one."""
+        return self.certificate.decrease / self.published
+
+    @property
+    def verdict(self) -> str:
+        """In words: tight, loose by which factor, or what else."""
+        return verdict(self.published, self.certificate.decrease)
+
+
+def verdict(published: float, certified: float) -> str:
+    """Say how a theorem's decrease compares to the certified one."""
+    if certified <= 0:
+        return "no decrease is certified"
+    if math.isnan(published):
+        return "no theorem applies"
+    ratio = certified / published
+    if ratio < 1 - TIGHT:
+        return f"only {ratio:.4g} of it is certified"
+    return "tight" if ratio < 1 + TIGHT else f"loose by a factor {ratio:.4g}"
+
+
+def class_setting(
+    method: type[Method], n: int, kappa: float, omega: float | None, sent: Compressor | None, d: int
+) -> Setting:
+    """Return the setting of clients with mu = 1 and L = kappa.
+
+    The compressor is the one given, or stands for all with a relative variance omega; for a method
+    that needs contractions, for all with alpha = 1/(1 + omega).
+
+    Raises
+    ------
+    Refusal
+        If both or too much is given, or the compressor does not fit.
+    """
+    need = method.needs.compressor
+    if not 1 < kappa < math.inf:
+        raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")
+    if need is None:
+        if omega or sent is not None:
+            raise Refusal(f"{method.name} sends uncompressed vectors; leave the compressor out")
+        return setting(n, 1.0, kappa, d, Identity())
+    if sent is None:
+        chosen, d = rand_k_of(9.0 if omega is None else omega)
+        sent = Scaled(chosen) if need == "contractive" else chosen
+    elif omega is not None:
+        raise Refusal("omega follows from the compressor; give one of the two")
+    sent.check(d)
+    return setting(n, 1.0, kappa, d, sent)
+
+
+def made(entry: Card, where: Setting, rule: str | None, settings: Sequence[str]) -> Method:
+    """Make a method by a rule, some parameters changed by settings ``name=value``.
+
+    Without a rule the first is taken; a method that has none needs all settings.
+
+    Raises
+    ------
+    Refusal
+        If the rule or a setting does not fit, or values are missing.
+    """
+    values = read_settings(entry.method, settings)
+    if rule is None and not entry.rules:
+        missing = [
+            field.name
+            for field in fields(entry.method)  # type: ignore[arg-type]
+            if field.name not in values and field.default is MISSING
+        ]
+        if missing:
+            raise Refusal(
+                f"{entry.method.name} has no rules for its parameters; "
+                f"give {', '.join(missing)} with --set"
+            )
+        return entry.method(**values)
+    rule = next(iter(entry.rules)) if rule is None else rule
+    if rule not in entry.rules:
+        raise Refusal(
+            f"{entry.method.name} has no parameter rule {rule!r}; "
+            f"choose one of {', '.join(entry.rules) or 'none, with --set name=value'}"
+        )
+    return replace(entry.rules[rule](where), **values)  # type: ignore[type-var]
+
+
+def account(entry: Card, method: Method, where: Setting, weights: Weights = "fixed") -> Account:
+    """Certify a method, compare with its theorems, and draw the worst case.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified.
+    """
+    family = FunctionClass.of(where)
+    certificate = certify(method, family, weights)
+    title, decrease = published(entry, method, where)
+    name = step_name(method)
+    attained = None
+    if weights == "fixed":
+        with suppress(Refusal):
+            attained = worst_instance(method, family).step()
+    return Account(
+        method,
+        where,
+        title,
+        decrease,
+        certificate,
+        name,
+        math.nan if name is None else step_limit(method, name, family, weights),
+        attained,
+        divergence(method, family) if certificate.decrease <= 0 else None,
+    )
+
+
+def step_name(method: Method) -> str | None:
+    """Return the parameter that is the step size, if there is one."""
+    known = {field.name for field in fields(method)}  # type: ignore[arg-type]
+    named = OTHER_STEPS.get(method.name)
+    return named or next((step for step in STEPS if step in known), None)
+
+
+def published(entry: Card, method: Method, where: Setting) -> tuple[str | None, float]:
+    """Return the theorem with the largest 1 - factor of those that apply, and this number."""
+    rates = [
+        (1 - theorem.rate(method, where), theorem.title)
+        for theorem in entry.theorems
+        if all(condition.holds for condition in theorem.conditions(method, where))
+    ]
+    decrease, title = max(rates, default=(math.nan, None))
+    return title, decrease
+
+
+def step_limit(
+    method: Method,
+    name: str,
+    family: FunctionClass,
+    weights: Weights = "fixed",
+    accuracy: float = 1e-4,
+) -> float:
+    """Return the largest certified value of a step size, searched from the method's own.
+
+    It is doubled, or halved, until the factor passes 1; then the interval is bisected. NaN if no
+    value is found in 40 doublings, infinity if all are certified.
+    """
+
+    def works(value: float) -> bool:
+        return contracts(replace(method, **{name: value}), family, weights)  # type: ignore[type-var]
+
+    value = float(getattr(method, name))
+    factor = 2.0 if works(value) else 0.5
+    for _ in range(MOST_DOUBLINGS):
+        if works(value * factor) == (factor < 1):
+            break
+        value *= factor
+    else:
+        return math.inf if factor > 1 else math.nan
+    low, high = sorted((value, value * factor))
+    while high > low * (1 + accuracy):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low

@@ -1,0 +1,213 @@
+"""One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Gap, Method, Squares
+from bitbound.theory.certificates.interpolation import Form, contraction, interpolation, zero
+from bitbound.theory.certificates.linearity import require_linear
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.orbits import Orbit, orbits
+from bitbound.theory.worlds.outcomes import iteration
+from bitbound.theory.worlds.symbols import (
+    Basis,
+    BasisFullError,
+    Blocks,
+    Evaluation,
+    Frame,
+    Matrix,
+    SymbolicChannel,
+    SymbolicProblem,
+    unknown_state,
+)
+
+LARGEST_BASIS = 32
+"""Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
+
+
+@dataclass(frozen=True)
+class SymbolicStep:
+    """What one step does to a Lyapunov function, over a whole family.
+
+    Attributes
+    ----------
+    basis : Basis
+        The names of the unknowns.
+    now, after : tuples of Form
+        Psi and E[Psi+], by the terms of the Lyapunov function with weight 1.
+    weights : tuple of float
+        The weights of the terms.
+    inequalities : dict of Form
+        What is at least 0, by name.
+    kernels : two (basis, k) matrices
+        Bases of what the unknowns of each block can be, the invariants being 0.
+    evaluations : tuple of Evaluation
+        All gradients that were asked for.
+    errors : tuple
+        The unknown error of each contraction, and the vector that was compressed.
+    """
+
+    basis: Basis
+    now: tuple[Form, ...]
+    after: tuple[Form, ...]
+    weights: tuple[float, ...]
+    inequalities: dict[str, Form]
+    kernels: Blocks
+    evaluations: tuple[Evaluation, ...]
+    errors: tuple[tuple[int, Blocks], ...]
+
+
+def symbolic_step(method: Method, family: FunctionClass) -> SymbolicStep:
+    """Run one step of a method on symbols, over all its outcomes.
+
+    Raises
+    ------
+    Refusal
+        If the method is not linear, its clients are not exchangeable, or its compressors are not
+        of the family.
+    """
+    _check(method, family)
+    require_linear(method, family.n)
+    found, _ = orbits(method, family.n)
+    size = 16
+    while True:
+        try:
+            return _symbolic_step(method, family, found, Basis(size))
+        except BasisFullError:
+            size *= 2
+        if size > LARGEST_BASIS:
+            raise Refusal(
+                f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per "
+                "step; take fewer local steps"
+            )
+
+
+def _check(method: Method, family: FunctionClass) -> None:
+    if getattr(method, "adaptive", False):
+        raise Refusal(
+            f"{method.name} with adaptive=True stops by the data and is not linear; certify it "
+            "with a fixed number of local steps"
+        )
+    need = method.needs.compressor
+    if need == "contractive" and family.alpha is None:
+        raise Refusal(f"{method.name} needs contractive compressors; give the family an alpha")
+    if need is None and family.omega > 0:
+        raise Refusal(f"{method.name} sends uncompressed vectors; give a family with omega = 0")
+
+
+def _symbolic_step(
+    method: Method, family: FunctionClass, found: tuple[Orbit, ...], basis: Basis
+) -> SymbolicStep:
+    evaluations: list[Evaluation] = []
+    errors: list[tuple[int, Blocks]] = []
+
+    def forms(s: Any, problem: SymbolicProblem, channel: SymbolicChannel) -> list[Form]:
+        terms = method.lyapunov(s, method.fixed_point(problem), problem)
+        return [_form(term, method, family, problem, channel) for term in terms]
+
+    frame = Frame(np.zeros(family.n, dtype=np.intp))
+    problem = SymbolicProblem(basis, frame, evaluations)
+    state = unknown_state(method, problem)
+    now = forms(state, problem, SymbolicChannel(method, family, problem, errors))
+    terms = method.lyapunov(state, method.fixed_point(problem), problem)
+    invariants = [
+        np.broadcast_to(x, (*x.shape[:2], frame.runs)) for x in method.invariants(state, problem)
+    ]
+    after = [zero(basis.size) for _ in now]
+    for orbit in found:
+        problem = SymbolicProblem(basis, Frame(orbit.cells), evaluations)
+        channel = SymbolicChannel(method, family, problem, errors, orbit.script)
+        s = iteration(method, unknown_state(method, problem), problem, channel)
+        after = [
+            total + form * orbit.probability
+            for total, form in zip(after, forms(s, problem, channel), strict=True)
+        ]
+    inequalities = interpolation(evaluations, family)
+    for number, vector in errors:
+        named = f"contraction {number}"
+        inequalities[named] = contraction(family.alpha or 1.0, number, vector)
+    used = np.arange(basis.size) < len(basis.names)
+    kernels = (
+        _kernel([x[:, :, 0] for x in invariants], used & ~basis.noise),
+        _kernel(
+            [x[:, :, 2] for x in invariants if frame.n > 1],
+            used & ~basis.noise & basis.every_client & (frame.n > 1),
+        ),
+    )
+    return SymbolicStep(
+        basis,
+        tuple(now),
+        tuple(after),
+        tuple(float(term.weight) for term in terms),
+        inequalities,
+        kernels,
+        tuple(evaluations),
+        tuple(errors),
+    )
+
+
+def _form(
+    term: Squares | Gap,
+    method: Method,
+    family: FunctionClass,
+    problem: SymbolicProblem,
+    channel: SymbolicChannel,
+) -> Form:
+    """Return a term with weight 1 as a form, the noises replaced by their variances.
+
+    At a point with noise the value is at most that without, plus (L_f/2) |noise|^2 in the mean.
+    """
+    basis, frame = problem.basis, problem.frame
+    values = np.zeros(basis.size)
+    least = [np.zeros((basis.size, basis.size))] * 2
+    if isinstance(term, Squares):
+        gram = frame.gram(term.vectors)
+    else:
+        noise = term.point * basis.noise[None, :, None]
+        smoothness = family.average_smoothness + (family.L if method.needs.composite else 0.0)
+        gram = smoothness / 2 * frame.gram(noise)
+        for function in ("f", "g") if method.needs.composite else ("f",):
+            rows = np.ones(family.n, dtype=bool)
+            evaluation = problem.evaluate(function, term.point - noise, rows)
+            values[problem.evaluations.index(evaluation)] = 1.0
+            share = family.mu / 2 / (family.n if function == "f" else 1)
+            for block, p in enumerate(evaluation.point):
+                least[block] = least[block] + share * np.outer(p, p)
+    for number, sent in reversed(channel.noises):
+        gram = gram + _variance(gram, number, sent, family, frame)
+        gram[:, number, :] = 0.0
+        gram[:, :, number] = 0.0
+    return Form(frame.blocks(gram, basis), values) + Form((least[0], least[1]), 0 * values)
+
+
+def _variance(
+    gram: Matrix, number: int, sent: Matrix, family: FunctionClass, frame: Frame
+) -> Matrix:
+    """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
+    if family.omega_av is None:
+        return family.omega * frame.gram(sent, frame.diagonal(gram, number))
+    if len(frame.members) > 1:
+        raise Refusal(
+            "compressors that share their randomness cannot be certified together with client "
+            "sampling; let them draw independently"
+        )
+    equal = gram[0, number, number]
+    different = gram[2, number, number] if frame.n > 1 else 0.0
+    factor = max(equal - different, 0.0) * family.omega_av + different * family.omega
+    return frame.gram(sent, np.full(frame.n, factor))
+
+
+def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
+    """Return an orthonormal basis of the vectors on allowed unknowns with no relation violated."""
+    inside = np.eye(len(allowed))[:, allowed]
+    if not relations or not inside.shape[1]:
+        return inside
+    rows = np.unique(np.concatenate(relations) @ inside, axis=0)
+    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
+    kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
+    return kernel

@@ -1,0 +1,264 @@
+"""A concrete problem on which a method is as bad as its certificate says, drawn from the dual.
+
+The dual of the programme is the Gram matrix of a worst case: the inner products of a state and of
+the gradients there. It is factored into vectors, and a client's function is the quadratic with
+these gradients. One pair (x, u) of point and gradient with <u - mu x, L x - u> >= 0 has one::
+
+    H = mu I + w w'/<w, x>,   w = u - mu x
+
+Its eigenvalues are in [mu, L]. Where a client has one gradient per step, the problem is therefore
+exactly as bad as the programme says; with more gradients per step, the nearest quadratic is taken.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.state import each
+from bitbound.theory.certificates.certify import RANK, worst_vectors
+from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.function_class import FunctionClass, rand_k_of
+from bitbound.theory.worlds.orbits import orbits
+from bitbound.theory.worlds.probing import OneStep, one_step
+from bitbound.theory.worlds.symbols import Blocks, Matrix
+
+LARGEST_SIZE = 120
+"""Largest number of features of an instance."""
+
+MOST_OUTCOMES = 500
+"""Up to so many cohorts, masks and coins are enumerated for the exact expectation."""
+
+VALID = 1e-7
+"""Relative size below which an invariant counts as met."""
+
+GROWTH = 1e3
+"""A run has diverged when f - f* is so many times its start."""
+
+LONGEST_RUN = 20_000
+"""Iterations after which a run that has not diverged is given up."""
+
+
+@dataclass(frozen=True)
+class WorstInstance:
+    """A problem and a state from which one step is as bad as the programme says.
+
+    Attributes
+    ----------
+    problem : Quadratic
+        With the family's mu and, at most, its L.
+    compressor : Compressor or None
+        With the family's omega, or alpha.
+    state : State
+        A state of the method on this problem, R = 1.
+    predicted : float
+        The worst factor E[Psi+]/Psi by the programme.
+    """
+
+    method: Method
+    problem: Quadratic
+    compressor: Compressor | None
+    state: Any
+    predicted: float
+
+    def step(self) -> OneStep:
+        """Return the exact E[Psi+] of the method's own class from the state of the instance.
+
+        Raises
+        ------
+        Refusal
+            If the cohorts, coins and masks of so many clients are too many to be enumerated, or if
+            no quadratic has the gradients of the worst case, so that the state is no valid one.
+        """
+        view = fitting_view(self.method, self.problem)
+        star = self.method.fixed_point(view)
+        deviations = (
+            getattr(self.state, field.name) - getattr(star, field.name)
+            for field in fields(star)
+            if getattr(star, field.name).dtype != bool
+        )
+        size = max(float(np.abs(x).max()) for x in deviations)
+        if any(np.abs(x).max() > VALID * size for x in self.method.invariants(self.state, view)):
+            raise Refusal(f"no quadratic has the gradients of the worst case of {self.method.name}")
+        n = self.problem.n
+        found, _ = orbits(self.method, n)
+        if max(orbit.alike for orbit in found) > MOST_OUTCOMES:
+            raise Refusal(
+                f"{n} clients have too many cohorts, masks or coins to enumerate; take fewer"
+            )
+        return one_step(self.method, self.problem, self.compressor, self.state)
+
+
+def worst_instance(method: Method, family: FunctionClass, seed: int = 0) -> WorstInstance:
+    """Draw the worst case of the programme for the method's own weights as a quadratic problem.
+
+    Where the method solves a composite problem, g is (mu/2) |x|^2, as in the package's views.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, if no factor is finite, or if the instance is too large.
+    """
+    family = replace(family, L_f=None)
+    step, decrease, (equal, zero_sum) = worst_vectors(method, family, ridge=True)
+    vectors = equal, zero_sum / max(family.n - 1, 1) ** 0.5
+    size = vectors[0].shape[1] + (family.n - 1) * vectors[1].shape[1]
+    sent, d = _fitting(method, family, size + 1)
+    if d > LARGEST_SIZE:
+        raise Refusal(
+            f"the worst case for {family.n} clients has {d} features; take fewer clients to have "
+            f"at most {LARGEST_SIZE}"
+        )
+    matrices = np.tile(family.mu * np.eye(d), (family.n, 1, 1))
+    matrices[:, :size, :size] = _hessians(step, family, vectors)
+    problem = _posed(method, family, matrices, "worst case", seed)
+    return WorstInstance(
+        method, problem, sent, _state(method, problem, step, vectors), 1 - decrease
+    )
+
+
+def _clients(expression: Blocks, vectors: Blocks, n: int) -> Matrix:
+    """Return the vector of every client that a combination of the unknowns stands for: (n, D)."""
+    equal = np.tile(expression[0] @ vectors[0] / n**0.5, (n, 1))
+    zero_sum = np.kron(scipy.linalg.null_space(np.ones((1, n))), expression[1] @ vectors[1])
+    return np.concatenate([equal, zero_sum], axis=1)
+
+
+def _hessians(step: SymbolicStep, family: FunctionClass, vectors: Blocks) -> Matrix:
+    """Return quadratics with the gradients of the worst case: (n, D, D)."""
+    n, mu, L = family.n, family.mu, family.L
+    points, residues = [], []
+    for evaluation in step.evaluations:
+        if evaluation.function == "f":
+            unit = np.zeros(step.basis.size)
+            unit[evaluation.gradient] = 1.0
+            point = _clients(evaluation.point, vectors, n)
+            points.append(point)
+            residues.append(_clients((unit, unit), vectors, n) - mu * point)
+    x, w = np.stack(points, axis=1), np.stack(residues, axis=1)  # (n, evaluations, D)
+    products = w @ np.matrix_transpose(x)
+    products = (products + np.matrix_transpose(products)) / 2
+    rise = np.matrix_transpose(w) @ np.linalg.pinv(products, rcond=RANK, hermitian=True) @ w
+    values, directions = np.linalg.eigh((rise + np.matrix_transpose(rise)) / 2)
+    values = np.clip(values, 0.0, L - mu)
+    rise = (directions * values[:, None, :]) @ np.matrix_transpose(directions)
+    return mu * np.eye(x.shape[2]) + (rise + np.matrix_transpose(rise)) / 2
+
+
+def _posed(
+    method: Method, family: FunctionClass, matrices: Matrix, name: str, seed: int
+) -> Quadratic:
+    """Make the problem whose f_i, in the view that the method solves, have given matrices."""
+    ridge = family.mu if method.needs.composite else 0.0
+    centres = np.random.default_rng(seed).standard_normal(matrices.shape[:2])
+    shifted = matrices + ridge * np.eye(matrices.shape[1])
+    return Quadratic.from_arrays(shifted, centres, name=f"{name}@{family.n}", seed=seed)
+
+
+def _fitting(method: Method, family: FunctionClass, size: int) -> tuple[Compressor | None, int]:
+    """Return a rand-k with the family's omega on at least so many features."""
+    need = method.needs.compressor
+    if need is None or (need == "unbiased" and family.omega == 0):
+        return None, size
+    omega = 1 / (family.alpha or 1.0) - 1 if need == "contractive" else family.omega
+    sent, d = rand_k_of(omega, size)
+    return Scaled(sent) if need == "contractive" else sent, d
+
+
+def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Blocks) -> Any:
+    view = fitting_view(method, problem)
+    numbers = iter(range(1000))
+
+    def deviate(x: Matrix) -> Matrix:
+        number = next(numbers)
+        if x.dtype == bool:
+            return x
+        unknown = step.basis.names["state", number]
+        unit = np.zeros(step.basis.size)
+        unit[unknown] = 1.0
+        moved = np.zeros((x.shape[0], view.d))
+        if step.basis.every_client[unknown]:
+            rows = _clients((unit, unit), vectors, view.n)
+        else:
+            rows = (unit @ vectors[0])[None, :]
+        moved[:, : rows.shape[1]] = rows
+        return x + moved[:, :, None]
+
+    return each(deviate, method.fixed_point(view))
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A problem on which a run of the method, started at x = 0, diverges.
+
+    Attributes
+    ----------
+    problem, compressor
+        What it was run on.
+    growth : float
+        Last over first f - f*; infinity where it was no longer finite.
+    iterations : int
+        How many it took.
+    """
+
+    problem: Quadratic
+    compressor: Compressor | None
+    growth: float
+    iterations: int
+
+
+def divergence(method: Method, family: FunctionClass, seed: int = 0) -> Divergence | None:
+    """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
+
+    None if it diverges on none of them: a factor above 1 does not say that a run must.
+    """
+    for problem, sent in _candidates(method, family, seed):
+        for iterations in (LONGEST_RUN // 20, LONGEST_RUN):
+            with np.errstate(all="ignore"):
+                trace = simulate(
+                    method,
+                    problem,
+                    sent,
+                    seeds=(seed,),
+                    budget=Budget(iterations=iterations),
+                    record=Record(ratio=1.1),
+                )
+            gaps = trace.columns["gap"]
+            growth = float(gaps[-1] / gaps[0]) if np.isfinite(gaps[-1]) else np.inf
+            if trace.ending[0] == "diverged" or growth > GROWTH:
+                done = int(trace.columns["iteration"][-1])
+                return Divergence(problem, sent, growth, done)
+            if growth < 1:
+                break
+    return None
+
+
+def _candidates(
+    method: Method, family: FunctionClass, seed: int
+) -> Iterator[tuple[Quadratic, Compressor | None]]:
+    """Return the worst case of one step, then problems with curvatures mu and L only."""
+    try:
+        worst = worst_instance(method, family, seed)
+        yield worst.problem, worst.compressor
+    except Refusal:
+        pass
+    sent, d = _fitting(method, family, 3)
+    clients, features = np.arange(family.n)[:, None], np.arange(d)[None, :]
+    for steep in (
+        (features == 0) + 0 * clients > 0,
+        (clients + features) % 2 == 0,
+        (clients == 0) & (features == 0),
+    ):
+        curvatures = np.where(steep, family.L, family.mu)
+        matrices = curvatures[:, :, None] * np.eye(d)
+        yield _posed(method, family, matrices, "extreme", seed), sent

@@ -1,0 +1,1 @@
+"""Promise against measurement: one step, whole runs, channel, bills, scaling laws."""

@@ -1,0 +1,192 @@
+"""What a theorem promises, with constants: iterations, rounds, reals and bits to an accuracy.
+
+A theorem gives E[Psi+] <= tau Psi. With a constant c such that f(x) - f* <= c Psi at the model x,
+every point of a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on what is measured.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_compressor, fitting_view
+from bitbound.solvers.method import Every, Gap, Method, WithProbability
+from bitbound.solvers.runs.engine import value
+from bitbound.solvers.state import number_of_runs
+from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.randomness import Streams
+from bitbound.theory.theorem import Setting, Theorem
+from bitbound.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+
+@dataclass(frozen=True)
+class RoundCost:
+    """Mean cost of one communication round, per client (mean over clients).
+
+    Attributes
+    ----------
+    uplink_bits, downlink_bits : float
+        Counted on the channel that the simulation uses.
+    iterations : float
+        Mean number of iterations from one round to the next: 1/p or K.
+    """
+
+    uplink_bits: float
+    downlink_bits: float
+    iterations: float
+
+
+@dataclass(frozen=True)
+class Promise:
+    """An upper bound on the mean accuracy of every point of a run, and what follows from it.
+
+    Attributes
+    ----------
+    rate : float
+        tau, the factor of the Lyapunov function per step.
+    start : float
+        c Psi^0, the bound on f - f* at the start.
+    steps_per_round : float
+        How many steps of the theorem a communication round takes in the mean: 1/p, or 1.
+    cost : RoundCost
+        Mean cost of a round.
+    """
+
+    rate: float
+    start: float
+    steps_per_round: float
+    cost: RoundCost
+
+    def steps_to(self, accuracy: float) -> float:
+        """Return the first t with c tau^t Psi^0 <= accuracy."""
+        if self.rate >= 1:
+            return math.inf
+        needed = math.log(self.start / accuracy) if self.start > accuracy else 0.0
+        return math.ceil(needed / -math.log(self.rate)) if self.rate > 0 else 1.0
+
+    def iterations_to(self, accuracy: float) -> float:
+        """Return the iterations to E[f - f*] <= accuracy."""
+        return self.rounds_to(accuracy) * self.cost.iterations
+
+    def rounds_to(self, accuracy: float) -> float:
+        """Return the mean number of rounds to E[f - f*] <= accuracy."""
+        return self.steps_to(accuracy) / self.steps_per_round
+
+    def bits_to(self, accuracy: float) -> float:
+        """Return the mean uplink bits per client to E[f - f*] <= accuracy."""
+        return self.rounds_to(accuracy) * self.cost.uplink_bits
+
+    def reals_to(self, accuracy: float) -> float:
+        """Return the same in reals of 32 bits."""
+        return self.bits_to(accuracy) / 32
+
+
+def promise(
+    theorem: Theorem, method: Method, problem: Any, compressor: Compressor | None = None
+) -> Promise:
+    """Evaluate what a theorem promises about a method on a problem, started at x = 0.
+
+    Raises
+    ------
+    Refusal
+        If a hypothesis of the theorem fails; it is named with both sides.
+    """
+    setting = Setting.of(method, problem, compressor)
+    for condition in theorem.conditions(method, setting):
+        if not condition.holds:
+            raise Refusal(
+                f"{theorem.title} promises nothing here: {condition.statement} fails with "
+                f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
+            )
+    view = fitting_view(method, problem)
+    channel, oracle = simulated_world(method, view, compressor)
+    state = method.start(channel.template, oracle, channel)
+    psi = float(value(method.lyapunov(state, method.fixed_point(view), oracle), view)[0])
+    cost = round_cost(method, problem, compressor)
+    steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
+    start = accuracy_constant(method, view) * psi
+    return Promise(theorem.rate(method, setting), start, steps, cost)
+
+
+def round_cost(method: Method, problem: Any, compressor: Compressor | None = None) -> RoundCost:
+    """Count the mean bits of a round on the channel; coins are enumerated, not sampled.
+
+    The clients that a cohort or mask chooses do not change the total, so one draw is enough.
+    """
+    view = fitting_view(method, problem)
+    channel, oracle = simulated_world(method, view, compressor)
+    state = method.start(channel.template, oracle, channel)
+
+    def spend(world: _CoinChannel) -> np.ndarray[Any, np.dtype[np.float64]]:
+        method.communicate(state, oracle, world)
+        ledger = world.inner.ledger
+        return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0]]) / view.n
+
+    def fresh(script: Sequence[int]) -> _CoinChannel:
+        return _CoinChannel(simulated_world(method, view, compressor)[0], script)
+
+    up, down = sum(probability * bits for probability, bits in outcomes(spend, fresh))
+    schedule = method.schedule
+    iterations = schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p
+    return RoundCost(float(up), float(down), float(iterations))
+
+
+def accuracy_constant(method: Method, view: Any) -> float:
+    """Return the smallest known c with f(x) - f* <= c Psi at the model x of every state.
+
+    A Lyapunov function with a term w (f(x) - f*) at the model gives 1/w. One of squares bounds
+    w |x - x*|^2, with w = 1/(a P^+ a') for the matrix P of Psi and the row a of the model in the
+    client space; smoothness gives c = L_f/(2 w).
+    """
+    ones = np.ones((view.n, 1, 1))
+    small = fitting_view(method, Quadratic.from_arrays(ones, ones[:, 0], name="unit", seed=0))
+    units = unit_deviations(method.fixed_point(small))
+    runs = number_of_runs(units)
+    oracle = Oracle(small, np.arange(runs), Ledger(runs))
+    model = method.model(units)
+    terms = method.lyapunov(units, method.fixed_point(small), oracle)
+    gaps = [
+        term.weight for term in terms if isinstance(term, Gap) and np.array_equal(term.point, model)
+    ]
+    if gaps:
+        return 1 / sum(gaps)
+    squares = tuple(term for term in terms if not isinstance(term, Gap))
+    matrix = lyapunov_matrix(squares, np.zeros((1, 1)), np.zeros((1, 1, 1)))
+    row = np.broadcast_to(model[0, 0] - small.x_star[0], runs)
+    smoothness = view.constants.L_f + view.constants.ridge
+    return float(smoothness / 2 * row @ np.linalg.pinv(matrix, hermitian=True) @ row)
+
+
+class _CoinChannel(Scripted):
+    """The simulation's channel, with its coins enumerated."""
+
+    def __init__(self, inner: Channel, script: Sequence[int]) -> None:
+        super().__init__(inner.n, inner.template.shape[1], script)
+        self.inner = inner
+        self.uplink = inner.uplink  # type: ignore[method-assign]
+        self.send = inner.send  # type: ignore[method-assign]
+        self.broadcast = inner.broadcast  # type: ignore[method-assign]
+        self.client_coins = inner.client_coins  # type: ignore[method-assign]
+        self.cohort = inner.cohort  # type: ignore[method-assign]
+        self.ownership = inner.ownership  # type: ignore[method-assign]
+
+
+def simulated_world(
+    method: Method,
+    view: Any,
+    compressor: Compressor | None = None,
+    seeds: Sequence[int] = (0,),
+    wire: bool = False,
+) -> tuple[Channel, Oracle]:
+    """Return channel and gradients of the simulation, to take single steps with."""
+    fitted = fitting_compressor(method, compressor, view.d)
+    runs, ledger = np.arange(len(seeds)), Ledger(len(seeds))
+    origin = np.zeros((1, view.d, len(seeds)))
+    channel = Channel(view.n, fitted, runs, Streams(seeds), ledger, origin, wire)
+    return channel, Oracle(view, runs, ledger)

@@ -1,0 +1,176 @@
+"""Scaling laws: fitted exponents of bits to an accuracy, against those of the tables.
+
+Bits are measured on quadratics whose clients share their eigenvectors, the hardest for most of the
+methods, while one of kappa, d, n and 1 + omega grows and the others stay. The exponent is the slope
+of log(bits) over log(quantity). A table's exponent is that of its formula over the same values, so
+that terms which are not leading yet do not disturb the comparison.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.orders import ORDERS
+from bitbound.theory.theorems.catalogue import method_entry
+
+TOLERANCE = 0.15
+"""How far a measured exponent may be above the table's: constants and logarithms vary a little."""
+
+ACCURACY = 1e-6
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is measured: a method while one quantity grows.
+
+    Attributes
+    ----------
+    method, rule : str
+        The method and the rule of its parameters.
+    quantity : "kappa", "d", "n" or "1 + omega"
+        What grows.
+    values : tuple of float
+        Its values.
+    n, d, kappa : number
+        What stays, where it is not the quantity.
+    compressed : bool
+        Whether messages are rand-k, with k = ceil(d/n), or the k that gives 1 + omega.
+    """
+
+    method: str
+    rule: str
+    quantity: str
+    values: tuple[float, ...]
+    n: int = 10
+    d: int = 20
+    kappa: float = 1000.0
+    compressed: bool = True
+
+    def at(self, value: float) -> tuple[int, int, float, int]:
+        """Return n, d, kappa and k."""
+        n = round(value) if self.quantity == "n" else self.n
+        d = round(value) if self.quantity == "d" else self.d
+        kappa = value if self.quantity == "kappa" else self.kappa
+        k = round(d / value) if self.quantity == "1 + omega" else -(-d // n)
+        return n, d, kappa, k
+
+    def order(self, value: float) -> float:
+        """Evaluate the table: reals, as rounds times the reals of a message."""
+        n, d, kappa, k = self.at(value)
+        if not self.compressed:
+            return d * ORDERS[self.method].rounds(n, d, kappa, 0.0)
+        if self.method in {"compressed-scaffnew", "tamuna"}:
+            return 2 * d / n * ORDERS[self.method].rounds(n, d, kappa, n / 2 - 1)
+        return k * ORDERS[self.method].rounds(n, d, kappa, d / k - 1)
+
+
+_KAPPAS = (100.0, 300.0, 1000.0, 3000.0)
+LAWS = (
+    Law("gd", "1/L", "kappa", _KAPPAS, compressed=False),
+    Law("agd", "classical", "kappa", _KAPPAS, compressed=False),
+    Law("diana", "b", "kappa", (30.0, 100.0, 300.0, 1000.0)),
+    Law("ef21", "paper", "kappa", (30.0, 100.0, 300.0)),
+    Law("adiana", "best", "kappa", (30.0, 100.0, 300.0, 1000.0)),
+    Law("5gcs-cc", "paper", "kappa", (30.0, 100.0, 300.0)),
+    Law("scaffnew", "best", "kappa", _KAPPAS, compressed=False),
+    Law("compressed-scaffnew", "best", "kappa", _KAPPAS),
+    Law("locodl", "balanced", "kappa", _KAPPAS),
+    Law("fedcomgate", "damped", "kappa", (10.0, 30.0, 100.0)),
+    Law("diana", "b", "d", (8.0, 16.0, 32.0, 64.0), n=4, kappa=300.0),
+    Law("compressed-scaffnew", "best", "d", (8.0, 16.0, 32.0, 64.0), n=4, kappa=300.0),
+    Law("locodl", "balanced", "d", (8.0, 16.0, 32.0, 64.0), n=4, kappa=300.0),
+    Law("diana", "b", "n", (2.0, 4.0, 8.0, 16.0), d=32, kappa=300.0),
+    Law("compressed-scaffnew", "best", "n", (4.0, 8.0, 16.0, 32.0), d=32, kappa=300.0),
+    Law("locodl", "balanced", "n", (2.0, 4.0, 8.0, 16.0), d=32, kappa=300.0),
+    Law("diana", "b", "1 + omega", (8.0, 16.0, 32.0, 64.0), n=2, d=64, kappa=30.0),
+    Law("locodl", "balanced", "1 + omega", (2.0, 4.0, 8.0, 16.0), d=32, kappa=300.0),
+)
+"""The laws that are measured; the last of each quantity are those of local training."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A measured law.
+
+    Attributes
+    ----------
+    law : Law
+        What was measured.
+    bits : (values, seeds) array
+        Bits per client to the accuracy, in reals of a rand-k message where indices are sent.
+    exponent, error : float
+        The fitted exponent and half its 95 % confidence interval.
+    table : float
+        The exponent of the table's formula over the same values.
+    """
+
+    law: Law
+    bits: NDArray[np.float64]
+    exponent: float
+    error: float
+    table: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the exponent is at most the table's, up to its error and the tolerance."""
+        return self.exponent - self.error <= self.table + TOLERANCE
+
+
+def scaling(
+    laws: Sequence[Law] = LAWS,
+    *,
+    seeds: int = 4,
+    accuracy: float = ACCURACY,
+    tell: Callable[[Law], None] = lambda law: None,
+) -> Iterator[Fit]:
+    """Measure laws one after the other; ``tell`` is told each before it begins."""
+    for law in laws:
+        tell(law)
+        bits = np.array([_bits(law, value, seeds, accuracy) for value in law.values])
+        yield fit(law, bits)
+
+
+def fit(law: Law, bits: NDArray[np.float64]) -> Fit:
+    """Fit exponents: of the bits, (values, seeds), and of the table."""
+    x = np.log(law.values)
+    places = np.repeat(x, bits.shape[1])
+    line = scipy.stats.linregress(places, np.log(bits).ravel())
+    table = scipy.stats.linregress(x, np.log([law.order(value) for value in law.values]))
+    error = line.stderr * scipy.stats.t.ppf(0.975, max(1, bits.size - 2))
+    return Fit(law, bits, float(line.slope), float(error), float(table.slope))
+
+
+def _bits(law: Law, value: float, seeds: int, accuracy: float) -> NDArray[np.float64]:
+    """Measure at one value of the quantity; each run stands for a seed.
+
+    The accuracy is relative to (mu/2) |x_0 - x*|^2, so that the slowest direction counts. An index
+    counts like a number: a message of k numbers has 64 k bits, so that log d hides no exponent.
+    """
+    n, d, kappa, k = law.at(value)
+    problem = Quadratic.random(n, d, 1.0, kappa, shared_eigenvectors=True, seed=0)
+    entry = method_entry(law.method)
+    need = entry.method.needs.compressor
+    compressor = {"unbiased": RandK(k), "contractive": Scaled(RandK(k)), None: None}[need]
+    options = {"s": 2} if law.method in {"compressed-scaffnew", "tamuna"} else {}
+    method = entry.parameters(problem, compressor, law.rule, **options)
+    distance = float(np.sum((problem.x_star - problem.x_0) ** 2))
+    trace = simulate(
+        method,
+        problem,
+        compressor,
+        seeds=seeds,
+        budget=Budget(gap=accuracy * distance / 2, iterations=400_000),
+        record=Record(ratio=1.02),
+    )
+    bits = trace.bits_to(accuracy * distance / 2)
+    if compressor is not None:
+        bits = bits * 64 * k / compressor.bits(d)
+    return bits

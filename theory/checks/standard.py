@@ -1,0 +1,166 @@
+"""All theorems on a standard set of problems: one row for each, with verdict, margin, looseness."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.theory.checks.examination import Examination, Promised, examine
+from bitbound.theory.theorem import Card, Condition
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.verdict import Verdict
+
+N, D, KAPPA = 5, 20, 100.0
+
+COMPRESSORS = {"unbiased": ("rand-k:4", "natural"), "contractive": ("top-k:4",), None: (None,)}
+"""What every method is examined with, by the class that it needs."""
+
+
+def standard_problems() -> dict[str, Any]:
+    """Return three families: worst-case-like, heterogeneous, and logistic regression."""
+    return {
+        "worst-case-like": Quadratic.random(N, D, 1.0, KAPPA, shared_eigenvectors=True),
+        "heterogeneous": Quadratic.random(N, D, 1.0, np.geomspace(8, KAPPA, N)),
+        "logistic": select_problem(
+            f"breast-cancer@{N}", kappa=KAPPA, split="similarity:0", storage="dense"
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class TheoremRow:
+    """A theorem on a family of problems.
+
+    Attributes
+    ----------
+    theorem, family, rule, compressor : str
+        What was examined.
+    verdicts : tuple of Verdict
+        Those of the theorem, and those that hold for every method.
+    tightest : Condition
+        The hypothesis with the least room.
+    step, worst : float
+        Largest (exact factor - promised one) as (1 - factor)/(1 - tau) of one step, and the same
+        for the worst case on quadratics: 1 is tight, below 1 would break the promise.
+    rate, bits : float
+        Measured over promised: log of the factor, and bits to the accuracy as promised/measured.
+    """
+
+    theorem: str
+    family: str
+    rule: str
+    compressor: str
+    verdicts: tuple[Verdict, ...]
+    tightest: Condition
+    step: float
+    worst: float
+    rate: float
+    bits: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether all verdicts hold."""
+        return all(verdict.holds for verdict in self.verdicts)
+
+
+def tasks() -> list[tuple[Card, str, str | None, str]]:
+    """Return what is examined: method, rule, compressor, family."""
+    return [
+        (entry, rule, selector, family)
+        for entry in METHODS.values()
+        for rule in entry.rules
+        for selector in COMPRESSORS[entry.method.needs.compressor]
+        for family in standard_problems()
+    ]
+
+
+def rows(seeds: int = 5, accuracy: float = 1e-6) -> Iterator[list[TheoremRow]]:
+    """Examine every task and give its rows, one for each theorem that its parameters meet.
+
+    A rule that does not serve a compressor, or follows no theorem, has no rows.
+    """
+    problems = standard_problems()
+    for entry, rule, selector, family in tasks():
+        chosen = compressor(selector) if selector else None
+        found = _examined(entry, rule, chosen, problems[family], seeds, accuracy)
+        if found is None:
+            yield []
+            continue
+        yield [
+            _row(promised, found, family, rule, selector or "-")
+            for promised in found.promised
+            if promised.theorem is not None and promised.met
+        ]
+
+
+def _examined(
+    entry: Card, rule: str, chosen: Compressor | None, problem: Any, seeds: int, accuracy: float
+) -> Examination | None:
+    try:
+        method = entry.parameters(problem, chosen, rule)
+    except Refusal:
+        return None
+    return examine(
+        entry, method, problem, chosen, rule=rule, seeds=seeds, accuracy=accuracy, iterations=5000
+    )
+
+
+def _row(
+    promised: Promised, found: Examination, family: str, rule: str, selector: str
+) -> TheoremRow:
+    assert promised.theorem is not None
+    assert promised.runs is not None
+    named = {verdict.check: verdict for verdict in promised.verdicts}
+    step = named["one step along a run"]
+    worst = named.get("worst case on quadratics / tau")
+    runs = promised.runs
+    room = [c for c in promised.conditions if c.left > 0 and c.right > 0]
+    return TheoremRow(
+        promised.theorem.title,
+        family,
+        rule,
+        selector,
+        (*promised.verdicts, *found.sound),
+        max(room, key=lambda condition: condition.used),
+        (1 - step.value) / (1 - promised.rate),
+        worst.value if worst else math.nan,
+        runs.measured / runs.promised if runs.promised else math.nan,
+        runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,
+    )
+
+
+def as_json(row: TheoremRow) -> dict[str, Any]:
+    """Return a row as values of strict JSON."""
+    return {
+        "theorem": row.theorem,
+        "family": row.family,
+        "rule": row.rule,
+        "compressor": row.compressor,
+        "holds": row.holds,
+        "least room": {"condition": row.tightest.statement, "used": _number(row.tightest.used)},
+        "progress of one step, exact / promised": _number(row.step),
+        "worst case / promised factor": _number(row.worst),
+        "rate, measured / promised": _number(row.rate),
+        "bits, promised / measured": _number(row.bits),
+        "verdicts": [
+            {
+                "check": v.check,
+                "value": _number(v.value),
+                "limit": _number(v.limit),
+                "holds": v.holds,
+                "note": v.note,
+            }
+            for v in row.verdicts
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,213 @@
+"""Whether the ledger counts what is sent, and whether all that passes is sent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import each
+from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.theory.checks.promise import simulated_world
+from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk
+from bitbound.theory.verdict import Verdict
+
+
+def accounts(
+    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+) -> Verdict:
+    """Check the ledger against the bytes of the messages, and that the server answers.
+
+    Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
+    outside the cohort that was drawn send nothing. The value is the number of bits and gradients
+    that the ledger misses or has too many, and of whatever else is wrong.
+    """
+    view = fitting_view(method, problem)
+    channel, oracle = simulated_world(method, view, compressor, [seed])
+    scales, counter = _Scales(channel), _Counter(oracle)
+    state = method.start(channel.template, counter, scales)
+    for _ in range(3):
+        for _ in range(5):
+            state = method.local_step(state, counter, scales)
+        state = method.communicate(state, counter, scales)
+    ledger = channel.ledger
+    up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
+    missing = max(0, scales.least - up, up - scales.most)
+    missing += abs(int(ledger.downlink_bits[0]) - scales.down) + abs(gradients - counter.counted)
+    missing += scales.strangers
+    note = "" if scales.down else "the server answers nothing"
+    wired, oracle = simulated_world(method, view, compressor, [seed], wire=True)
+    received = method.start(wired.template, oracle, wired)
+    for _ in range(3):
+        for _ in range(5):
+            received = method.local_step(received, oracle, wired)
+        received = method.communicate(received, oracle, wired)
+    agrees = difference(received, state) <= 1e-4 * (1 + size(state))
+    if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
+        missing += 1
+        note = "the bytes do not give what was sent"
+    return Verdict("bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note)
+
+
+def unsent(
+    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+) -> Verdict:
+    """Check that nothing passes from a client to the others or the server without a message.
+
+    The state and the gradients of the last client are changed while all messages that the server
+    receives stay as they were: neither what the server sends and holds nor the state of another
+    client may change.
+    """
+    view = fitting_view(method, problem)
+    if view.n == 1:
+        return Verdict("nothing passes unsent", 0.0, EXACT, "one client")
+    *_, (state, _, _) = walk(method, view, compressor, seed)
+    generator = np.random.default_rng(seed)
+    last = np.arange(view.n)[:, None, None] == view.n - 1
+    noise, other = generator.standard_normal((2, view.n, view.d, RUNS)) * last
+
+    def change(x: Array) -> Array:
+        return x if x.dtype == bool or x.shape[0] == 1 else x + noise
+
+    tape = _Tape()
+    after = []
+    for start, secret in ((state, 0 * noise), (each(change, state), other)):
+        channel, oracle = simulated_world(method, view, compressor, range(seed, seed + RUNS))
+        server, client = _Replay(channel, tape.rewound()), _Secret(oracle, secret)
+        after.append(method.communicate(method.local_step(start, client, server), client, server))
+    others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
+    worst = max(difference(*others), tape.difference)
+    return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT)
+
+
+class _Wrapped:
+    """Something with a few methods changed."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class _Scales(_Wrapped):
+    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes."""
+
+    inner: Channel
+
+    def __init__(self, inner: Channel) -> None:
+        super().__init__(inner)
+        self.least = self.most = self.down = self.strangers = 0
+        self.members: Array = True
+
+    def cohort(self, m: int) -> Array:
+        self.members = self.inner.cohort(m)
+        return self.members
+
+    def _admit(self, senders: Array) -> None:
+        """Count who sends without being in the cohort."""
+        self.strangers += int((senders & ~np.asarray(self.members)).sum())
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        compressor, (n, d, runs) = self.inner.compressor, v.shape
+        uniforms = np.zeros((1 if compressor.shared else n, compressor.uniforms(d), runs))
+        payload = compressor.layout(d).encode(compressor.message(v, uniforms))
+        senders = np.broadcast_to(True if cohort is None else cohort, (n, 1, runs))
+        self._admit(senders)
+        self.most += int(senders.sum()) * 8 * payload.shape[1]
+        self.least += int(senders.sum()) * max(0, 8 * payload.shape[1] - 7)
+        return self.inner.uplink(v, cohort)
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        entries = np.broadcast_to(True if mask is None else mask, v.shape)
+        self._admit(entries)
+        bits = 32 * int(entries.sum())
+        self.most, self.least = self.most + bits, self.least + bits
+        return self.inner.send(v, mask)
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        shape = (self.inner.n, *v.shape[1:])
+        self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
+        return self.inner.broadcast(v, mask)
+
+
+class _Counter(_Wrapped):
+    """Gradients of one run, counted by themselves."""
+
+    inner: Oracle
+
+    def __init__(self, inner: Oracle, whole: "_Counter | None" = None) -> None:
+        super().__init__(inner)
+        self.counted, self.whole = 0, whole or self
+
+    def of(self, clients: Array) -> "_Counter":
+        return _Counter(self.inner.of(clients), self.whole)
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        if not isinstance(active, int):
+            everyone = (self.inner.problem.n, 1, 1)
+            mask = np.broadcast_to(True if active is None else active, everyone)
+            self.whole.counted += int(mask.sum())
+        else:
+            self.whole.counted += active
+        return self.inner.grad(x, active=active, sample=sample)
+
+
+class _Tape:
+    """What the server received and sent in a first pass, and how far the second differs."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self.difference = 0.0
+        self.noted: Iterator[Array] | None = None
+        self.passes = 0
+
+    def rewound(self) -> "_Tape":
+        """Begin the next pass."""
+        self.noted = iter(self.arrays) if self.passes else None
+        self.passes += 1
+        return self
+
+    def first(self, x: Array) -> Array:
+        """Return x, or what stood here in the first pass."""
+        if self.noted is not None:
+            return next(self.noted)
+        self.arrays.append(x)
+        return x
+
+
+class _Replay(_Wrapped):
+    """A channel with a tape: in the second pass what the server receives is that of the first."""
+
+    def __init__(self, inner: Channel, tape: _Tape) -> None:
+        super().__init__(inner)
+        self.tape = tape
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        return self.tape.first(self.inner.uplink(v, cohort))
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        return self.tape.first(self.inner.send(v, mask))
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        received = self.inner.broadcast(v, mask)
+        kept = self.tape.first(received)
+        self.tape.difference = max(self.tape.difference, distance(received, kept))
+        return kept
+
+
+class _Secret(_Wrapped):
+    """Gradients with something added."""
+
+    def __init__(self, inner: Any, added: Array) -> None:
+        super().__init__(inner)
+        self.added = added
+
+    def of(self, clients: Array) -> "_Secret":
+        return _Secret(self.inner.of(clients), self.added[clients])
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        return self.inner.grad(x, active=active, sample=sample) + self.added

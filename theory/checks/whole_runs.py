@@ -1,0 +1,136 @@
+"""Whole runs against a promise: Lyapunov values, rate, and bits to an accuracy."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Every, Method
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.checks.compression import DEVIATIONS
+from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.theorem import Theorem
+from bitbound.theory.verdict import Verdict
+
+FALSE_ALARM = 1e-6
+"""Probability that the check of a whole run fails on correct code."""
+
+
+@dataclass(frozen=True)
+class RunsCheck:
+    """Whole runs against a promise.
+
+    Attributes
+    ----------
+    lyapunov : Verdict
+        log of sup_t Psi^t/(tau^t Psi^0) over all runs, against what it exceeds with probability
+        ``FALSE_ALARM`` at most.
+    bits : Verdict
+        Median bits to the accuracy, against the promised bits to 1/k of it. By Markov's inequality
+        a run is above k times the bound on its mean with probability 1/k at most, and k is such
+        that half of the runs are with probability ``FALSE_ALARM`` at most. Where a coin calls the
+        rounds, they may be 7 standard deviations more than their mean.
+    measured, error : float
+        Mean of log(Psi^T/Psi^0)/T over the runs and half its 95 % confidence interval.
+    promised : float
+        log tau. measured/promised says how loose the theorem is on this problem.
+    promised_bits : float
+        Promised bits to the accuracy.
+    """
+
+    lyapunov: Verdict
+    bits: Verdict
+    measured: float
+    error: float
+    promised: float
+    promised_bits: float
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The two inequalities."""
+        return self.lyapunov, self.bits
+
+
+def whole_runs(
+    theorem: Theorem,
+    method: Method,
+    problem: Any,
+    compressor: Compressor | None = None,
+    *,
+    seeds: int | Sequence[int] = 5,
+    accuracy: float = 1e-6,
+    iterations: int = 20_000,
+) -> RunsCheck:
+    """Check whole runs: Lyapunov values, rate and bits to an accuracy.
+
+    Psi^t/tau^t is a non-negative supermartingale, so by Ville's inequality it ever exceeds
+    R/delta times its start in one of R runs with probability at most delta = ``FALSE_ALARM``.
+
+    Raises
+    ------
+    Refusal
+        If a hypothesis of the theorem fails.
+    """
+    promised = promise(theorem, method, problem, compressor)
+    budget = Budget(gap=accuracy, iterations=iterations)
+    trace = simulate(
+        method, problem, compressor, seeds=seeds, budget=budget, record=Record(ratio=1.02)
+    )
+    steps = trace.columns["rounds" if isinstance(method.schedule, Every) else "iteration"]
+    logs = _log_lyapunov(trace)
+    finite = np.where(np.isnan(logs), np.inf, logs - steps * np.log(promised.rate))
+    last = np.flatnonzero(np.diff(trace.columns["run"], append=-1))
+    slopes = logs[last] / np.maximum(steps[last], 1)
+    runs = len(slopes)
+    error = 0.0
+    if runs > 1:
+        error = float(scipy.stats.sem(slopes) * scipy.stats.t.ppf(0.975, runs - 1))
+    reached = trace.bits_to(accuracy)
+    unfinished = [ending == "iterations" for ending in trace.ending]
+    least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))
+    bits = float(np.sort(np.where(np.isnan(reached), least, reached))[runs // 2])
+    return RunsCheck(
+        Verdict(
+            "Psi^t/(tau^t Psi^0) (log)",
+            float(np.max(finite)),
+            float(np.log(runs / FALSE_ALARM)),
+            f"false alarm {FALSE_ALARM:g}",
+        ),
+        Verdict(
+            "median bits to the accuracy",
+            bits,
+            _allowed_bits(promised, accuracy, runs),
+            "at least: not reached in the iterations allowed"
+            if any(unfinished)
+            else f"false alarm {FALSE_ALARM:g}",
+        ),
+        float(np.mean(slopes)),
+        error,
+        float(np.log(promised.rate)),
+        promised.bits_to(accuracy),
+    )
+
+
+def _allowed_bits(promised: Promise, accuracy: float, runs: int) -> float:
+    """Return what the median of the bits of so many runs exceeds hardly ever."""
+    upper = runs - runs // 2
+    k = (math.comb(runs, upper) / FALSE_ALARM) ** (1 / upper)
+    rounds = promised.rounds_to(accuracy / k)
+    spread = math.sqrt(rounds * (1 - 1 / promised.steps_per_round))
+    return (rounds + DEVIATIONS * spread) * promised.cost.uplink_bits
+
+
+def _log_lyapunov(trace: Trace) -> NDArray[np.float64]:
+    """Return log(Psi^t/Psi^0) at every recorded point."""
+    psi, run = trace.columns["lyapunov"], trace.columns["run"]
+    start = psi[np.searchsorted(run, np.arange(len(trace.seeds)))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs: NDArray[np.float64] = np.log(psi / start[run])
+    return logs

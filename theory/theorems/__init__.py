@@ -1,0 +1,1 @@
+"""What is promised about each method: one card, one file."""

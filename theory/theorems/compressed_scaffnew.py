@@ -1,0 +1,95 @@
+"""CompressedScaffnew: its theorem and parameters, in both regimes of the masks."""
+
+import math
+
+from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from bitbound.solvers.world.ownership import check_owners
+from bitbound.theory.gradient_step import gradient_step_factor
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.theorems.scaffnew import step_conditions
+
+
+def primal_gain(n: int, s: int) -> float:
+    """Return nu = n (s - 1)/(s (n - 1)).
+
+    Averaging s uniformly random ones of n numbers instead of all keeps the part nu of the
+    decrease of the sum of squares.
+    """
+    return n * (s - 1) / (s * (n - 1))
+
+
+def dual_gain(n: int, s: int) -> float:
+    """Return c = (s - 1)/(n - 1), the factor of the mean of e_i = [i owns] (a_i - owners' mean)."""
+    return (s - 1) / (n - 1)
+
+
+class MaskedAveraging(Theorem):
+    """CompressedScaffnew of arXiv:2210.13277; tight.
+
+    If 0 < gamma < 2/L and 0 < eta <= nu = n (s - 1)/(s (n - 1)), then
+    tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 eta (s - 1)/(n - 1)}.
+    """
+
+    method = CompressedScaffnew
+    title = "CompressedScaffnew"
+
+    def conditions(self, m: CompressedScaffnew, setting: Setting) -> tuple[Condition, ...]:
+        limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)
+        return (
+            *step_conditions(m.gamma, m.p, limit),
+            Condition("2 <= s", 2, m.s),
+            Condition("s <= n", m.s, setting.n),
+            Condition("0 < eta", 0.0, m.eta, strict=True),
+            Condition("eta <= n (s - 1)/(s (n - 1))", m.eta, primal_gain(setting.n, m.s)),
+        )
+
+    def rate(self, m: CompressedScaffnew, setting: Setting) -> float:
+        gradient = gradient_step_factor(m.gamma, setting.mu, setting.L)
+        return max(gradient, 1 - m.p**2 * m.eta * dual_gain(setting.n, m.s))
+
+
+def balanced_probability(setting: Setting, s: int) -> tuple[float, float]:
+    """Return p = min{1, sqrt((1 - tau_0)/(nu c))} and the rate, for gamma = 2/(L + mu), eta = nu.
+
+    tau_0 = (1 - gamma mu)^2; where p < 1 it is the rate.
+    """
+    tau = gradient_step_factor(2 / (setting.L + setting.mu), setting.mu, setting.L)
+    gain = primal_gain(setting.n, s) * dual_gain(setting.n, s)
+    p = min(1.0, math.sqrt((1 - tau) / gain))
+    return p, max(tau, 1 - p**2 * gain)
+
+
+def fewest_bits(setting: Setting, largest: int) -> int:
+    """Return the s of 2, ..., largest with the least promised uplink, s p/(1 - tau), balanced."""
+
+    def uplink(s: int) -> float:
+        p, tau = balanced_probability(setting, s)
+        return s * p / (1 - tau)
+
+    return min(range(2, largest + 1), key=uplink)
+
+
+def paper(setting: Setting, s: int = 2) -> CompressedScaffnew:
+    """Gamma = 1/L, eta = nu, p = min{1, sqrt(n/(s kappa))}.
+
+    s is open and 2 by default, as in the figures of the LoCoDL paper.
+    """
+    check_owners(s, setting.n)
+    p = min(1.0, math.sqrt(setting.n / (s * setting.kappa)))
+    return CompressedScaffnew(gamma=1 / setting.L, p=p, eta=primal_gain(setting.n, s), s=s)
+
+
+def best(setting: Setting, s: int | None = None) -> CompressedScaffnew:
+    """Gamma = 2/(L + mu), eta = nu, and p such that both parts of the rate are equal.
+
+    s is open; by default it is the one with the smallest promised uplink.
+    """
+    check_owners(2 if s is None else s, setting.n)
+    s = fewest_bits(setting, setting.n) if s is None else s
+    p, _ = balanced_probability(setting, s)
+    return CompressedScaffnew(
+        gamma=2 / (setting.L + setting.mu), p=p, eta=primal_gain(setting.n, s), s=s
+    )
+
+
+CARD = Card(CompressedScaffnew, (MaskedAveraging(),), {"paper": paper, "best": best})

@@ -1,0 +1,181 @@
+"""EPISODE: Theorem 1 in its two printed forms and a general one.
+
+Source: Crawshaw, Bao, Liu, "EPISODE: episodic gradient clipping with periodic resampled
+corrections for federated learning with heterogeneous data", ICLR 2023; `episode_round` has the
+lemmas on one round. The general form is the main text's with L0 + (B/A) L1 kappa in the place of
+L0 in the third limit of the step size: it needs (L0, L1)-smoothness of the f_i alone, for their
+mean f is (L0 + L1 kappa, rho L1)-smooth. `bitbound.theory.audit` checks all three.
+"""
+# ruff: noqa: E741  (I is the paper's symbol)
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.theorem import Condition
+from bitbound.theory.theorems.episode_round import factor_A, factor_B
+
+
+class Relaxed(Protocol):
+    """Exact constants of a problem: every f_i is (L0, L1)-smooth.
+
+    |grad f_i| <= kappa + rho|grad f| with rho >= 1; the noise of a stochastic gradient is at most
+    sigma, and Delta >= f(x_0) - min f.
+    """
+
+    @property
+    def L0(self) -> float: ...  # noqa: N802
+    @property
+    def L1(self) -> float: ...  # noqa: N802
+    @property
+    def kappa(self) -> float: ...
+    @property
+    def rho(self) -> float: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def Delta(self) -> float: ...  # noqa: N802
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What Theorem 1 chooses: step size, threshold tau = gamma/eta, length gamma, rounds R."""
+
+    eta: float
+    tau: float
+    gamma: float
+    R: int
+
+
+@dataclass(frozen=True)
+class Theorem1:
+    """EPISODE, Theorem 1: the mean of E|grad f(x_r)| over r = 0..R is at most 3 epsilon.
+
+    Attributes
+    ----------
+    name : str
+        Which form.
+    limits : (3,)
+        The constants of eta <= min{1/(c_1 Gamma I), eps/(c_2 Gamma I sigma),
+        N eps^2/(c_3 A Lambda sigma^2)}.
+    general : bool
+        Whether Lambda = L0 + (B/A) L1 kappa, which needs nothing of f itself; otherwise
+        Lambda = L0, and f must be (L0, L1)-smooth.
+    """
+
+    name: str
+    limits: tuple[int, int, int]
+    general: bool
+
+    def threshold(self, c: Relaxed, C: float = 1.0) -> float:
+        """Return tau = 11 sigma + A L0/(B L1 rho); infinite (never clip) if L1 = 0."""
+        if c.L1 == 0:
+            return math.inf
+        return float(11 * c.sigma + factor_A(C) * c.L0 / (factor_B(C) * c.L1 * c.rho))
+
+    def Gamma(self, c: Relaxed, C: float = 1.0) -> float:  # noqa: N802
+        """Return Gamma at the theorem's tau: 2 A L0 + B L1 kappa + 12 B L1 rho sigma."""
+        A, B = factor_A(C), factor_B(C)
+        return float(2 * A * c.L0 + B * c.L1 * (c.kappa + 12 * c.rho * c.sigma))
+
+    def largest_epsilon(self, c: Relaxed, C: float = 1.0) -> float:
+        """Return 3 A L0/(5 B L1 rho), the largest tolerance allowed; infinite if L1 = 0."""
+        if c.L1 == 0:
+            return math.inf
+        return float(3 * factor_A(C) * c.L0 / (5 * factor_B(C) * c.L1 * c.rho))
+
+    def smoothness(self, c: Relaxed, C: float = 1.0) -> float:
+        """Return A Lambda, the curvature in the third limit of the step size."""
+        return float(factor_A(C) * c.L0 + (factor_B(C) * c.L1 * c.kappa if self.general else 0.0))
+
+    def step_size_limits(
+        self,
+        c: Relaxed,
+        N: int,
+        I: int,
+        epsilon: float,
+        C: float = 1.0,
+    ) -> tuple[float, float, float]:
+        """Return the three upper limits of eta; the last two are infinite if sigma = 0."""
+        first, second, third = self.limits
+        Gamma = self.Gamma(c, C)
+        noisy = c.sigma > 0
+        return (
+            1 / (first * Gamma * I),
+            epsilon / (second * Gamma * I * c.sigma) if noisy else math.inf,
+            N * epsilon**2 / (third * self.smoothness(c, C) * c.sigma**2) if noisy else math.inf,
+        )
+
+    def parameters(
+        self,
+        c: Relaxed,
+        N: int,
+        I: int,
+        epsilon: float,
+        C: float = 1.0,
+    ) -> Parameters:
+        """Return the largest step size, the threshold and the number R of rounds promised.
+
+        Raises
+        ------
+        Refusal
+            If epsilon is above the largest that the theorem allows.
+        """
+        if not 0 < epsilon <= self.largest_epsilon(c, C) * (1 + 1e-12):
+            raise Refusal(
+                f"epsilon = {epsilon:g} is outside Theorem 1; choose it in "
+                f"(0, {self.largest_epsilon(c, C):g}]"
+            )
+        eta = min(self.step_size_limits(c, N, I, epsilon, C))
+        tau = self.threshold(c, C)
+        return Parameters(eta, tau, tau * eta, math.ceil(4 * c.Delta / (epsilon**2 * eta * I)))
+
+    def conditions(
+        self,
+        c: Relaxed,
+        N: int,
+        I: int,
+        epsilon: float,
+        eta: float,
+        gamma: float,
+        R: int,
+        C: float = 1.0,
+    ) -> tuple[Condition, ...]:
+        """Return the hypotheses of the theorem at given parameters, evaluated."""
+        first, second, third = self.step_size_limits(c, N, I, epsilon, C)
+        tau = self.threshold(c, C)
+        return (
+            Condition("eps <= 3 A L0/(5 B L1 rho)", epsilon, self.largest_epsilon(c, C)),
+            Condition("1 <= rho", 1.0, c.rho),
+            Condition("eta <= 1/(c1 Gamma I)", eta, first),
+            Condition("eta <= eps/(c2 Gamma I sigma)", eta, second),
+            Condition("eta <= N eps^2/(c3 A Lambda sigma^2)", eta, third),
+            Condition("gamma <= (11 sigma + A L0/(B L1 rho)) eta", gamma, tau * eta),
+            Condition("(11 sigma + A L0/(B L1 rho)) eta <= gamma", tau * eta, gamma),
+            Condition("4 Delta/(eps^2 eta I) <= R", 4 * c.Delta / (epsilon**2 * eta * I), R),
+        )
+
+    def promise(self, c: Relaxed, I: int, epsilon: float, eta: float, R: int) -> float:
+        """Return the bound 4 Delta/(eps eta I (R+1)) + 2 eps of the mean over r = 0..R."""
+        return 4 * c.Delta / (epsilon * eta * I * (R + 1)) + 2 * epsilon
+
+    def largest_I(self, c: Relaxed, N: int, epsilon: float, C: float = 1.0) -> float:  # noqa: N802
+        """Return the largest I at which the statistical term dominates: T = R I is least."""
+        if c.sigma == 0:
+            return 0.0
+        first, second, third = self.limits
+        scale = third * self.smoothness(c, C) * c.sigma**2 / (N * self.Gamma(c, C) * epsilon**2)
+        return scale * min(1 / first, epsilon / (second * c.sigma))
+
+    def regime(self, c: Relaxed, N: int, I: int, epsilon: float, C: float = 1.0) -> str:
+        """Return which limit of the step size binds, in the words of Remark 2."""
+        limits = self.step_size_limits(c, N, I, epsilon, C)
+        names = ("deterministic", "local noise", "linear speed-up")
+        return names[limits.index(min(limits))]
+
+
+MAIN = Theorem1("main text", (216, 180, 16), general=False)
+APPENDIX = Theorem1("appendix", (856, 180, 8), general=False)
+GENERAL = Theorem1("general", (216, 180, 16), general=True)
+FORMS = (MAIN, APPENDIX, GENERAL)

@@ -1,0 +1,120 @@
+"""5GCS-CC: the theorem with a checkable criterion for the local solves, and its parameters."""
+
+import math
+from dataclasses import replace
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
+from bitbound.theory.theorem import ROUNDING, Card, Condition, Setting, Theorem
+
+
+class InexactSolves(Theorem):
+    """5GCS-CC with full or partial participation; each f_i is mu-strongly convex and L-smooth.
+
+    Let omega_av be the variance factor of the mean over a cohort, omega/C for independent
+    compressors. If gamma tau n (1 + omega_av) <= 1/2 and every local solve meets the criterion of
+    the method, which K >= :func:`enough_steps` ensures, then
+    tau = max{1/(1 + gamma mu), 1 - (C/(n (1 + omega))) tau/(L_F + tau)}. Proved with these
+    constants; the method and the rate are those of Grudzien, Malinovsky, Richtarik,
+    arXiv:2306.03240.
+    """
+
+    method = FiveGCSCC
+    title = "5GCS-CC, checkable criterion"
+
+    def conditions(self, m: FiveGCSCC, setting: Setting) -> tuple[Condition, ...]:
+        noise = _cohort_noise(setting, m.cohort)
+        return (
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("0 < tau", 0.0, m.tau, strict=True),
+            Condition(
+                "gamma tau n (1 + omega_av) <= 1/2", m.gamma * m.tau * setting.n * noise, 0.5
+            ),
+            Condition("0 < mu", 0.0, m.mu, strict=True),
+            Condition("mu <= mu of every f_i", m.mu, setting.mu),
+            Condition("(L - mu)/n <= L_F", (setting.L - m.mu) / setting.n, m.L_F),
+            Condition("omega of the compressor <= omega", setting.omega, m.omega),
+            Condition("1 <= cohort", 1, m.cohort),
+            Condition("cohort <= n", m.cohort, setting.n),
+            Condition("enough local steps <= K", enough_steps(m.L_F / m.tau), m.K),
+        )
+
+    def rate(self, m: FiveGCSCC, setting: Setting) -> float:
+        dual = m.cohort / setting.n / (1 + m.omega) * m.tau / (m.L_F + m.tau)
+        return max(1 / (1 + m.gamma * m.mu), 1 - dual)
+
+
+def enough_steps(k: float) -> int:
+    """How many local steps ensure the criterion, for k = L_F/tau.
+
+    ceil(ln((1 + k) sqrt(2 k) + k)/ln((1 + k)/k)), at least 0.
+    """
+    needed = math.log((1 + k) * math.sqrt(2 * k) + k) / math.log1p(1 / k)
+    return max(0, math.ceil(needed))
+
+
+def _cohort_noise(setting: Setting, cohort: int) -> float:
+    return 1 + setting.compressor.omega_av(setting.d, cohort)
+
+
+def _smoothness(setting: Setting) -> float:
+    """Return (L - mu)/n, the smoothness of the F_i, kept above 0 for kappa = 1."""
+    return max(setting.L - setting.mu, ROUNDING * setting.L) / setting.n
+
+
+def paper(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+    """Balance the two parts of the rate, with as many local steps as the theorem asks for.
+
+    gamma = 1/sqrt(2 mu (L - mu) (n/C) (1 + omega) (1 + omega_av)),
+    tau = 1/(2 gamma n (1 + omega_av)). Without a cohort size, all clients take part.
+    """
+    n, mu = setting.n, setting.mu
+    cohort = n if cohort is None else cohort
+    noise = _cohort_noise(setting, cohort)
+    spread = 2 * mu * n * _smoothness(setting) * n / cohort * (1 + setting.omega) * noise
+    gamma = 1 / math.sqrt(spread)
+    return _with_steps(setting, gamma, 1 / (2 * gamma * n * noise), cohort)
+
+
+def best(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+    """Take the parameters of :func:`paper`; each client stops as soon as the criterion holds."""
+    return replace(paper(setting, cohort), adaptive=True)
+
+
+def uncompressed(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+    """Return the parameters of 5GCS, arXiv:2212.14370, whose clients send uncompressed vectors.
+
+    gamma = (3/16) sqrt(C/(L mu n)), tau = 1/(2 gamma n),
+    K >= ((3/4) sqrt((C/n) L/mu) + 2) ln(4 L/mu).
+
+    Raises
+    ------
+    Refusal
+        If the compressor is not the identity.
+    """
+    if setting.omega > 0:
+        raise Refusal(
+            f"the parameters of 5GCS are for uncompressed messages and {setting.compressor.name} "
+            f"has omega = {setting.omega:g}; use the rule 'paper', or no compressor"
+        )
+    n, kappa = setting.n, setting.kappa
+    cohort = n if cohort is None else cohort
+    gamma = 3 / 16 * math.sqrt(cohort / (setting.L * setting.mu * n))
+    K = math.ceil((3 / 4 * math.sqrt(cohort / n * kappa) + 2) * math.log(4 * kappa))
+    return replace(_with_steps(setting, gamma, 1 / (2 * gamma * n), cohort), K=K)
+
+
+def _with_steps(setting: Setting, gamma: float, tau: float, cohort: int) -> FiveGCSCC:
+    L_F = _smoothness(setting)
+    return FiveGCSCC(
+        gamma=gamma,
+        tau=tau,
+        mu=setting.mu,
+        L_F=L_F,
+        omega=setting.omega,
+        cohort=cohort,
+        K=enough_steps(L_F / tau),
+    )
+
+
+CARD = Card(FiveGCSCC, (InexactSolves(),), {"paper": paper, "best": best, "5gcs": uncompressed})

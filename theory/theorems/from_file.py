@@ -1,0 +1,145 @@
+"""A method from a user's own file, outside the package."""
+
+import ast
+import importlib.util
+import inspect
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.theorem import Card
+from bitbound.theory.theorems.catalogue import method_entry
+
+
+def find_entry(name: str) -> Card:
+    """Return a method of the package by its name, or the one of a file ``path/to/method.py``."""
+    return entry_from_file(Path(name)) if name.endswith(".py") else method_entry(name)
+
+
+def entry_from_file(path: Path) -> Card:
+    """Load the method of a file.
+
+    The file is run as a module. It defines ``CARD = Entry(...)`` with theorems and rules, or one
+    class of methods, whose parameters must then be given.
+
+    Raises
+    ------
+    Refusal
+        If there is no such file, it cannot be run, or it defines no method or several.
+    """
+    if not path.is_file():
+        raise Refusal(f"there is no file {path}; give the path of a file that defines a method")
+    name = f"bitbound_method_{path.stem}"
+    specification = importlib.util.spec_from_file_location(name, path)
+    if specification is None or specification.loader is None:
+        raise Refusal(f"{path} is no file of Python; it must end in .py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    entry = getattr(module, "CARD", None)
+    if isinstance(entry, Card):
+        return entry
+    methods = [
+        thing
+        for thing in vars(module).values()
+        if inspect.isclass(thing)
+        and issubclass(thing, Method)
+        and thing.__module__ == name
+        and not inspect.isabstract(thing)
+    ]
+    if len(methods) != 1:
+        raise Refusal(
+            f"{path} defines {len(methods)} methods and no CARD; define one class of methods, "
+            "or CARD = Entry(method, theorems, rules)"
+        )
+    if not hasattr(methods[0], "__dataclass_fields__"):
+        raise Refusal(
+            f"{methods[0].__name__} is no dataclass; write @dataclass(frozen=True) above it"
+        )
+    return Card(methods[0], (), {})
+
+
+def make_method(
+    entry: Card,
+    problem: Any,
+    compressor: Compressor | None = None,
+    rule: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Method:
+    """Make a method with the parameters of a rule, some of them replaced by given ones.
+
+    Raises
+    ------
+    Refusal
+        If a parameter is unknown, or some are missing and there is no rule.
+    """
+    settings = settings or {}
+    known = [field.name for field in fields(entry.method)]  # type: ignore[arg-type]
+    if entry.rules:
+        return replace(entry.parameters(problem, compressor, rule), **settings)  # type: ignore[type-var]
+    if rule is not None:
+        raise Refusal(f"{entry.method.name} has no rules for its parameters; give each with --set")
+    try:
+        return entry.method(**settings)
+    except TypeError:
+        missing = ", ".join(name for name in known if name not in settings)
+        raise Refusal(
+            f"{entry.method.name} has no rules for its parameters; give {missing} with --set"
+        ) from None
+
+
+def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, Any]:
+    """Read parameters such as ``gamma=0.1``, each as the kind that the method declares.
+
+    Raises
+    ------
+    Refusal
+        If a setting cannot be read, names no parameter, or is not of its kind: a finite number, a
+        whole number, one of some words, or a tuple of finite numbers such as ``(1, 0.5)``.
+    """
+    kinds = {field.name: field.type for field in fields(method)}  # type: ignore[arg-type]
+    hints = get_type_hints(method)
+    values = {}
+    for text in settings:
+        name, equals, word = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise Refusal(f"the parameter {text!r} cannot be read; expected such as gamma=0.1")
+        if name not in kinds:
+            raise Refusal(f"{method.name} has no parameter {name!r}; it has {', '.join(kinds)}")
+        try:
+            value = ast.literal_eval(word)
+        except (ValueError, SyntaxError):
+            value = word
+        kind = hints.get(name, Any)
+        if not _is_of(value, kind):
+            wanted = " or ".join(map(str, get_args(kind))) or getattr(kind, "__name__", str(kind))
+            raise Refusal(f"the parameter {text!r} of {method.name} must be a finite {wanted}")
+        values[name] = value
+    return values
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Say whether a value is of a declared kind; of kinds that are not known, any value is."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is_of(each, float) for each in value)
+    if get_origin(kind) in (Union, UnionType):
+        return any(_is_of(value, each) for each in get_args(kind))
+    if kind is float:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and math.isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return not isinstance(kind, type) or isinstance(value, kind)

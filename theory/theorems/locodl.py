@@ -1,0 +1,159 @@
+"""LoCoDL: Theorem 3.1 and the parameters that it recommends."""
+
+import math
+
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.theory.gradient_step import gradient_step_factor
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+
+
+class Theorem31(Theorem):
+    """LoCoDL, Theorem 3.1 of arXiv:2403.04348; tight.
+
+    If 0 < gamma < 2/L, 2 rho - rho^2 (1 + omega_av) - chi >= 0 and the compressors are in
+    U(omega), then tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}.
+    L and mu are those of the f_i and of g.
+    """
+
+    method = LoCoDL
+    title = "LoCoDL, Theorem 3.1"
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True),
+            Condition("0 < p", 0.0, m.p, strict=True),
+            Condition("p <= 1", m.p, 1.0),
+            Condition("0 < chi", 0.0, m.chi, strict=True),
+            Condition(
+                "chi <= 2 rho - rho^2 (1 + omega_av)",
+                m.chi,
+                2 * m.rho - m.rho**2 * (1 + setting.omega_av),
+            ),
+            Condition("omega of the compressor <= omega", setting.omega, m.omega),
+        )
+
+    def rate(self, m: LoCoDL, setting: Setting) -> float:
+        gradient = gradient_step_factor(m.gamma, setting.mu, setting.L)
+        return max(gradient, 1 - m.p**2 * m.chi / (1 + 2 * m.omega))
+
+
+class Section31(Theorem31):
+    """Section 3.1: the theorem for a problem without g, in the constants of its f_i.
+
+    With g = (mu/4) |.|^2 taken out of every f_i, all functions are L - mu/2 smooth and mu/2 convex.
+    """
+
+    title = "LoCoDL, section 3.1 (g = 0)"
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        L, _ = _without_g(setting)
+        limit = Condition("gamma < 2/(L - mu/2)", m.gamma, 2 / L, strict=True)
+        first, _, *others = super().conditions(m, setting)
+        return (first, limit, *others)
+
+    def rate(self, m: LoCoDL, setting: Setting) -> float:
+        L, mu = _without_g(setting)
+        return max(gradient_step_factor(m.gamma, mu, L), 1 - m.p**2 * m.chi / (1 + 2 * m.omega))
+
+
+class Corollary32(Theorem31):
+    """Corollary 3.2: independent rand-k with k = ceil(d/n), and the order of reals (10).
+
+    Beside the hypotheses of the theorem: gamma between 1/(2 L) and 2/L, which stands for
+    Theta(1/L), chi = rho = n/(n - 1 + d/k), and p of equation (9).
+    """
+
+    title = "LoCoDL, Corollary 3.2"
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        n, d = setting.n, setting.d
+        k = -(-d // n)
+        rho = n / (n - 1 + d / k)
+        return (
+            *super().conditions(m, setting),
+            Condition("1/(2 L) <= gamma", 1 / (2 * setting.L), m.gamma),
+            Condition("the compressor is rand-k", 1.0, float(type(setting.compressor) is RandK)),
+            Condition("compressors are independent", float(setting.compressor.shared), 0.0),
+            *equal("omega", "d/ceil(d/n) - 1", setting.omega, d / k - 1),
+            *equal("chi", "n/(n - 1 + d/k)", m.chi, rho),
+            *equal("rho", "n/(n - 1 + d/k)", m.rho, rho),
+            *equal("p", "p of (9)", m.p, probability_for_rand_k(n, d, k, setting.kappa)),
+        )
+
+
+def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:
+    """Return an equation as two conditions; a rounding error is allowed."""
+    return (
+        Condition(f"{name} <= {formula}", left, right),
+        Condition(f"{formula} <= {name}", right, left),
+    )
+
+
+def relaxation(omega_av: float) -> float:
+    """Equation (6): chi = rho = 1/(1 + omega_av), the rho with the largest chi."""
+    return 1 / (1 + omega_av)
+
+
+def iterations(kappa: float, omega: float, omega_av: float, p: float) -> float:
+    """Equation (7): kappa + (1 + omega_av)(1 + omega)/p^2 iterations in leading order."""
+    return kappa + (1 + omega_av) * (1 + omega) / p**2
+
+
+def probability(omega: float, omega_av: float, kappa: float) -> float:
+    """Equation (8): p = min{sqrt((1 + omega_av)(1 + omega)/kappa), 1}."""
+    return min(math.sqrt((1 + omega_av) * (1 + omega) / kappa), 1.0)
+
+
+def probability_for_rand_k(n: int, d: int, k: int, kappa: float) -> float:
+    """Equation (9): p = min{sqrt((d k (n - 1) + d^2)/(n k^2 kappa)), 1}, (8) for rand-k."""
+    return min(math.sqrt((d * k * (n - 1) + d**2) / (n * k**2 * kappa)), 1.0)
+
+
+def reals(n: int, d: int, kappa: float) -> float:
+    """Equation (10): sqrt(d kappa) + d sqrt(kappa)/sqrt(n) + d reals in leading order."""
+    return math.sqrt(d * kappa) + d * math.sqrt(kappa / n) + d
+
+
+def without_g(L: float, mu: float) -> tuple[float, float]:
+    """Section 3.1: L - mu/2 and mu/2, the constants of f_i - (mu/4) |.|^2 and (mu/4) |.|^2."""
+    return L - mu / 2, mu / 2
+
+
+def _without_g(setting: Setting) -> tuple[float, float]:
+    return without_g(*_plain(setting))
+
+
+def _plain(setting: Setting) -> tuple[float, float]:
+    """Return L and mu of the plain view: g is put back into the f_i."""
+    ridge = setting.constants.ridge
+    return setting.L + ridge, setting.mu + ridge
+
+
+def paper(setting: Setting) -> LoCoDL:
+    """Corollary 3.2: gamma = 1/L, chi = rho of (6), p of (8), which is (9) for rand-k.
+
+    The corollary asks for gamma = Theta(1/L); 1/L is taken.
+    """
+    rho = relaxation(setting.omega_av)
+    p = probability(setting.omega, setting.omega_av, setting.kappa)
+    return LoCoDL(gamma=1 / setting.L, chi=rho, rho=rho, p=p, omega=setting.omega)
+
+
+def balanced(setting: Setting) -> LoCoDL:
+    """Gamma = 2/(L + mu), and p such that both parts of the rate are equal.
+
+    p = min{1, sqrt((1 - tau_0)(1 + 2 omega)(1 + omega_av))} with tau_0 = (1 - gamma mu)^2.
+    """
+    omega, omega_av = setting.omega, setting.omega_av
+    gamma = 2 / (setting.L + setting.mu)
+    tau = gradient_step_factor(gamma, setting.mu, setting.L)
+    p = min(1.0, math.sqrt((1 - tau) * (1 + 2 * omega) * (1 + omega_av)))
+    rho = 1 / (1 + omega_av)
+    return LoCoDL(gamma=gamma, chi=rho, rho=rho, p=p, omega=omega)
+
+
+CARD = Card(
+    LoCoDL, (Theorem31(), Section31(), Corollary32()), {"paper": paper, "balanced": balanced}
+)

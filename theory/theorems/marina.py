@@ -1,0 +1,48 @@
+"""MARINA: the theorem for strongly convex f and its parameters."""
+
+import math
+
+from bitbound.solvers.methods.marina import MARINA
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+
+
+class GradientDifferences(Theorem):
+    """MARINA when f is L_f-smooth with |grad f|^2 >= 2 mu (f - f*), each f_i L_i-smooth.
+
+    gamma <= min{1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p)), p/(2 mu)} gives tau = 1 - gamma mu.
+    Gorbunov, Burlachenko, Li, Richtarik, arXiv:2102.07845, the case of the Polyak-Lojasiewicz
+    condition; proved with these constants.
+    """
+
+    method = MARINA
+    title = "MARINA, Polyak-Lojasiewicz"
+
+    def conditions(self, m: MARINA, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < p", 0.0, m.p, strict=True),
+            Condition("p <= 1", m.p, 1.0),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(
+                "gamma <= 1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p))",
+                m.gamma,
+                _largest_step(m.p, setting),
+            ),
+            Condition("gamma <= p/(2 mu)", m.gamma, m.p / (2 * setting.mu)),
+        )
+
+    def rate(self, m: MARINA, setting: Setting) -> float:
+        return 1 - m.gamma * setting.mu
+
+
+def _largest_step(p: float, setting: Setting) -> float:
+    noise = math.sqrt(2 * (1 - p) * setting.omega_av / p)
+    return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
+
+
+def paper(setting: Setting) -> MARINA:
+    """P = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
+    p = 1 / (1 + setting.omega)
+    return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
+
+
+CARD = Card(MARINA, (GradientDifferences(),), {"paper": paper})

@@ -1,0 +1,66 @@
+"""Scaffnew: the original theorem, a sharper one, and the parameters of each."""
+
+import math
+
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.gradient_step import gradient_step_factor
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+
+
+def step_conditions(
+    gamma: float, p: float, limit: Condition
+) -> tuple[Condition, Condition, Condition, Condition]:
+    """Return the conditions on a step size, with its limit, and on a probability."""
+    return (
+        Condition("0 < gamma", 0.0, gamma, strict=True),
+        limit,
+        Condition("0 < p", 0.0, p, strict=True),
+        Condition("p <= 1", p, 1.0),
+    )
+
+
+class Original(Theorem):
+    """Scaffnew for gamma <= 1/L: tau = 1 - min{gamma mu, p^2}. Source: arXiv:2202.09357."""
+
+    method = Scaffnew
+    title = "Scaffnew, original"
+
+    def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
+        return step_conditions(m.gamma, m.p, Condition("gamma <= 1/L", m.gamma, 1 / setting.L))
+
+    def rate(self, m: Scaffnew, setting: Setting) -> float:
+        return 1 - min(m.gamma * setting.mu, m.p**2)
+
+
+class Sharper(Theorem):
+    """Scaffnew for gamma < 2/L: tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2}; tight.
+
+    The case s = n of CompressedScaffnew, arXiv:2210.13277.
+    """
+
+    method = Scaffnew
+    title = "Scaffnew, sharper"
+
+    def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
+        limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)
+        return step_conditions(m.gamma, m.p, limit)
+
+    def rate(self, m: Scaffnew, setting: Setting) -> float:
+        return max(gradient_step_factor(m.gamma, setting.mu, setting.L), 1 - m.p**2)
+
+
+def paper(setting: Setting) -> Scaffnew:
+    """Gamma = 1/L and p = 1/sqrt(kappa)."""
+    return Scaffnew(gamma=1 / setting.L, p=1 / math.sqrt(setting.kappa))
+
+
+def best(setting: Setting) -> Scaffnew:
+    """Gamma = 2/(L + mu), and p = sqrt(1 - tau_0) = 2 sqrt(kappa)/(kappa + 1): balanced.
+
+    Both parts of the rate are then tau_0 = (1 - gamma mu)^2.
+    """
+    kappa = setting.kappa
+    return Scaffnew(gamma=2 / (setting.L + setting.mu), p=2 * math.sqrt(kappa) / (kappa + 1))
+
+
+CARD = Card(Scaffnew, (Original(), Sharper()), {"paper": paper, "best": best})

@@ -1,0 +1,110 @@
+"""SCAFFOLD: a one-step theorem for cohorts, the published one, and their step sizes."""
+
+import math
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.scaffold import SCAFFOLD, sampling_variance
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+
+
+class Cohorts(Theorem):
+    """SCAFFOLD with uniform cohorts of m clients and exact gradients, either option, per round.
+
+    Let w = (n - m)/(m (n - 1)). If s = K eta_l eta_g <= 1/(4 L (1 + 2 w)) and eta_g >= 1, then
+    tau = max{1 - s mu/2, 1 - m/(8 n)}, for every K; with full participation, w = 0 and
+    tau = 1 - s mu/2. Our own proof, with u = s L, D = f(x) - f*,
+    C = (1/n) sum_i |c_i - grad f_i(x*)|^2: gradient steps do not increase the norm of a gradient,
+    so the drift of the local models is E <= (s^2/3) (4 L D + 2 C), whoever is drawn, and
+
+        |x - x*|^2  becomes at most  (1 - s mu/2) |x - x*|^2 - (2 s - 4 L s^2) D
+                                     + 2 u (1 + u) E + s^2 w (4 L D + 2 C),
+        C           becomes at most  (1 - m/n) C + (m/n) (4 L D + 2 L^2 E).
+
+    With the weight (n/m) b s^2, b = 3/5 + 3 w, of C the claim needs
+    u (4 + 4 w + 4 b) + (8/3) u^2 (1 + u + b u) <= 2 and
+    2 w + (4/3) u (1 + u + b u) <= (7/8) b: true for u <= 1/(4 + 8 w).
+    """
+
+    method = SCAFFOLD
+    title = "SCAFFOLD, cohorts"
+
+    def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
+        step = m.K * m.eta_l * m.eta_g
+        return (
+            Condition("0 < K eta_l eta_g", 0.0, step, strict=True),
+            Condition("K eta_l eta_g <= 1/(4 L (1 + 2 w))", step, _largest_step(setting, m.m)),
+            Condition("1 <= eta_g", 1.0, m.eta_g),
+            Condition("1 <= m", 1, m.m),
+            Condition("m <= n", m.m, setting.n),
+        )
+
+    def rate(self, m: SCAFFOLD, setting: Setting) -> float:
+        step = m.K * m.eta_l * m.eta_g
+        return max(1 - step * setting.mu / 2, 1 - m.m / (8 * setting.n))
+
+
+class Published(Theorem):
+    """SCAFFOLD with cohorts of m clients, the published theorem without noise, per round.
+
+    If eta_g >= 1, eta_l <= 1/(81 L K eta_g) and eta_l <= m/(15 mu n K eta_g), then
+    tau = 1 - K eta_l eta_g mu/2. Karimireddy et al., arXiv:1910.06378, bound a weighted mean of the
+    models after R rounds by exp(-min{m/(30 n), mu/(162 L)} R) up to logarithms, which is tau^R at
+    the largest steps. With the Lyapunov function of the method it follows from :class:`Cohorts`:
+    81 >= 4 (1 + 2 w) and mu K eta_l eta_g/2 <= m/(30 n).
+    """
+
+    method = SCAFFOLD
+    title = "SCAFFOLD, published"
+
+    def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
+        step = m.K * m.eta_l * m.eta_g
+        slow = m.m / (15 * setting.mu * setting.n)
+        return (
+            Condition("0 < K eta_l eta_g", 0.0, step, strict=True),
+            Condition("K eta_l eta_g <= 1/(81 L)", step, 1 / (81 * setting.L)),
+            Condition("K eta_l eta_g <= m/(15 mu n)", step, slow),
+            Condition("1 <= eta_g", 1.0, m.eta_g),
+            Condition("1 <= m", 1, m.m),
+            Condition("m <= n", m.m, setting.n),
+        )
+
+    def rate(self, m: SCAFFOLD, setting: Setting) -> float:
+        return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2
+
+
+def _largest_step(setting: Setting, m: int) -> float:
+    """Return 1/(4 L (1 + 2 w)), the bound on K eta_l eta_g."""
+    return 1 / (4 * setting.L * (1 + 2 * sampling_variance(setting.n, m)))
+
+
+def paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
+    """Eta_g = sqrt(m), eta_l = min{1/(81 L K eta_g), m/(15 mu n K eta_g)}.
+
+    The step sizes of the published theorem for strongly convex f_i, arXiv:1910.06378. The number K
+    of local steps and the cohort size m are open, by default 5 and n; no promise depends on K.
+    """
+    m = _cohort(setting, m)
+    step = min(1 / (81 * setting.L), m / (15 * setting.mu * setting.n))
+    return SCAFFOLD(K, eta_l=step / (K * math.sqrt(m)), eta_g=math.sqrt(m), m=m)
+
+
+def best(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
+    """Eta_g = 1 and eta_l = 1/(4 L (1 + 2 w) K): tau = 1 - 1/(8 kappa) with all clients.
+
+    K and the cohort size m are open, by default 5 and n.
+    """
+    m = _cohort(setting, m)
+    return SCAFFOLD(K, _largest_step(setting, m) / K, eta_g=1.0, m=m, traffic="minimal")
+
+
+def _cohort(setting: Setting, m: int | None) -> int:
+    if m is None:
+        return setting.n
+    if not 1 <= m <= setting.n:
+        raise Refusal(
+            f"a cohort of m = {m} of {setting.n} clients; choose m between 1 and {setting.n}"
+        )
+    return m
+
+
+CARD = Card(SCAFFOLD, (Cohorts(), Published()), {"paper": paper, "best": best})

@@ -1,0 +1,65 @@
+"""TAMUNA: its theorem and parameters; those of CompressedScaffnew, whatever the cohort size."""
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.tamuna import TAMUNA
+from bitbound.solvers.world.ownership import check_owners
+from bitbound.theory.gradient_step import gradient_step_factor
+from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.theorems import compressed_scaffnew
+from bitbound.theory.theorems.compressed_scaffnew import dual_gain, fewest_bits, primal_gain
+from bitbound.theory.theorems.scaffnew import step_conditions
+
+
+class MaskedCohorts(Theorem):
+    """TAMUNA, arXiv:2302.09832, per local step; tight.
+
+    If 0 < gamma < 2/L and 0 < chi <= nu = n (s - 1)/(s (n - 1)), then
+    tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 chi (s - 1)/(n - 1)}. The cohort size m
+    does not enter: the owners of an entry are a uniformly random s-subset of all n clients.
+    """
+
+    method = TAMUNA
+    title = "TAMUNA"
+
+    def conditions(self, m: TAMUNA, setting: Setting) -> tuple[Condition, ...]:
+        limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)
+        return (
+            *step_conditions(m.gamma, m.p, limit),
+            Condition("2 <= s", 2, m.s),
+            Condition("s <= m", m.s, m.m),
+            Condition("m <= n", m.m, setting.n),
+            Condition("0 < chi", 0.0, m.chi, strict=True),
+            Condition("chi <= n (s - 1)/(s (n - 1))", m.chi, primal_gain(setting.n, m.s)),
+        )
+
+    def rate(self, m: TAMUNA, setting: Setting) -> float:
+        gradient = gradient_step_factor(m.gamma, setting.mu, setting.L)
+        return max(gradient, 1 - m.p**2 * m.chi * dual_gain(setting.n, m.s))
+
+
+def paper(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
+    """Gamma = 1/L, chi = nu, p = min{1, sqrt(n/(s kappa))}; s and m are open, 2 and n."""
+    m = _cohort(setting, s, m)
+    full = compressed_scaffnew.paper(setting, s)
+    return TAMUNA(full.gamma, full.p, chi=full.eta, s=s, m=m)
+
+
+def best(setting: Setting, s: int | None = None, m: int | None = None) -> TAMUNA:
+    """Gamma = 2/(L + mu), chi = nu, and p such that both parts of the rate are equal.
+
+    s and m are open; by default s <= m is the one with the smallest promised uplink, and m is n.
+    """
+    m = _cohort(setting, 2 if s is None else s, m)
+    full = compressed_scaffnew.best(setting, fewest_bits(setting, m) if s is None else s)
+    return TAMUNA(full.gamma, full.p, chi=full.eta, s=full.s, m=m)
+
+
+def _cohort(setting: Setting, s: int, m: int | None) -> int:
+    m = setting.n if m is None else m
+    if m > setting.n:
+        raise Refusal(f"a cohort of m = {m} of {setting.n} clients; choose m <= {setting.n}")
+    check_owners(s, m)
+    return m
+
+
+CARD = Card(TAMUNA, (MaskedCohorts(),), {"paper": paper, "best": best})

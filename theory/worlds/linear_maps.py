@@ -1,0 +1,164 @@
+"""The exact worst case over all states on a quadratic problem, with every outcome enumerated.
+
+On quadratics, and with a compressor whose every outcome is linear (rand-k), each outcome of an
+iteration is a linear map of the deviation from the solution. Running the method once on all unit
+deviations, as the runs of one batch, gives that map; E[Psi+] and Psi become matrices, and the
+largest generalised eigenvalue is the worst factor over all states. No sampling.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.fit import fitting_compressor, fitting_view
+from bitbound.solvers.method import Gap, Method, Terms
+from bitbound.solvers.state import each, number_of_runs
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+
+Matrix = NDArray[np.float64]
+
+
+class LinearChannel(Scripted):
+    """A scripted channel that also enumerates the subsets of rand-k on every client."""
+
+    def __init__(self, n: int, d: int, compressor: Compressor, script: Sequence[int] = ()) -> None:
+        super().__init__(n, d, script)
+        self.maps = linear_outcomes(compressor, d)
+        self.shared = compressor.shared
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Send C_i(v_i), for one outcome of all C_i."""
+        draws = 1 if self.shared else self.n
+        probability = 1 / len(self.maps) ** draws
+        choices = product(self.maps, repeat=draws)
+        diagonal = self.choose([(probability, choice) for choice in choices])
+        return self.send(v * np.array(diagonal)[:, :, None], cohort)
+
+
+def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
+    """Return the equally likely diagonal matrices that a compressor multiplies by, each (d,).
+
+    Raises
+    ------
+    Refusal
+        If its outcomes are not linear in the vector.
+    """
+    if isinstance(compressor, Identity):
+        return [np.ones(d)]
+    if isinstance(compressor, Scaled):
+        scale = 1 / (1 + compressor.inner.omega(d))
+        return [scale * diagonal for diagonal in linear_outcomes(compressor.inner, d)]
+    if isinstance(compressor, RandK):
+        rows = np.eye(d)
+        subsets = combinations(range(d), compressor.k)
+        return [d / compressor.k * rows[list(subset)].sum(axis=0) for subset in subsets]
+    raise Refusal(
+        f"the outcomes of {compressor.name} are not linear; use rand-k, scaled(rand-k) or identity"
+    )
+
+
+def worst_case(method: Method, problem: Any, compressor: Compressor | None = None) -> float:
+    """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
+
+    States violate no invariant of the method; a method that leaves the solution has the factor
+    infinity. Cost: (outcomes of one iteration) times (size of the
+    state)^2, so n and d must be small.
+
+    Raises
+    ------
+    Refusal
+        If method, problem and compressor do not fit, or the compressor is not linear.
+    """
+    view = fitting_view(method, problem)
+    fitted = fitting_compressor(method, compressor, view.d)
+    star = method.fixed_point(view)
+    units = unit_deviations(star)
+    batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
+    runs = number_of_runs(batch)
+    oracle = Oracle(view, np.arange(runs), Ledger(runs))
+    hessian = view.hessian(view.x_star[None, :, None])
+
+    def matrix(s: Any) -> Matrix:
+        return lyapunov_matrix(method.lyapunov(s, star, view), hessian, view.x_star[None, :, None])
+
+    def step(channel: LinearChannel) -> Matrix:
+        return matrix(iteration(method, batch, oracle, channel))
+
+    pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, fitted, script))
+    after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
+    now = matrix(units)
+    if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
+        return float("inf")
+    after = after[:-1, :-1]
+    allowed = valid_deviations(method.invariants(units, view), len(now))
+    now, after = (allowed.T @ form @ allowed for form in (now, after))
+    # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
+    seen = _range(now)
+    values = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen, eigvals_only=True)
+    hidden = np.trace(after) - np.trace(seen.T @ after @ seen)
+    if hidden > 1e-9 * np.trace(after):
+        return float("inf")
+    return float(values[-1])
+
+
+def unit_deviations(star: Any) -> Any:
+    """Return the state at the solution plus each unit vector, one per run: N runs.
+
+    Fields of bool stay as they are.
+    """
+    sizes = [
+        0 if getattr(star, field.name).dtype == bool else getattr(star, field.name).size
+        for field in fields(star)
+    ]
+    starts = iter(np.cumsum([0, *sizes]))
+    total = sum(sizes)
+
+    def deviate(x: Array) -> Array:
+        begin = next(starts)
+        if x.dtype == bool:
+            return np.repeat(x, total, axis=2)
+        units = np.zeros((x.size, total))
+        units[:, begin : begin + x.size] = np.eye(x.size)
+        return x + units.reshape(*x.shape[:2], total)
+
+    return each(deviate, star)
+
+
+def lyapunov_matrix(terms: Terms, hessian: Matrix, x_star: Matrix) -> Matrix:
+    """Return a Lyapunov function of unit deviations as the matrix of its quadratic form: (N, N)."""
+    total: Any = 0.0
+    for term in terms:
+        if isinstance(term, Gap):
+            point = (term.point - x_star)[0]
+            total = total + term.weight / 2 * point.T @ hessian @ point
+        else:
+            vectors = term.vectors.reshape(-1, term.vectors.shape[2])
+            total = total + term.weight * vectors.T @ vectors
+    return np.asarray(total)
+
+
+def valid_deviations(invariants: tuple[Array, ...], size: int) -> Matrix:
+    """Return an orthonormal basis of the deviations that violate no invariant: (N, N')."""
+    if not invariants:
+        return np.eye(size)
+    rows = [np.broadcast_to(x, (*x.shape[:2], size)).reshape(-1, size) for x in invariants]
+    kernel: Matrix = scipy.linalg.null_space(np.concatenate(rows), rcond=1e-10)
+    return kernel
+
+
+def _range(form: Matrix) -> Matrix:
+    values, vectors = np.linalg.eigh(form)
+    seen: Matrix = vectors[:, values > 1e-12 * values[-1]]
+    return seen

@@ -1,0 +1,170 @@
+"""The outcomes of one iteration up to a renumbering of the clients, at any number of clients.
+
+Clients are exchangeable. Of all cohorts of a size, masks with as many owners or coins with as many
+heads, one stands for all: the first clients of each cell are taken, where a cell holds the clients
+that were treated alike so far. There are then n + 1 outcomes of n coins and not 2^n.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.method import Method, WithProbability
+from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+
+
+class OrbitChannel(Scripted):
+    """A scripted channel with one outcome for all that differ by the numbering of the clients.
+
+    ``cells`` gives the cell of every client, (n,), and ``alike`` the number of outcomes that there
+    are with all clients told apart.
+    """
+
+    def __init__(self, n: int, d: int, script: Sequence[int] = ()) -> None:
+        super().__init__(n, d, script)
+        self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp)
+        self.alike = 1
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss one coin per client; of every cell, only the number of heads matters."""
+        if len(set(q)) > 1:
+            raise Refusal(
+                f"the clients toss coins with probabilities from {min(q):g} to {max(q):g} and are "
+                "not exchangeable; give all of them the same"
+            )
+        p = q[0]
+        mask = np.zeros(self.n, dtype=bool)
+        self.alike *= 2**self.n
+        for cell in self._cells(np.arange(self.n)):
+            size = len(cell)
+            odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
+            mask[cell[: self._choose_count(odds)]] = True
+        return self._refine(mask)
+
+    def _subset(self, size: int, of: Sequence[int]) -> NDArray[np.bool_]:
+        mask = np.zeros(self.n, dtype=bool)
+        left = len(of)
+        self.alike *= comb(left, size)
+        for cell in self._cells(np.array(of)):
+            left -= len(cell)
+            odds = [
+                comb(len(cell), k) * comb(left, size - k) / comb(left + len(cell), size)
+                if k <= size
+                else 0.0
+                for k in range(len(cell) + 1)
+            ]
+            count = self._choose_count(odds)
+            mask[cell[:count]] = True
+            size -= count
+        return self._refine(mask)
+
+    def _choose_count(self, odds: Sequence[float]) -> int:
+        chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
+        return chosen
+
+    def _cells(self, of: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        return [of[self.cells[of] == label] for label in np.unique(self.cells[of])]
+
+    def _refine(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self.cells = np.unique(2 * self.cells + mask, return_inverse=True)[1]
+        return mask[:, None, None]
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What one step costs in the mean: uplink bits and gradients per client, rounds."""
+
+    uplink_bits: float
+    rounds: float
+    gradients: float
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """An outcome: its probability, the script that gives it and the cell of every client.
+
+    ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
+    would go through.
+    """
+
+    probability: float
+    script: tuple[int, ...]
+    cells: NDArray[np.intp]
+    alike: int
+
+
+class _Nothing:
+    """A problem whose gradients are all 0, which counts them per client."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.d = n, 1
+        self.x_star, self.grad_star = np.zeros(1), np.zeros((n, 1))
+        self.count = 0.0
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        if active is None:
+            active = self.n
+        self.count += active / self.n if isinstance(active, int) else float(np.mean(active))
+        return np.zeros((self.n, 1, 1))
+
+    def grad_g(self, y: Array) -> Array:
+        return 0 * y
+
+
+class _Meter(OrbitChannel):
+    """An orbit channel that counts the uplink bits per client."""
+
+    def __init__(self, n: int, d: int, script: Sequence[int], compressor: Compressor) -> None:
+        super().__init__(n, d, script)
+        self.message, self.vector = compressor.bits(d), Identity().bits(d)
+        self.bits = 0.0
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        self.bits += self.message * (1.0 if cohort is None else float(np.mean(cohort)))
+        return v
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        self.bits += self.vector * (1.0 if mask is None else float(np.mean(mask)))
+        return v if mask is None else mask * v
+
+
+def orbits(
+    method: Method, n: int, d: int = 1, compressor: Compressor | None = None
+) -> tuple[tuple[Orbit, ...], StepCost]:
+    """Return all outcomes of one step of a method, and what the step costs in the mean.
+
+    A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
+    features and the compressor matter for the bits only.
+    """
+    spent: list[tuple[float, float, float]] = []
+
+    def step(channel: _Meter) -> _Meter:
+        problem: Any = _Nothing(n)
+        iteration(method, method.fixed_point(problem), problem, channel)
+        spent.append((channel.probability, channel.bits, problem.count))
+        return channel
+
+    bits_d = max(d, 1)
+    compressor = Identity() if compressor is None else compressor
+    found = [
+        Orbit(probability, tuple(channel.script), channel.cells, channel.alike)
+        for probability, channel in outcomes(
+            step, lambda script: _Meter(n, bits_d, script, compressor)
+        )
+    ]
+    schedule = method.schedule
+    return tuple(found), StepCost(
+        uplink_bits=sum(p * bits for p, bits, _ in spent),
+        rounds=schedule.p if isinstance(schedule, WithProbability) else 1.0,
+        gradients=sum(p * gradients for p, _, gradients in spent),
+    )

@@ -1,0 +1,127 @@
+"""Every outcome of one iteration's coins, cohorts and masks, with its probability.
+
+An iteration is run again and again with scripted choices: at each random choice the first option
+is taken and the others are noted, until no script is left. The method is the unchanged class; it
+does not know that its coins are scripted.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.method import Every, Gradients, Messages, Method, WithProbability
+from bitbound.solvers.world.ownership import ownership_template
+
+
+class Scripted:
+    """A channel whose random choices follow a script; messages arrive as they were sent.
+
+    Masks are the same for all features. Every use of a mask acts on each feature by itself, and
+    quadratic forms add up over features, so only the law of the owners of one feature matters.
+
+    Parameters
+    ----------
+    n : int
+        Number of clients.
+    d : int
+        Number of features, which decides how many entries a client owns.
+    script : sequence of int
+        The options to take at the first choices; the first option is taken after them.
+    """
+
+    def __init__(self, n: int, d: int, script: Sequence[int] = ()) -> None:
+        self.n, self.d = n, d
+        self.script = list(script)
+        self.options: list[int] = []
+        self.probability = 1.0
+
+    def choose(self, options: Sequence[tuple[float, Any]]) -> Any:
+        """Take the option that the script says; options are (probability, value)."""
+        place = len(self.options)
+        if place == len(self.script):
+            self.script.append(0)
+        self.options.append(len(options))
+        probability, value = options[self.script[place]]
+        self.probability *= probability
+        return value
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Return v, as if the compressor were the identity."""
+        return self.send(v, cohort)
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        """Return v, or 0 outside the mask."""
+        return v if mask is None else mask * v
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Return v."""
+        return v
+
+    def coin(self, p: float) -> Array:
+        """Toss one coin."""
+        return np.full((1, 1, 1), self.choose([(p, True), (1 - p, False)]))
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss one coin per client, 2^n options."""
+        options = [
+            (prod(p if heads else 1 - p for p, heads in zip(q, coins, strict=True)), coins)
+            for coins in product([True, False], repeat=self.n)
+        ]
+        return np.array(self.choose(options))[:, None, None]
+
+    def cohort(self, m: int) -> Array:
+        """Draw m of n clients, (n choose m) options."""
+        return self._subset(m, range(self.n))
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        """Draw the owners of every feature: uniform s-subsets of the cohort."""
+        members = range(self.n) if cohort is None else np.flatnonzero(cohort[:, 0, 0]).tolist()
+        ownership_template(self.d, len(members), s)  # refuses an impossible s
+        return self._subset(s, members)
+
+    def _subset(self, size: int, of: Sequence[int]) -> NDArray[np.bool_]:
+        subsets = list(combinations(of, size))
+        chosen = self.choose([(1 / len(subsets), subset) for subset in subsets])
+        mask = np.zeros((self.n, 1, 1), dtype=bool)
+        mask[list(chosen)] = True
+        return mask
+
+
+def outcomes(
+    step: Callable[[Any], Any], channel: Callable[[Sequence[int]], Scripted]
+) -> Iterator[tuple[float, Any]]:
+    """Run a step under every script: pairs (probability, what the step gives).
+
+    Parameters
+    ----------
+    step : callable
+        Takes a channel.
+    channel : callable
+        Makes a channel from a script.
+    """
+    scripts: list[list[int]] = [[]]
+    while scripts:
+        script = scripts.pop()
+        world = channel(script)
+        result = step(world)
+        for place in range(len(script), len(world.options)):
+            scripts += [[*world.script[:place], k] for k in range(1, world.options[place])]
+        if world.probability > 0:
+            yield world.probability, result
+
+
+def iteration(method: Method, s: Any, problem: Gradients, channel: Any) -> Any:
+    """Do what the theorems call one step: an iteration, or a whole round of K local steps."""
+    messages: Messages = channel
+    schedule = method.schedule
+    local_steps = schedule.iterations if isinstance(schedule, Every) else 1
+    for _ in range(local_steps):
+        s = method.local_step(s, problem, messages)
+    if isinstance(schedule, WithProbability) and not channel.coin(schedule.p).item():
+        return s
+    return method.communicate(s, problem, messages)

@@ -1,0 +1,159 @@
+"""The exact E[Psi+] after one step from any numeric state, without sampling.
+
+A step of a linear method adds the error of each compressed message with some coefficient to each
+vector of its Lyapunov function. The errors of different clients and messages are uncorrelated, so
+
+    E|v|^2 = |v at mean messages|^2 + sum over messages (coefficient)^2 E|C(x) - E C(x)|^2
+
+and the last factor is the compressor's exact variance at the vector compressed. The coefficients
+are found by running the unchanged method once, with an error of length 1 put into one message per
+run of the batch. Coins, cohorts and masks are enumerated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.fit import fitting_compressor, fitting_view
+from bitbound.solvers.method import Gap, Method, Terms
+from bitbound.solvers.runs.engine import value
+from bitbound.solvers.state import each
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+
+LINEARITY = 1e-7
+"""Relative error up to which a vector counts as linear in the errors of the messages."""
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """Psi at a state and E[Psi+] after one step from it.
+
+    Attributes
+    ----------
+    now, expected : float
+        Psi and E[Psi+].
+    exact : bool
+        False where ``expected`` is an upper bound: a function value is taken at a point that
+        depends on the messages, and f(x + e) <= f(x) + <grad f(x), e> + (L_f/2)|e|^2 was used.
+    """
+
+    now: float
+    expected: float
+    exact: bool
+
+    @property
+    def factor(self) -> float:
+        """E[Psi+]/Psi, to be compared with the promised tau."""
+        return self.expected / self.now
+
+
+class ProbingChannel(Scripted):
+    """Messages arrive as their mean, in run 0, and with one error each, in two runs per error.
+
+    Run 2j - 1 holds the error e_j and run 2j the error -e_j, each of length 1. Errors are counted
+    over the messages of the step and, where clients draw independently, over the clients.
+    """
+
+    def __init__(self, n: int, d: int, compressor: Compressor, script: Sequence[int] = ()) -> None:
+        super().__init__(n, d, script)
+        self.compressor = compressor
+        self.variances: list[float] = []
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Return the mean of C(v), plus this message's errors in their runs."""
+        x = v[:, :, :1]
+        if np.max(np.abs(v - x)) > LINEARITY * (1 + np.max(np.abs(x))):
+            raise Refusal("a message depends on another message of the same step; enumerate them")
+        mean = self.compressor.mean(x)
+        variance = self.compressor.variance(x)[:, 0] - np.sum((mean - x) ** 2, axis=(1, 2))
+        received = mean + np.zeros((1, 1, v.shape[2]))
+        if self.compressor.shared:
+            sources = [(slice(None), float(variance.sum()), x / max(np.linalg.norm(x), 1e-300))]
+        else:
+            unit = np.zeros((1, x.shape[1], 1))
+            unit[0, 0, 0] = 1.0
+            sources = [(slice(i, i + 1), float(variance[i]), unit) for i in range(self.n)]
+        for rows, size, direction in sources:
+            self.variances.append(size)
+            run = 2 * len(self.variances) - 1
+            if run + 1 < v.shape[2]:
+                received[rows, :, run] += direction[:, :, 0]
+                received[rows, :, run + 1] -= direction[:, :, 0]
+        return self.send(received, cohort)
+
+
+def one_step(method: Method, problem: Any, compressor: Compressor | None, state: Any) -> OneStep:
+    """Return Psi and the exact E[Psi+ | state] of a method at a state of one run.
+
+    Parameters
+    ----------
+    method, problem, compressor
+        As in :func:`bitbound.solvers.run`.
+    state : State
+        A state of the method with R = 1.
+
+    Raises
+    ------
+    Refusal
+        If method, problem and compressor do not fit, or the step is not linear in the errors of
+        the messages, as for a message that depends on another one of the same step.
+    """
+    view = fitting_view(method, problem)
+    fitted = fitting_compressor(method, compressor, view.d)
+    star = method.fixed_point(view)
+
+    def channel(script: Sequence[int]) -> ProbingChannel:
+        return ProbingChannel(view.n, view.d, fitted, script)
+
+    def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:
+        oracle = Oracle(view, np.arange(runs), Ledger(runs))
+        return method.lyapunov(iteration(method, s, oracle, world), star, oracle)
+
+    def expected(world: ProbingChannel) -> tuple[float, bool]:
+        dry = channel(world.script)
+        step(dry, state)
+        runs = 1 + 2 * len(dry.variances)
+        terms = step(world, each(lambda x: np.repeat(x, runs, axis=2), state), runs)
+        return _mean(terms, np.array(world.variances), view)
+
+    now = float(value(method.lyapunov(state, star, view), view)[0])
+    results = [(p, *result) for p, result in outcomes(expected, channel)]
+    total = sum(p * psi for p, psi, _ in results)
+    return OneStep(now, total, all(exact for _, _, exact in results))
+
+
+def _mean(terms: Terms, variances: NDArray[np.float64], problem: Any) -> tuple[float, bool]:
+    """Return the mean of a Lyapunov function over the errors, and whether it is exact."""
+    psi, exact = 0.0, True
+    smoothness = problem.constants.L_f + problem.constants.ridge
+    for term in terms:
+        vectors = term.point if isinstance(term, Gap) else term.vectors
+        errors = _coefficients(vectors, len(variances))
+        if isinstance(term, Gap):
+            psi += term.weight * float(problem.gap(vectors[:, :, :1])[0])
+            psi += term.weight * smoothness / 2 * float(errors @ variances)
+            exact = exact and not errors.any()
+        else:
+            psi += term.weight * float(np.sum(vectors[:, :, 0] ** 2) + errors @ variances)
+    return psi, exact
+
+
+def _coefficients(vectors: Array, errors: int) -> NDArray[np.float64]:
+    """Return the squared coefficient of each error in the vectors of a term, (J,)."""
+    if vectors.shape[2] == 1:
+        return np.zeros(errors)
+    difference = vectors[:, :, 1:] - vectors[:, :, :1]
+    up, down = difference[:, :, 0::2], difference[:, :, 1::2]
+    size = np.max(np.abs(up), initial=0.0)
+    scale = max(size, 1e-8 * float(np.max(np.abs(vectors))))
+    if np.max(np.abs(up + down), initial=0.0) > LINEARITY * scale:
+        raise Refusal("the step is not linear in the errors of its messages; enumerate them")
+    up = np.where(np.abs(up) > 1e-9 * scale, up, 0.0)
+    return np.sum(up**2, axis=(0, 1))
