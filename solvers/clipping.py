@@ -10,16 +10,8 @@ from typing import Any, ClassVar
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean, points, squared_norm, where
-from bitbound.solvers.method import (
-    Every,
-    Gradients,
-    Method,
-    Needs,
-    Solution,
-    Squares,
-    Terms,
-)
+from bitbound.solvers.backend import squared_norm, where
+from bitbound.solvers.method import Every, Gradients, Messages, Method, Needs
 
 
 def norm(v: Array) -> Array:
@@ -44,9 +36,8 @@ class ModelState:
 class ClippedMethod(Method):
     """Base of the methods for nonconvex (L0, L1)-smooth functions, with the clipping parameters.
 
-    A call of ``communicate`` is a round. In place of a Lyapunov function there is |grad f(x)|^2 at
-    the model, what the theorems bound. The "fixed point" is the solution, but not all methods stay
-    there.
+    A call of ``communicate`` is a round. What the theorems bound is |grad f(x)| at the model, which
+    a trace records.
 
     Parameters
     ----------
@@ -83,21 +74,13 @@ class ClippedMethod(Method):
         """Return the step gamma q/|q| where ``clipped`` holds and eta q elsewhere; (n, d, R)."""
         return where(clipped, self.gamma * unit(q), self.eta * q)
 
-    def start(self, x: Array, problem: Gradients, channel: Any) -> Any:
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
         """Return the state that holds x only."""
         return ModelState(x)
 
     def model(self, s: Any) -> Array:
         """Return x, (1, d, R)."""
         return s.x
-
-    def fixed_point(self, problem: Solution) -> ModelState:
-        """Return the solution."""
-        return ModelState(points(problem.x_star, problem.d))
-
-    def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
-        """Return |grad f(x)|^2 at the model."""
-        return (Squares(1.0, mean(problem.grad(self.model(s)))),)
 
 
 def require_positive(method: Method, *names: str) -> None:

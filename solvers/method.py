@@ -120,26 +120,18 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Squares:
-    """A term weight * sum_i |v_i|^2 of a Lyapunov function; vectors (n, d, R) or (1, d, R)."""
-
-    weight: float
-    vectors: Array
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A term weight * (f(x) - f*) of a Lyapunov function; the point is (1, d, R)."""
-
-    weight: float
-    point: Array
-
-
-Terms = tuple[Squares | Gap, ...]
-
-
 class Method(ABC):
-    """Base of all methods; a subclass is a frozen dataclass of its parameters."""
+    """Base of all methods: a subclass is a frozen dataclass of its parameters.
+
+    It defines ``start``, ``communicate`` and ``model``, and ``local_step`` if clients compute
+    between rounds. What is promised about it stands on its card, in the room theory.
+
+    Examples
+    --------
+    >>> from bitbound import GD
+    >>> GD(gamma=0.1).per_run
+    ('gamma',)
+    """
 
     name: ClassVar[str]
     needs: ClassVar[Needs]
@@ -147,7 +139,7 @@ class Method(ABC):
     @property
     def per_run(self) -> tuple[str, ...]:
         """The parameters that may be arrays (1, 1, R), one value for each run: all."""
-        return tuple(field.name for field in fields(self))  # type: ignore[arg-type]
+        return tuple(field.name for field in fields(self))
 
     @property
     @abstractmethod
@@ -170,17 +162,13 @@ class Method(ABC):
     def model(self, s: Any) -> Array:
         """Return the point that f - f* is measured at, (1, d, R)."""
 
-    @abstractmethod
     def fixed_point(self, problem: Solution) -> Any:
-        """Return the state at the solution, where the method stays whatever the randomness."""
+        """State at the solution, where the method stays whatever the randomness; None: find it."""
+        return None
 
-    @abstractmethod
-    def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
-        """Return the terms of the Lyapunov function at s; ``star`` is the fixed point."""
+    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...] | None:
+        """State what is 0 in every state of a run, such as the sum of the control variates.
 
-    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...]:
-        """Return what is 0 in every state of a run, such as the sum of the control variates.
-
-        Each is linear in the deviation of the state from the fixed point.
+        Each is linear in the deviation of the state from the fixed point. None: find them.
         """
-        return ()
+        return None

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.theory.theorem import Setting
+from bitbound.theory.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,8 @@ class FunctionClass:
         Every f_i (and g, if there is one) is mu-strongly convex and L-smooth, 0 <= mu < L.
     omega : float
         Unbiased compressors: E|C(x) - x|^2 <= omega |x|^2.
-    omega_av : float, optional
-        If the clients do not draw independently: E|mean noise|^2 <= omega_av mean|x_i|^2. Without
-        it they do, and omega_av is omega/n.
+    omega_joint : float, optional
+        If the clients do not draw independently: E|mean noise|^2 <= omega_joint mean|x_i|^2.
     alpha : float, optional
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
     L_f : float, optional
@@ -33,7 +32,7 @@ class FunctionClass:
     mu: float
     L: float
     omega: float = 0.0
-    omega_av: float | None = None
+    omega_joint: float | None = None
     alpha: float | None = None
     L_f: float | None = None
 
@@ -57,10 +56,10 @@ class FunctionClass:
         """Return the family that a setting belongs to; all clients get the largest L_i."""
         compressor, d = setting.compressor, setting.d
         L_f = setting.constants.L_f
-        omega, omega_av, alpha = 0.0, None, None
+        omega, joint, alpha = 0.0, None, None
         if compressor.unbiased:
             omega = compressor.omega(d)
-            omega_av = compressor.omega_av(d, setting.n) if compressor.shared else None
+            joint = compressor.omega_av(d, setting.n) if compressor.shared else None
             alpha = 1 - omega if omega < 1 else None
         else:
             alpha = compressor.alpha(d)
@@ -69,10 +68,15 @@ class FunctionClass:
             setting.mu,
             setting.L,
             omega=omega,
-            omega_av=omega_av,
+            omega_joint=joint,
             alpha=alpha,
             L_f=L_f if setting.mu < L_f < setting.L else None,
         )
+
+    @property
+    def omega_av(self) -> float:
+        """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
+        return self.omega / self.n if self.omega_joint is None else self.omega_joint
 
     @property
     def average_smoothness(self) -> float:

@@ -13,7 +13,7 @@ from bitbound.theory.worlds.orbits import StepCost
 
 def describe_account(account: Account) -> str:
     """Say what is certified, against what is published, and show the worst case."""
-    family, proof = account.certificate.family, account.certificate
+    family, proof = account.certificate.functions, account.certificate
     noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
     noise = noise or f"omega = {family.omega:g}"
     lines = [
@@ -121,7 +121,7 @@ def account_summary(account: Account) -> dict[str, Any]:
     divergence = account.divergence
     return {
         "method": {"name": account.method.name, **_plain(asdict(account.method))},  # type: ignore[call-overload]
-        "family": _plain(asdict(proof.family)),
+        "family": _plain(asdict(proof.functions)),
         "theorem": account.title,
         "published_decrease": _number(account.published),
         "certified_decrease": proof.decrease,

@@ -3,18 +3,17 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean, where
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
-    Gap,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    copies,
+    mean,
+    where,
 )
 
 
@@ -56,17 +55,11 @@ class ADIANA(Method):
         Momentum of z, 1 - gamma mu.
     p : float
         Probability that the reference point moves.
-    omega_av : float
-        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
     variant : "I" or "II"
         Where the reference point moves to: the y before the step (the original) or after it.
 
     Notes
     -----
-    Lyapunov function ``(theta_1/(2 gamma beta)) |z - x*|^2 + c (f(y) - f*) +
-    ((theta_2 + theta_1/2)/p) (f(w) - f*) + nu (1/n) sum_i |h_i - grad f_i(w)|^2`` with c = 1 and
-    nu = 6 eta omega_av/alpha (I), or c = 1 - theta_2 - theta_1/2 and nu = 8 eta omega_av/alpha
-    (II). If theta_2 = 0, w has no influence and its term is left out.
     The gradient at w is evaluated only when w moves: 1 + p gradients per client and round.
     Source: Li, Kovalev, Qian, Richtarik, arXiv:2002.11364. The shifts start at 0, for free.
     """
@@ -78,7 +71,6 @@ class ADIANA(Method):
     alpha: float
     beta: float
     p: float
-    omega_av: float
     variant: Literal["I", "II"] = "I"
 
     name: ClassVar[str] = "adiana"
@@ -109,19 +101,8 @@ class ADIANA(Method):
         return s.y
 
     def fixed_point(self, problem: Solution) -> State:
-        x, h = problem.x_star[None, :, None], problem.grad_star[:, :, None]
+        x, h = problem.x_star, problem.grad_star
         return State(x, x, x, h, mean(h), h)
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        first = self.variant == "I"
-        reference = self.theta_2 + self.theta_1 / 2 if self.theta_2 else 0.0
-        shifts = (6 if first else 8) * self.eta * self.omega_av / self.alpha
-        return (
-            Squares(self.theta_1 / (2 * self.gamma * self.beta), s.z - star.z),
-            Gap(1.0 if first else 1 - reference, s.y),
-            Gap(reference / self.p, s.w),
-            Squares(shifts / problem.n, s.h - s.gradient),
-        )
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return s.h_mean - mean(s.h), s.gradient - problem.grad(s.w)

@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
-    Gap,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
 )
 
 
@@ -44,9 +41,8 @@ class AGD(Method):
 
     Notes
     -----
-    Lyapunov function ``f(x) - f* + (q^2/(2 gamma)) |z - x*|^2`` with z = y + (y - x)/q, factor
-    1 - q per round. Source: Nesterov, "Lectures on convex optimization", Springer 2018,
-    Section 2.2 (constant step scheme).
+    Source: Nesterov, "Lectures on convex optimization", Springer 2018, Section 2.2 (constant step
+    scheme).
     """
 
     gamma: float
@@ -68,9 +64,5 @@ class AGD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        x = problem.x_star[None, :, None]
+        x = problem.x_star
         return State(x, x)
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        z = s.y + (s.y - s.x) / self.q
-        return Gap(1.0, s.x), Squares(self.q**2 / (2 * self.gamma), z - star.x)

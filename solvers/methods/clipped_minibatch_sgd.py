@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import total
+from bitbound.solvers.authoring import Gradients, Messages, total
 from bitbound.solvers.clipping import ClippedMethod, ModelState, participants
-from bitbound.solvers.method import Gradients, Messages
 
 
 @dataclass(frozen=True)

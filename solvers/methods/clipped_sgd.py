@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import mean
+from bitbound.solvers.authoring import Gradients, Messages, mean
 from bitbound.solvers.clipping import ClippedMethod, ModelState
-from bitbound.solvers.method import Gradients, Messages
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import copies, masked, total
-from bitbound.solvers.method import Gradients, Messages, Squares, Terms
+from bitbound.solvers.authoring import Gradients, Messages, copies, masked, total
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 
 
@@ -36,8 +35,6 @@ class CompressedScaffnew(Scaffnew):
 
     Notes
     -----
-    Lyapunov function ``(1/gamma) sum_i |x_i - x*|^2
-    + (gamma/(p^2 eta)) ((n - 1)/(s - 1)) sum_i |h_i - grad f_i(x*)|^2``.
     Source: Condat, Agarsky, Richtarik, arXiv:2210.13277.
     """
 
@@ -52,8 +49,3 @@ class CompressedScaffnew(Scaffnew):
         x_mean = channel.broadcast(total(sent) / self.s)
         correction = self.p * self.eta / self.gamma * (x_mean - sent)
         return State(copies(x_mean, problem.n), s.h + masked(owned, correction))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        owners = (self.s - 1) / (problem.n - 1)
-        dual = self.gamma / (self.p**2 * self.eta * owners)
-        return Squares(1 / self.gamma, s.x - star.x), Squares(dual, s.h - star.h)

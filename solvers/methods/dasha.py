@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
-    Gap,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
 )
 
 
@@ -46,19 +43,14 @@ class DASHA(Method):
         Step size.
     a : float
         Momentum of the correction, at most 1/(1 + 2 omega).
-    omega_av : float
-        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
 
     Notes
     -----
-    Lyapunov function ``f(x) - f* + (gamma/a) |g_mean - grad f(x)|^2
-    + 4 gamma omega_av (1/n) sum_i |g_i - grad f_i(x)|^2``, factor 1 - gamma mu per round.
     Source: Tyurin, Richtarik, arXiv:2202.01268.
     """
 
     gamma: float
     a: float
-    omega_av: float
 
     name: ClassVar[str] = "dasha"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
@@ -79,15 +71,8 @@ class DASHA(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        g = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], g, mean(g), g)
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        return (
-            Gap(1.0, s.x),
-            Squares(self.gamma / self.a, s.g_mean - mean(s.gradient)),
-            Squares(4 * self.gamma * self.omega_av / problem.n, s.g - s.gradient),
-        )
+        g = problem.grad_star
+        return State(problem.x_star, g, mean(g), g)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return s.g_mean - mean(s.g), s.gradient - problem.grad(s.x)

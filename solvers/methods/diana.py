@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    copies,
+    mean,
 )
 
 
@@ -40,20 +39,15 @@ class DIANA(Method):
     ----------
     gamma, alpha : float
         Step size of the model and of the shifts.
-    omega_av : float
-        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
 
     Notes
     -----
-    Lyapunov function ``|x - x*|^2 + (4 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2``
-    with 0 < alpha <= 1/(1 + omega).
     Source: Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269; Horvath et al.,
     arXiv:1904.05115. The shifts start at 0, which costs no communication.
     """
 
     gamma: float
     alpha: float
-    omega_av: float
 
     name: ClassVar[str] = "diana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
@@ -75,12 +69,8 @@ class DIANA(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        h = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], h, mean(h))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        shifts = 4 * self.omega_av / self.alpha * self.gamma**2 / problem.n
-        return Squares(1.0, s.x - star.x), Squares(shifts, s.h - star.h)
+        h = problem.grad_star
+        return State(problem.x_star, h, mean(h))
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.h_mean - mean(s.h),)

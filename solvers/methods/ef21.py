@@ -1,21 +1,17 @@
 """EF21: error feedback for biased compressors."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
-    Gap,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
 )
 
 
@@ -44,27 +40,17 @@ class EF21(Method):
     ----------
     gamma : float
         Step size.
-    alpha : float
-        Contraction of the compressors, E|C_i(x) - x|^2 <= (1 - alpha) |x|^2.
 
     Notes
     -----
-    Lyapunov function ``f(x) - f* + (gamma/theta) (1/n) sum_i |g_i - grad f_i(x)|^2`` with
-    theta = 1 - sqrt(1 - alpha), factor 1 - gamma mu per round.
     Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
     """
 
     gamma: float
-    alpha: float
 
     name: ClassVar[str] = "ef21"
     needs: ClassVar[Needs] = Needs(compressor="contractive")
     schedule: ClassVar[Every] = Every()
-
-    @property
-    def theta(self) -> float:
-        """Contraction of the estimates' errors."""
-        return 1 - math.sqrt(1 - self.alpha)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         g = channel.uplink(problem.grad(x))
@@ -79,12 +65,8 @@ class EF21(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        g = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], g, mean(g))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        errors = self.gamma / self.theta / problem.n
-        return Gap(1.0, s.x), Squares(errors, s.g - problem.grad(s.x))
+        g = problem.grad_star
+        return State(problem.x_star, g, mean(g))
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.g_mean - mean(s.g),)

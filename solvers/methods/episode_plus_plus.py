@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean, total
+from bitbound.solvers.authoring import Array, Gradients, Messages, copies, mean, total
 from bitbound.solvers.clipping import ClippedMethod, norm, participants
-from bitbound.solvers.method import Gradients, Messages
 
 
 @dataclass(frozen=True)

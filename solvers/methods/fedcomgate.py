@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    copies,
+    mean,
 )
 
 
@@ -46,13 +45,9 @@ class FedCOMGATE(Method):
     alpha : float
         Damping of the tracking. The published method has alpha = 1, with which delta_i diverges
         for omega > 1: its error is multiplied by about omega. alpha <= 1/(1 + omega) converges.
-    omega_av : float
-        Variance factor of the mean of n compressed vectors, omega/n when they are independent.
 
     Notes
     -----
-    Lyapunov function per round ``|x - x*|^2
-    + ((1 + 9 omega_av/2)/alpha) (K eta gamma_s)^2 (1/n) sum_i |delta_i - grad f_i(x*)|^2``.
     Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; the damping is our own.
     """
 
@@ -60,7 +55,6 @@ class FedCOMGATE(Method):
     eta: float
     gamma_s: float
     alpha: float
-    omega_av: float
 
     name: ClassVar[str] = "fedcomgate"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
@@ -84,12 +78,7 @@ class FedCOMGATE(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(problem.x_star[None, :, None], problem.grad_star[:, :, None])
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        step = self.K * self.eta * self.gamma_s
-        tracking = (1 + 4.5 * self.omega_av) / self.alpha * step**2 / problem.n
-        return Squares(1.0, s.x - star.x), Squares(tracking, s.delta - star.delta)
+        return State(problem.x_star, problem.grad_star)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (mean(s.delta),)

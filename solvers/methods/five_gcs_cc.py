@@ -3,19 +3,19 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, squared_norm, total
-from bitbound.solvers.local_solve import minimise
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    copies,
+    squared_norm,
+    total,
 )
+from bitbound.solvers.local_solve import minimise
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,6 @@ class FiveGCSCC(Method):
 
     Notes
     -----
-    Lyapunov function ``(1/gamma) |x - x*|^2
-    + (n/C) (1 + omega) (1/tau + 1/L_F) sum_i |u_i - u_i*|^2`` with u_i* = grad F_i(x*).
     Source: Grudzien, Malinovsky, Richtarik, arXiv:2306.03240; without compression
     arXiv:2212.14370. The dual variables start at 0.
     """
@@ -123,13 +121,9 @@ class FiveGCSCC(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        x = problem.x_star[None, :, None]
-        u = (problem.grad_star[:, :, None] - self.mu * x) / problem.n
+        x = problem.x_star
+        u = (problem.grad_star - self.mu * x) / problem.n
         return State(x, total(u), u, 0 * u)
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        dual = problem.n / self.cohort * (1 + self.omega) * (1 / self.tau + 1 / self.L_F)
-        return Squares(1 / self.gamma, s.x - star.x), Squares(dual, s.u - star.u)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.v - total(s.u), *(() if self.adaptive else (s.z,)))

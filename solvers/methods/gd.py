@@ -3,17 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
 )
 
 
@@ -34,12 +32,7 @@ class GD(Method):
     Parameters
     ----------
     gamma : float
-        Step size; linear convergence for 0 < gamma < 2/L_f.
-
-    Notes
-    -----
-    Lyapunov function |x - x*|^2, factor max{(1 - gamma mu)^2, (1 - gamma L_f)^2} per round, tight
-    (classical).
+        Step size; linear convergence for 0 < gamma < 2/L_f (classical).
     """
 
     gamma: float
@@ -59,7 +52,4 @@ class GD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(problem.x_star[None, :, None])
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        return (Squares(1.0, s.x - star.x),)
+        return State(problem.x_star)

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean, where
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
     WithProbability,
+    copies,
+    mean,
+    where,
 )
 
 
@@ -52,8 +52,7 @@ class GradSkip(Method):
 
     Notes
     -----
-    Lyapunov function ``sum_i |x_i - x*|^2 + (gamma^2/p^2) sum_i |h_i - grad f_i(x*)|^2``. The sum
-    of the h_i is 0 after a communication and not between.
+    The sum of the h_i is 0 after a communication and not between.
     Source: Maranjyan, Safaryan, Richtarik, arXiv:2210.16402.
     """
 
@@ -94,12 +93,8 @@ class GradSkip(Method):
         return mean(s.x)
 
     def fixed_point(self, problem: Solution) -> State:
-        x, h = copies(problem.x_star[None, :, None], problem.n), problem.grad_star[:, :, None]
+        x, h = copies(problem.x_star, problem.n), problem.grad_star
         return State(x, h, active=h[:, :1, :] == h[:, :1, :])
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        dual = (self.gamma / self.p) ** 2
-        return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (where(s.active, 0 * s.h, s.h - problem.grad(s.x)),)

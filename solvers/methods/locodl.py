@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
     WithProbability,
+    copies,
+    mean,
 )
 
 
@@ -55,10 +54,6 @@ class LoCoDL(Method):
 
     Notes
     -----
-    Lyapunov function (Theorem 3.1)
-    ``(1/gamma) (sum_i |x_i - x*|^2 + n |y - x*|^2)
-    + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i |u_i - u_i*|^2 + n |v - v*|^2)`` with
-    u_i* = grad f_i(x*) and v* = grad g(x*).
     Without g (section 3.1): the composite view of a problem has f_i - (mu/4) |.|^2 and
     g = (mu/4) |.|^2, so that y <- (1 - gamma mu/2) y + gamma v, and constants L - mu/2 and mu/2.
     Source: Condat, Maranjyan, Richtarik, "LoCoDL: communication-efficient distributed learning
@@ -104,18 +99,8 @@ class LoCoDL(Method):
         return s.y
 
     def fixed_point(self, problem: Solution) -> State:
-        x, u = problem.x_star[None, :, None], problem.grad_star[:, :, None]
+        x, u = problem.x_star, problem.grad_star
         return State(copies(x, problem.n), x, u, -mean(u))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        primal = 1 / self.gamma
-        dual = self.gamma * (1 + 2 * self.omega) / (self.p**2 * self.chi)
-        return (
-            Squares(primal, s.x - star.x),
-            Squares(primal * problem.n, s.y - star.y),
-            Squares(dual, s.u - star.u),
-            Squares(dual * problem.n, s.v - star.v),
-        )
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (mean(s.u) + s.v,)

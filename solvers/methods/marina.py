@@ -3,18 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean, where
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
-    Gap,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
+    where,
 )
 
 
@@ -48,7 +46,6 @@ class MARINA(Method):
 
     Notes
     -----
-    Lyapunov function ``f(x) - f* + (gamma/p) |g - grad f(x)|^2``, factor 1 - gamma mu per round.
     Source: Gorbunov, Burlachenko, Li, Richtarik, arXiv:2102.07845.
     """
 
@@ -75,11 +72,8 @@ class MARINA(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        gradient = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], mean(gradient), gradient)
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        return Gap(1.0, s.x), Squares(self.gamma / self.p, s.g - mean(s.gradient))
+        gradient = problem.grad_star
+        return State(problem.x_star, mean(gradient), gradient)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.gradient - problem.grad(s.x),)

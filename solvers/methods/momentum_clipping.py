@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean
+from bitbound.solvers.authoring import Array, Gradients, Messages, mean
 from bitbound.solvers.clipping import ClippedMethod, norm
-from bitbound.solvers.method import Gradients, Messages
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,20 @@
 """Normalised gradient descent on a single machine."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean, points
-from bitbound.solvers.clipping import ModelState, norm, require_positive
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
+    mean,
+    points,
 )
+from bitbound.solvers.clipping import ModelState, norm, require_positive
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,3 @@ class NormalisedGD(Method):
 
     def model(self, s: ModelState) -> Array:
         return s.x
-
-    def fixed_point(self, problem: Solution) -> ModelState:
-        return ModelState(points(problem.x_star, problem.d))
-
-    def lyapunov(self, s: ModelState, star: Any, problem: Gradients) -> Terms:
-        return (Squares(1.0, mean(problem.grad(s.x))),)

@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Gradients,
     Messages,
     Method,
     Needs,
     Solution,
-    Squares,
-    Terms,
     WithProbability,
+    copies,
+    mean,
 )
 
 
@@ -45,7 +44,6 @@ class Scaffnew(Method):
 
     Notes
     -----
-    Lyapunov function ``sum_i |x_i - x*|^2 + (gamma^2/p^2) sum_i |h_i - grad f_i(x*)|^2``.
     Source: Mishchenko, Malinovsky, Stich, Richtarik, arXiv:2202.09357.
     """
 
@@ -74,13 +72,7 @@ class Scaffnew(Method):
         return mean(s.x)
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(
-            copies(problem.x_star[None, :, None], problem.n), problem.grad_star[:, :, None]
-        )
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        dual = (self.gamma / self.p) ** 2
-        return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
+        return State(copies(problem.x_star, problem.n), problem.grad_star)
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (mean(s.h),)

@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import copies, masked, mean, total
-from bitbound.solvers.method import (
+from bitbound.solvers.authoring import (
+    Array,
     Every,
     Gradients,
     Messages,
     Method,
     Needs,
+    Refusal,
     Solution,
-    Squares,
-    Terms,
+    copies,
+    masked,
+    mean,
+    total,
 )
 
 
@@ -58,9 +59,6 @@ class SCAFFOLD(Method):
 
     Notes
     -----
-    Lyapunov function
-    ``|x - x*|^2 + (b/m) (K eta_l eta_g)^2 sum_i |c_i - grad f_i(x*)|^2`` per round, with
-    b = 3/5 + 3 (n - m)/(m (n - 1)), 3/5 with full participation.
     Source: Karimireddy et al., arXiv:1910.06378. The c_i start at 0.
     """
 
@@ -106,21 +104,8 @@ class SCAFFOLD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        c_i = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], c_i, mean(c_i))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        b = 3 / 5 + 3 * sampling_variance(problem.n, self.m)
-        control = b / self.m * (self.K * self.eta_l * self.eta_g) ** 2
-        return Squares(1.0, s.x - star.x), Squares(control, s.c_i - star.c_i)
+        c_i = problem.grad_star
+        return State(problem.x_star, c_i, mean(c_i))
 
     def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
         return (s.c - mean(s.c_i),)
-
-
-def sampling_variance(n: int, m: int) -> float:
-    """Variance factor of the mean of m of n vectors, drawn without replacement.
-
-    E|mean_S - mean|^2 <= (n - m)/(m (n - 1)) (1/n) sum_i |a_i|^2; 0 for m = n.
-    """
-    return (n - m) / (m * (n - 1)) if n > 1 else 0.0

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.backend import copies, masked, total
-from bitbound.solvers.method import Gradients, Messages, Squares, Terms
+from bitbound.solvers.authoring import Gradients, Messages, copies, masked, total
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 
 
@@ -39,9 +38,7 @@ class TAMUNA(Scaffnew):
 
     Notes
     -----
-    Lyapunov function ``(1/gamma) sum_i |x_i - x*|^2
-    + (gamma/(p^2 chi)) ((n - 1)/(s - 1)) sum_i |h_i - grad f_i(x*)|^2`` over all n clients, per
-    local step. Source: Condat, Agarsky, Malinovsky, Richtarik, arXiv:2302.09832.
+    Source: Condat, Agarsky, Malinovsky, Richtarik, arXiv:2302.09832.
     """
 
     chi: float
@@ -62,8 +59,3 @@ class TAMUNA(Scaffnew):
             x_mean = channel.broadcast(x_mean, owned)
         correction = self.p * self.chi / self.gamma * (x_mean - sent)
         return State(copies(x_mean, problem.n), s.h + masked(owned, correction))
-
-    def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
-        owners = (self.s - 1) / (problem.n - 1)
-        dual = self.gamma / (self.p**2 * self.chi * owners)
-        return Squares(1 / self.gamma, s.x - star.x), Squares(dual, s.h - star.h)

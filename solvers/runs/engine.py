@@ -1,35 +1,35 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.backend import host, points, quiet_machine, squared_norm, total, transfer
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor, fitting_seeds, fitting_view
-from bitbound.solvers.method import Every, Gap, Method, Terms, WithProbability
+from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Trace
-from bitbound.solvers.state import batch, merge, narrow, take
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
-from bitbound.solvers.world.randomness import Streams
-from bitbound.solvers.world.tape import Tape
+from bitbound.solvers.state import batch, narrow, take
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
+
+Potential = Callable[[Method, Any, Any], Array]
+"""Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
 
 _CACHED = 1 << 18
 """Numbers in the vectors of a batch of runs."""
 
 
 def simulate(
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
+    experiment: Experiment,
     *,
     seeds: int | Sequence[int] = 5,
     budget: Budget,
@@ -37,19 +37,17 @@ def simulate(
     wire: bool = False,
     library: str = "numpy",
     dtype: str = "float64",
+    potential: Potential | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
 
     Parameters
     ----------
-    method : Method
-        The method with its parameters: numbers, or arrays (1, 1, R) with one value per run.
-    problem : Problem
-        The problem; the method is given the view that it needs, with a shared g or without.
-        What it names in ``per_run`` may differ between runs too.
-    compressor : Compressor, optional
-        The compressor of every client; none means uncompressed.
+    experiment : Experiment
+        The method with its parameters, numbers or arrays (1, 1, R) with one value per run, the
+        problem and the compressor. What the problem names in ``per_run`` may differ between runs
+        too.
     seeds : int or sequence of int
         The run seeds, or how many. Two are equal only if parameters differ between runs.
     budget : Budget
@@ -60,6 +58,8 @@ def simulate(
         Send every message through its bytes, which rounds values to 32-bit floats.
     library, dtype : str
         Array library ("numpy", "cupy", "array-api-strict") and floating type of the run.
+    potential : callable, optional
+        The Lyapunov function to be recorded, of method, state and problem.
     progress : callable, optional
         Told the fraction done, now and then.
 
@@ -71,26 +71,30 @@ def simulate(
     Raises
     ------
     Refusal
-        If method, problem, compressor, seeds or library do not fit each other.
+        If seeds, parameters or library do not fit each other.
     """
     settings = specification(
-        method, problem, compressor, seeds=seeds, budget=budget, record=record, wire=wire,
-        library=library, dtype=dtype,
+        experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
+        dtype=dtype,
     )  # fmt: skip
-    run_seeds = fitting_seeds(seeds, batch(method, problem))
+    method, problem = experiment.method, experiment.problem
+    run_seeds = fitted_seeds(seeds, batch(method, problem))
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, NDArray[Any]]] = []
     ending: tuple[str, ...] = ()
     with quiet_machine():
-        for some in _batches(len(run_seeds), problem.n * problem.d, library):
+        for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
             simulation = _Simulation(
-                transfer(narrow(method, some), library, dtype),
-                transfer(narrow(fitting_view(method, problem), some), library, dtype),
-                fitting_compressor(method, compressor, problem.d),
-                tuple(run_seeds[simulate] for simulate in some),
+                replace(
+                    experiment,
+                    method=transfer(narrow(method, some), library, dtype),
+                    problem=transfer(narrow(problem, some), library, dtype),
+                ),
+                tuple(run_seeds[run] for run in some),
                 budget,
                 record or Record(),
                 wire,
+                potential,
             )
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             columns, endings = simulation.finish(
@@ -113,9 +117,7 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
 
 
 def specification(
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
+    experiment: Experiment,
     *,
     seeds: int | Sequence[int] = 5,
     budget: Budget,
@@ -125,11 +127,12 @@ def specification(
     dtype: str = "float64",
 ) -> dict[str, Any]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
+    method, problem = experiment.method, experiment.problem
     return {
-        "problem": fitting_view(method, problem).specification,
+        "problem": problem.specification,
         "method": {"name": method.name, "parameters": _values(method)},
-        "compressor": fitting_compressor(method, compressor, problem.d).name,
-        "seeds": list(fitting_seeds(seeds, batch(method, problem))),
+        "compressor": experiment.compressor.name,
+        "seeds": list(fitted_seeds(seeds, batch(method, problem))),
         "budget": asdict(budget),
         "record": asdict(record or Record()),
         "wire": wire,
@@ -138,21 +141,10 @@ def specification(
     }
 
 
-def _values(method: Any) -> dict[str, Any]:
+def _values(method: Method) -> dict[str, Any]:
     """Return the parameters of a method as JSON values, arrays (1, 1, R) as lists."""
     values = asdict(method)
     return {name: x.ravel().tolist() if hasattr(x, "ravel") else x for name, x in values.items()}
-
-
-def value(terms: Terms, problem: Any) -> Array:
-    """Evaluate a Lyapunov function from its terms: (R,)."""
-    result: Array = 0.0
-    for term in terms:
-        if isinstance(term, Gap):
-            result = result + term.weight * problem.gap(term.point)
-        else:
-            result = result + term.weight * total(squared_norm(term.vectors))[0, 0, :]
-    return result
 
 
 class _Simulation:
@@ -160,26 +152,19 @@ class _Simulation:
 
     def __init__(
         self,
-        method: Method,
-        problem: Any,
-        compressor: Compressor,
+        experiment: Experiment,
         seeds: tuple[int, ...],
         budget: Budget,
         record: Record,
         wire: bool,
+        potential: Potential | None,
     ) -> None:
-        self.method = method
+        self.method, self.potential = experiment.method, potential
         self.budget, self.record = budget, record
         self.active = np.arange(len(seeds))
-        self.streams, self.ledger = Streams(seeds), Ledger(len(seeds))
-        x = points(problem.x_0, problem.d, len(seeds))
-        self.channel = Channel(
-            problem.n, compressor, self.active, self.streams, self.ledger, x, wire
-        )
-        tape = Tape.of(problem.noise, seeds) if problem.noise else None
-        self.oracle = Oracle(problem, self.active, self.ledger, tape)
-        self.state = method.start(x, self.oracle, self.channel)
-        self.star = method.fixed_point(problem)
+        self.channel, self.oracle = simulated_world(experiment, seeds, wire)
+        self.ledger = self.channel.ledger
+        self.state = self.method.start(self.channel.template, self.oracle, self.channel)
         self.iteration = 0
         self.rounds = np.zeros(len(seeds), dtype=np.int64)
         self.first_gap = np.zeros(len(seeds))
@@ -198,10 +183,11 @@ class _Simulation:
         self._record(np.arange(len(self.active)))
         while self.active.size:
             self.iteration += 1
-            self.state = self.method.local_step(self.state, self.oracle, self.channel)
-            talking = self._talking()
-            if talking.size:
-                self._communicate(talking)
+            self.state, turns = advance(
+                self.method, self.state, self.oracle, self.channel, self.iteration
+            )
+            talking = np.flatnonzero(turns)
+            self.rounds[self.active[talking]] += 1
             recorded = self._recordable(talking)
             if recorded.size:
                 self._record(recorded)
@@ -209,25 +195,6 @@ class _Simulation:
         columns = {name: np.concatenate([row[name] for row in self.rows]) for name in COLUMNS}
         order = np.argsort(columns["run"], kind="stable")
         return {name: column[order] for name, column in columns.items()}, tuple(self.ending)
-
-    def _talking(self) -> NDArray[np.intp]:
-        """Return the positions of the active runs that communicate now."""
-        schedule = self.method.schedule
-        if isinstance(schedule, WithProbability):
-            coins = self.streams.uniform("round", self.active, (1, 1))[0, 0] < schedule.p
-            return np.flatnonzero(coins)
-        talks = isinstance(schedule, Every) and self.iteration % schedule.iterations == 0
-        return np.arange(self.active.size if talks else 0)
-
-    def _communicate(self, talking: NDArray[np.intp]) -> None:
-        if talking.size == self.active.size:
-            self.state = self.method.communicate(self.state, self.oracle, self.channel)
-        else:
-            part = narrow(self.method, talking).communicate(
-                take(self.state, talking), self.oracle.at(talking), self.channel.at(talking)
-            )
-            self.state = merge(self.state, talking, part)
-        self.rounds[self.active[talking]] += 1
 
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
@@ -262,8 +229,9 @@ class _Simulation:
             "downlink_bits": ledger.downlink_bits[runs] / n,
             "gap": gap,
             "synchronisations": ledger.synchronisations[runs],
-            "distance": host(squared_norm(x - points(problem.x_star, problem.d)))[0, 0],
-            "lyapunov": host(value(method.lyapunov(state, self.star, problem), problem)).ravel(),
+            "distance": host(squared_norm(x - problem.x_star))[0, 0],
+            "squared_gradient": self._squared_gradient(method, problem, x),
+            "lyapunov": self._lyapunov(method, state, problem, runs.size),
         }
         self.rows.append(row)
         self.due[runs] = self.record.following(self.rounds[runs])
@@ -271,9 +239,21 @@ class _Simulation:
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
         self.done[runs] = np.max(list(used.values()), axis=0)
         for ending, fraction in used.items():
-            for simulate in runs[fraction >= 1]:
-                self.ending[simulate] = ending
+            for run in runs[fraction >= 1]:
+                self.ending[run] = ending
         self._drop(positions[self.done[runs] >= 1])
+
+    def _squared_gradient(self, method: Method, problem: Any, x: Array) -> NDArray[np.float64]:
+        """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""
+        if method.needs.strongly_convex:
+            return np.full(x.shape[2], np.nan)
+        return host(squared_norm(mean(problem.grad(x))))[0, 0]
+
+    def _lyapunov(self, method: Method, state: Any, problem: Any, runs: int) -> NDArray[np.float64]:
+        """Return the Lyapunov function, NaN where none is recorded; (R,)."""
+        if self.potential is None:
+            return np.full(runs, np.nan)
+        return host(self.potential(method, state, problem)).ravel()
 
     def _drop(self, positions: NDArray[np.intp]) -> None:
         if not positions.size:

@@ -22,7 +22,8 @@ COLUMNS = {
     "synchronisations": "how often the server has waited for clients",
     "gap": "f - f* at the model",
     "distance": "|x - x*|^2 at the model",
-    "lyapunov": "value of the Lyapunov function of the method",
+    "squared_gradient": "|grad f|^2 at the model, where theorems bound it; else NaN",
+    "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
 
 

@@ -17,6 +17,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
 from bitbound.solvers.world.ownership import ownership_template
 from bitbound.solvers.world.randomness import Streams
@@ -129,6 +130,13 @@ class Channel:
             served = _count(mask, (self.n, *v.shape[1:]))
             self.ledger.down(self.runs, served * (bits // v.shape[1]))
         return received
+
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+        """Say which of the runs served communicate after an iteration, counted from 1: (R,)."""
+        if isinstance(schedule, Every):
+            return np.full(len(self.runs), iteration % schedule.iterations == 0)
+        p = host(schedule.p) if hasattr(schedule.p, "shape") else schedule.p
+        return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""

@@ -11,11 +11,13 @@ import scipy.linalg
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.potentials import best_start, theorem_potential
 from bitbound.theory.certificates.programme import Coordinates, Solver, SolverResult, maximise, psi
 from bitbound.theory.certificates.proof import Certificate, margin_form, proves
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorem import Setting
+from bitbound.theory.potential import Potential
+from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbols import Blocks
 
 Weights = Literal["fixed", "free"]
@@ -41,11 +43,12 @@ MOST_ROUNDS = 40
 
 def certify(
     method: Method,
-    family: FunctionClass | Setting,
+    functions: FunctionClass | Setting,
     weights: Weights = "fixed",
     solver: Solver = "clarabel",
+    potential: Potential | None = None,
 ) -> Certificate:
-    """Return the smallest provable factor of a method's Lyapunov function over a family.
+    """Return the smallest provable factor of a method's Lyapunov function over a function class.
 
     The programme: maximise the decrease rho such that E[Psi+] - (1 - rho) Psi plus nonnegative
     multiples of what holds for all functions of the class (interpolation conditions) and all
@@ -54,22 +57,34 @@ def certify(
     Parameters
     ----------
     weights : "fixed" or "free"
-        Whether the terms of the Lyapunov function keep the method's weights, or get those with the
-        best factor. What is found is the best by alternating between factor and weights.
+        Whether the terms of the Lyapunov function keep their weights, or get those with the best
+        factor. What is found is the best by alternating between factor and weights.
+    potential : Potential, optional
+        Whose Lyapunov function; by default that of the method's first theorem. Without a theorem
+        one is searched for among the weighted squares of the parts of the state.
 
     Raises
     ------
     Refusal
         If the method cannot be certified, or if nothing is proved for these parameters: not even
         that Psi grows by no more than a finite factor.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, FunctionClass
+    >>> proof = certify(DIANA(gamma=0.02, alpha=0.1), FunctionClass(n=10, mu=1, L=10, omega=9))
+    >>> proof.factor < 1 and proof.verify() == proof.factor
+    True
     """
     start = perf_counter()
-    if isinstance(family, Setting):
-        family = FunctionClass.of(family)
-    step = symbolic_step(method, family)
+    if isinstance(functions, Setting):
+        functions = FunctionClass.of(functions)
+    if potential is None:
+        potential, weights = chosen_potential(method, functions, weights)
+    step = symbolic_step(method, functions, potential)
     found: Certificate | None = None
     for centre in CENTRES:
-        programme = _Programme(step, family, solver, centre)
+        programme = _Programme(step, functions, solver, centre)
         try:
             own, solution = programme.decrease(weights)
             decrease, multipliers = programme.proof(own, solution)
@@ -80,7 +95,8 @@ def certify(
         if found is None or decrease > found.decrease:
             found = Certificate(
                 method,
-                family,
+                functions,
+                potential,
                 decrease,
                 own,
                 multipliers,
@@ -96,19 +112,32 @@ def certify(
     return found
 
 
+def chosen_potential(
+    method: Method, functions: FunctionClass, weights: Weights = "fixed"
+) -> tuple[Potential, Weights]:
+    """Return the potential of a method's first theorem, or where a search for one starts.
+
+    A searched potential has free weights.
+    """
+    stated = theorem_potential(method)
+    if stated is not None:
+        return stated, weights
+    return best_start(method, functions, solver_decrease), "free"
+
+
 @dataclass(frozen=True)
 class _Programme:
     """The programmes of one step, in coordinates of some centre."""
 
     step: SymbolicStep
-    family: FunctionClass
+    functions: FunctionClass
     solver: Solver
     centre: float
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.family, self.centre)
+        coordinates = Coordinates.of(self.step, now, self.functions, self.centre)
         everything = [*forms, *self.step.inequalities.values()]
         return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
 
@@ -162,7 +191,7 @@ class _Programme:
             strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
             values = strict.multipliers.tolist()
             multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, self.family, weights, decrease, multipliers):
+            if proves(self.step, self.functions, weights, decrease, multipliers):
                 return decrease, multipliers
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take a smaller kappa"
@@ -171,10 +200,11 @@ class _Programme:
 
 def largest_step(
     change: Callable[[float], Method],
-    family: FunctionClass,
+    functions: FunctionClass,
     largest: float,
     weights: Weights = "fixed",
     accuracy: float = 1e-4,
+    potential: Potential | None = None,
 ) -> float:
     """Return the largest certified step size: the factor is below 1 up to there.
 
@@ -186,6 +216,8 @@ def largest_step(
         Where the search ends; the steps that work are taken to be an interval from 0.
     accuracy : float
         Relative.
+    potential : Potential, optional
+        As in :func:`certify`.
 
     Notes
     -----
@@ -195,31 +227,45 @@ def largest_step(
     ------
     Refusal
         If no step down to 1e-9 of the largest is certified.
+
+    Examples
+    --------
+    >>> from bitbound import FunctionClass, GD
+    >>> found = largest_step(lambda gamma: GD(gamma), FunctionClass(n=3, mu=1, L=10), largest=1.0)
+    >>> round(found, 3)
+    0.2
     """
     low, high = 1e-9 * largest, largest
-    if not contracts(change(low), family, weights):
+    if not contracts(change(low), functions, weights, potential):
         raise Refusal(f"no step size from {low:g} on is certified; the other parameters forbid it")
-    if contracts(change(high), family, weights):
+    if contracts(change(high), functions, weights, potential):
         return high
     while high > low * (1 + accuracy):
         middle = (low * high) ** 0.5
-        if contracts(change(middle), family, weights):
+        if contracts(change(middle), functions, weights, potential):
             low = middle
         else:
             high = middle
     return low
 
 
-def contracts(method: Method, family: FunctionClass, weights: Weights = "fixed") -> bool:
+def contracts(
+    method: Method,
+    functions: FunctionClass,
+    weights: Weights = "fixed",
+    potential: Potential | None = None,
+) -> bool:
     """Whether the solver finds a factor below 1."""
     try:
-        return solver_decrease(method, family, weights) > 0
+        if potential is None:
+            potential, weights = chosen_potential(method, functions, weights)
+        return solver_decrease(method, functions, potential, weights) > 0
     except Refusal:
         return False
 
 
 def worst_vectors(
-    method: Method, family: FunctionClass, *, ridge: bool = False
+    method: Method, functions: FunctionClass, potential: Potential, *, ridge: bool = False
 ) -> tuple[SymbolicStep, float, Blocks]:
     """Return the step, its solver's decrease, and the unknowns at a worst case with Psi = 1.
 
@@ -236,18 +282,18 @@ def worst_vectors(
     Refusal
         If the method cannot be certified or no factor is finite.
     """
-    step = symbolic_step(method, family)
+    step = symbolic_step(method, functions, potential)
     if ridge:
-        step = _with_ridge(step, family.mu)
+        step = _with_ridge(step, functions.mu)
     now, _ = psi(step, step.weights)
     for centre in CENTRES:
         try:
-            solution = _Programme(step, family, "clarabel", centre).at(step.weights)
+            solution = _Programme(step, functions, "clarabel", centre).at(step.weights)
             break
         except Refusal:
             if centre == CENTRES[-1]:
                 raise
-    kernels = Coordinates.of(step, now, family, centre).kernels
+    kernels = Coordinates.of(step, now, functions, centre).kernels
     smallest = RANK * sum(float(np.trace(gram)) for gram in solution.dual)
     factors = []
     for gram in solution.dual:
@@ -271,7 +317,9 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), second))
 
 
-def solver_decrease(method: Method, family: FunctionClass, weights: Weights = "fixed") -> float:
+def solver_decrease(
+    method: Method, functions: FunctionClass, potential: Potential, weights: Weights = "fixed"
+) -> float:
     """Return 1 - factor as the solver reports it, without a proof: for searches."""
-    programme = _Programme(symbolic_step(method, family), family, "clarabel", CENTRES[0])
-    return programme.decrease(weights)[1].value
+    step = symbolic_step(method, functions, potential)
+    return _Programme(step, functions, "clarabel", CENTRES[0]).decrease(weights)[1].value

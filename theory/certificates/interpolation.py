@@ -57,7 +57,7 @@ def contraction(alpha: float, error: int, vector: Blocks) -> Form:
     return Form((first, second), 0 * unit)
 
 
-def interpolation(evaluations: Sequence[Evaluation], family: FunctionClass) -> dict[str, Form]:
+def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:
     """Return what holds between the evaluations of a function, each at least 0, by name.
 
     For every two points a and b of a mu-strongly convex, L-smooth function f, the convex function
@@ -72,18 +72,18 @@ def interpolation(evaluations: Sequence[Evaluation], family: FunctionClass) -> d
     """
     named: dict[str, Form] = {}
     for function, share, smoothness in (
-        ("f", 1 / family.n, family.L),
-        ("g", 1.0, family.L),
-        ("average", 1.0, family.L_f),
+        ("f", 1 / functions.n, functions.L),
+        ("g", 1.0, functions.L),
+        ("average", 1.0, functions.L_f),
     ):
         if smoothness is None:
             continue
-        points = list(_points(function, evaluations, family.n))
+        points = list(_points(function, evaluations, functions.n))
         for a, b in permutations([-1, *range(len(points))], 2):
             if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
                 continue
             name = f"{function}: {_place(points, a)} to {_place(points, b)}"
-            named[name] = _pair(points, a, b, family.mu, smoothness, share)
+            named[name] = _pair(points, a, b, functions.mu, smoothness, share)
     return named
 
 

@@ -18,12 +18,13 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.fit import fitting_view
-from bitbound.solvers.method import Method
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Method, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
-from bitbound.theory.checks.promise import simulated_world
-from bitbound.theory.worlds.outcomes import iteration
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.worlds.rest import fixed_point, invariants
 
 FEATURES = 4
 DRAWS = range(3)
@@ -43,14 +44,15 @@ def require_linear(method: Method, n: int) -> None:
         Saying which of these fails.
     """
     problem = Quadratic.random(n, FEATURES, mu=1.0, L=10.0, seed=1)
-    view = fitting_view(method, problem)
-    star = method.fixed_point(view)
+    experiment = Experiment.of(method, problem, _compressor(method))
+    view = experiment.problem
+    star = fixed_point(method, view)
     rng = np.random.default_rng(0)
     v, w = (each(lambda x: rng.standard_normal(x.shape), star) for _ in range(2))
     for draw in DRAWS:
 
         def step(s: Any, draw: int = draw) -> Any:
-            return _step(method, view, s, draw)
+            return _step(experiment, s, draw)
 
         rest = step(star)
         if _apart(rest, star) > TOLERANCE:
@@ -64,17 +66,17 @@ def require_linear(method: Method, n: int) -> None:
             if _apart(scaled, _times(scale, along)) > TOLERANCE:
                 raise Refusal(f"the step of {method.name} is not linear and has no certificate")
         order = np.roll(np.arange(n), 1)
-        other = replace(view, **_permuted(view, order))
-        turned = _step(method, other, _turned(_plus(star, v), order), draw, order)
+        other = replace(experiment, problem=replace(view, **_permuted(view, order)))
+        turned = _step(other, _turned(_plus(star, v), order), draw, order)
         if _apart(turned, _turned(step(_plus(star, v)), order)) > TOLERANCE:
             raise Refusal(f"{method.name} does not treat all clients alike and has no certificate")
-        _require_invariants(method, view, draw)
+        _require_invariants(experiment, draw)
 
 
-def _step(method: Method, view: Any, s: Any, draw: int, order: Order | None = None) -> Any:
-    channel, oracle = simulated_world(method, view, _compressor(method), [draw])
+def _step(experiment: Experiment, s: Any, draw: int, order: Order | None = None) -> Any:
+    channel, oracle = simulated_world(experiment, [draw])
     world = channel if order is None else _Permuted(channel, order)
-    return iteration(method, s, oracle, world)
+    return theorem_step(experiment.method, s, oracle, world)
 
 
 def _compressor(method: Method) -> Compressor | None:
@@ -83,15 +85,16 @@ def _compressor(method: Method) -> Compressor | None:
     ]
 
 
-def _require_invariants(method: Method, view: Any, draw: int) -> None:
-    channel, oracle = simulated_world(method, view, _compressor(method), [draw])
+def _require_invariants(experiment: Experiment, draw: int) -> None:
+    method = experiment.method
+    channel, oracle = simulated_world(experiment, [draw])
     s = method.start(channel.template + 1.0, oracle, channel)
     for _ in range(4):
         size = max(1.0, *(float(np.max(np.abs(x))) for x in _arrays(s)))
-        for invariant in method.invariants(s, oracle):
+        for invariant in invariants(method, s, oracle):
             if np.max(np.abs(invariant)) > TOLERANCE * size:
                 raise Refusal(f"{method.name} does not keep what it declares to be invariant")
-        s = iteration(method, s, oracle, channel)
+        s = theorem_step(method, s, oracle, channel)
 
 
 class _Permuted:
@@ -114,6 +117,9 @@ class _Permuted:
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         return self.inner.broadcast(v, self._there(mask))
+
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+        return self.inner.talking(schedule, iteration)
 
     def coin(self, p: float) -> Array:
         return self.inner.coin(p)

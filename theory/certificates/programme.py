@@ -52,7 +52,7 @@ class Coordinates:
 
     @classmethod
     def of(
-        cls, step: SymbolicStep, psi: Form, family: FunctionClass, centre: float = 0.0
+        cls, step: SymbolicStep, psi: Form, functions: FunctionClass, centre: float = 0.0
     ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
@@ -65,15 +65,15 @@ class Coordinates:
             steep = seen.copy()
             for evaluation, value in zip(step.evaluations, psi.values, strict=False):
                 point = evaluation.point[block]
-                steep += value * family.L / 2 / family.n * np.outer(point, point)
+                steep += value * functions.L / 2 / functions.n * np.outer(point, point)
             diagonal = np.diag(steep)
             scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
             new = np.diag(scale)
             for evaluation in step.evaluations:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
                 length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
-                new[number] = (family.mu + centre * (family.L - family.mu)) * pulled
-                new[number, number] += (1 - centre) * (family.L - family.mu) * (length or 1.0)
+                new[number] = (functions.mu + centre * (functions.L - functions.mu)) * pulled
+                new[number, number] += (1 - centre) * (functions.L - functions.mu) * (length or 1.0)
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)

@@ -12,6 +12,7 @@ from bitbound.theory.certificates.interpolation import Form, combination
 from bitbound.theory.certificates.programme import Coordinates, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Potential
 from bitbound.theory.worlds.symbols import Matrix
 
 OPERATIONS = 16
@@ -20,12 +21,12 @@ OPERATIONS = 16
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proof that E[Psi+] <= factor Psi for all functions and compressors of a family.
+    """A proof that E[Psi+] <= factor Psi for all functions and compressors of a functions.
 
     Attributes
     ----------
-    method, family
-        What it is about.
+    method, functions, potential
+        What it is about: whose Lyapunov function.
     decrease : float
         What is proved, 1 - factor, which may be tiny.
     weights : tuple of float
@@ -43,7 +44,8 @@ class Certificate:
     """
 
     method: Method
-    family: FunctionClass
+    functions: FunctionClass
+    potential: Potential
     decrease: float
     weights: tuple[float, ...]
     multipliers: Mapping[str, float]
@@ -63,16 +65,16 @@ class Certificate:
 
         The method is run on symbols anew. See :func:`proves` for what is checked.
         """
-        step = symbolic_step(self.method, self.family)
+        step = symbolic_step(self.method, self.functions, self.potential)
         multipliers = dict(self.multipliers)
-        if not proves(step, self.family, self.weights, self.decrease, multipliers):
+        if not proves(step, self.functions, self.weights, self.decrease, multipliers):
             return float("inf")
         return self.factor
 
 
 def proves(
     step: SymbolicStep,
-    family: FunctionClass,
+    functions: FunctionClass,
     weights: tuple[float, ...],
     decrease: float,
     multipliers: Mapping[str, Any],
@@ -94,7 +96,7 @@ def proves(
     used = {name: float(value) for name, value in repaired.items() if value}
     parts = [after, now * -1.0, now * decrease]
     parts += [step.inequalities[name] * value for name, value in used.items()]
-    coordinates = Coordinates.of(step, now, family)
+    coordinates = Coordinates.of(step, now, functions)
     return all(
         _negative(kernel, [part.blocks[block] for part in parts])
         for block, kernel in enumerate(coordinates.kernels)

@@ -1,7 +1,7 @@
 """Parameters with the least certified cost, and what a certificate compares to."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, Literal
@@ -12,22 +12,18 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.problem import Constants
-from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor
+from bitbound.solvers.experiment import fitted_compressor
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import Weights, certify, solver_decrease
+from bitbound.theory.card import Role
+from bitbound.theory.certificates.certify import Weights, certify, chosen_potential, solver_decrease
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorem import Setting
-from bitbound.theory.theorems.catalogue import method_entry
-from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.catalogue import card_named, card_of
 from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
-
-GIVEN = ("omega", "omega_av", "mu", "L_F")
-"""Parameters of methods that are constants of the family and not free."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +107,14 @@ def optimise(
     Refusal
         If the method is unknown, or nothing that was tried is certified.
     """
-    entry = method_entry(name)
+    card = card_named(name)
     choices = {} if choices is None else choices
     candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
     before: StepCost | None = None
     for compressor, *values in product(compressors, *choices.values()):
-        fitting = fitting_compressor(entry.method, compressor, d)  # type: ignore[arg-type]
+        fitting = fitted_compressor(card.method, compressor, d)
         where = setting(n, 1.0, L / mu, d, fitting)
-        for rule in entry.rules.values():
+        for rule in card.rules.values():
             options = dict(zip(choices, values, strict=True))
             try:
                 start = rule(where, **options)
@@ -146,7 +142,7 @@ def optimise(
     cost = per_decade(cost, certificate.decrease)
     scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
     return Optimum(
-        replace(method, **scaled),  # type: ignore[type-var]
+        replace(method, **scaled),
         where.compressor,
         certificate,
         cost,
@@ -158,7 +154,7 @@ def _powers(once: Method, twice: Method) -> dict[str, float]:
     """Return the power of the unit of f that each real parameter has."""
     ratios = {
         field.name: getattr(twice, field.name) / getattr(once, field.name)
-        for field in fields(once)  # type: ignore[arg-type]
+        for field in fields(once)
         if isinstance(getattr(once, field.name), float) and getattr(once, field.name)
     }
     powers = {name: math.log2(ratio) for name, ratio in ratios.items()}
@@ -167,25 +163,21 @@ def _powers(once: Method, twice: Method) -> dict[str, float]:
 
 def _promise(method: Method, where: Setting) -> StepCost:
     """Return the cost per decade as the best theorem promises it, infinite if none applies."""
-    entry = method_entry(method.name)
-    decreases = [
-        1 - theorem.rate(method, where)
-        for theorem in entry.theorems
-        if all(condition.holds for condition in theorem.conditions(method, where))
-    ]
+    theorem = card_of(method).best_theorem(method, where)
     _, cost = orbits(method, where.n, where.d, where.compressor)
-    return per_decade(cost, max(decreases, default=0.0))
+    return per_decade(cost, 1 - theorem.rate(method, where) if theorem else 0.0)
 
 
 def _search(
     start: Method, where: Setting, objective: Objective, weights: Weights, evaluations: int
 ) -> tuple[Method, float]:
     names, values = _free_parameters(start)
+    roles = card_of(start).roles
 
     def made(x: NDArray[np.float64]) -> Method:
         logarithms = zip(names, x, strict=True)
-        changes: Any = {name: _back(name, value) for name, value in logarithms}
-        return replace(start, **changes)  # type: ignore[type-var]
+        changes: Any = {name: _back(roles.get(name), value) for name, value in logarithms}
+        return replace(start, **changes)
 
     def cost(x: NDArray[np.float64]) -> float:
         try:
@@ -208,7 +200,9 @@ def certified_cost(
 ) -> float:
     """Return the logarithm of the certified cost per decade, by the solver's word."""
     try:
-        decrease = solver_decrease(method, FunctionClass.of(where), weights)
+        functions = FunctionClass.of(where)
+        potential, weights = chosen_potential(method, functions, weights)
+        decrease = solver_decrease(method, functions, potential, weights)
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)
@@ -216,80 +210,24 @@ def certified_cost(
 
 
 def _free_parameters(method: Method) -> tuple[list[str], list[float]]:
-    given = (*GIVEN, "alpha") if method.needs.compressor == "contractive" else GIVEN
-    pairs = [
-        (field.name, getattr(method, field.name))
-        for field in fields(method)  # type: ignore[arg-type]
-        if field.name not in given
+    """Return the names of the parameters that are free, and their values on the scale searched."""
+    roles = card_of(method).roles
+    pairs = [(field.name, getattr(method, field.name)) for field in fields(method)]
+    free = [
+        (name, value)
+        for name, value in pairs
+        if roles.get(name) is not Role.CONSTANT and isinstance(value, float) and value > 0
     ]
-    free = [(name, value) for name, value in pairs if isinstance(value, float) and value > 0]
-    return [name for name, _ in free], [_forth(name, value) for name, value in free]
+    return [name for name, _ in free], [_forth(roles.get(name), value) for name, value in free]
 
 
-def _forth(name: str, value: float) -> float:
-    return math.log1p(-value) if name == "beta" else math.log(value)
+def _forth(role: Role | None, value: float) -> float:
+    return math.log1p(-value) if role is Role.MOMENTUM else math.log(value)
 
 
-def _back(name: str, value: float) -> float:
-    if name == "beta":
+def _back(role: Role | None, value: float) -> float:
+    if role is Role.MOMENTUM:
         return -math.expm1(min(value, -1e-12))
-    return min(math.exp(value), 1.0) if name == "p" else math.exp(min(value, 300.0))
-
-
-@dataclass(frozen=True)
-class RateComparison:
-    """1 - factor of the same Lyapunov function: promised, proved, and attained at most.
-
-    Attributes
-    ----------
-    theorem : float
-        Of the best theorem that applies, nan if none does.
-    certified : float
-        As certified, at least the theorem's.
-    attained : float
-        On the worst of some quadratics: no certificate can be above it. nan where n is too large.
-    """
-
-    theorem: float
-    certified: float
-    attained: float
-
-
-def rate_comparison(method: Method, where: Setting) -> RateComparison:
-    """Compare theorem, certificate and lower bound of a method with the method's weights."""
-    promises = [
-        1 - theorem.rate(method, where)
-        for theorem in method_entry(method.name).theorems
-        if all(condition.holds for condition in theorem.conditions(method, where))
-    ]
-    return RateComparison(
-        max(promises, default=math.nan),
-        certify(method, where).decrease,
-        attained(method, where) if where.n <= MANY_CLIENTS else math.nan,
-    )
-
-
-MANY_CLIENTS = 3
-"""Up to so many clients all outcomes on quadratics are enumerated."""
-
-
-def attained(method: Method, where: Setting) -> float:
-    """Return 1 - factor on the worst of some quadratics with curvatures mu and L only."""
-    extra = where.mu if method.needs.composite else 0.0  # plain curvature of a composite view
-    low, high = where.mu + extra, where.L + extra
-    shapes: list[Callable[[int, int], bool]] = [
-        lambda client, feature: feature == 0,
-        lambda client, feature: (client + feature) % 2 == 0,
-        lambda client, feature: client == 0 and feature == 0,
-    ]
-    factors = []
-    for shape in shapes:
-        curvatures = [
-            [high if shape(i, j) or (i == 0 and j == 0) else low for j in range(where.d)]
-            for i in range(where.n)
-        ]
-        matrices = np.array([np.diag(row) for row in curvatures])
-        problem = Quadratic.from_arrays(matrices, np.zeros((where.n, where.d)))
-        compressor = where.compressor if method.needs.compressor else None
-        factors.append(worst_case(method, problem, compressor))
-    return 1 - max(factors)
+    if role is Role.PROBABILITY:
+        return min(math.exp(value), 1.0)
+    return math.exp(min(value, 300.0))

@@ -1,32 +1,28 @@
 """Everything that certificates say about one method with its parameters."""
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import Weights, certify, contracts
+from bitbound.theory.card import Card
+from bitbound.theory.certificates.certify import Weights, certify, chosen_potential, contracts
+from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from bitbound.theory.function_class import FunctionClass, rand_k_of
-from bitbound.theory.theorem import Card, Setting
-from bitbound.theory.theorems.from_file import read_settings
+from bitbound.theory.potential import Potential
+from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.probing import OneStep
 
 TIGHT = 1e-4
 """Relative distance of two decreases that counts as none: what is given up for proofs."""
-
-STEPS = ("eta_l", "gamma", "eta")
-"""What methods call their step size; the first that a method has."""
-
-OTHER_STEPS = {"adiana": "eta"}
-"""Methods that call it otherwise."""
 
 MOST_DOUBLINGS = 40
 
@@ -51,8 +47,8 @@ class Account:
         The largest step size with a certified factor below 1, the other parameters as they are;
         NaN where none is found.
     attained : OneStep or None
-        One exact step of the class on the worst case; none where there are too many outcomes, no
-        quadratic is the worst case, or the weights are free.
+        One exact step of the class on the worst case; none where there are too many outcomes, or no
+        quadratic is the worst case.
     divergence : Divergence or None
         Where the factor is not below 1: a problem on which a run diverges, if one is found.
     """
@@ -119,39 +115,7 @@ def class_setting(
     return setting(n, 1.0, kappa, d, sent)
 
 
-def made(entry: Card, where: Setting, rule: str | None, settings: Sequence[str]) -> Method:
-    """Make a method by a rule, some parameters changed by settings ``name=value``.
-
-    Without a rule the first is taken; a method that has none needs all settings.
-
-    Raises
-    ------
-    Refusal
-        If the rule or a setting does not fit, or values are missing.
-    """
-    values = read_settings(entry.method, settings)
-    if rule is None and not entry.rules:
-        missing = [
-            field.name
-            for field in fields(entry.method)  # type: ignore[arg-type]
-            if field.name not in values and field.default is MISSING
-        ]
-        if missing:
-            raise Refusal(
-                f"{entry.method.name} has no rules for its parameters; "
-                f"give {', '.join(missing)} with --set"
-            )
-        return entry.method(**values)
-    rule = next(iter(entry.rules)) if rule is None else rule
-    if rule not in entry.rules:
-        raise Refusal(
-            f"{entry.method.name} has no parameter rule {rule!r}; "
-            f"choose one of {', '.join(entry.rules) or 'none, with --set name=value'}"
-        )
-    return replace(entry.rules[rule](where), **values)  # type: ignore[type-var]
-
-
-def account(entry: Card, method: Method, where: Setting, weights: Weights = "fixed") -> Account:
+def account(card: Card, method: Method, where: Setting, weights: Weights = "fixed") -> Account:
     """Certify a method, compare with its theorems, and draw the worst case.
 
     Raises
@@ -159,50 +123,36 @@ def account(entry: Card, method: Method, where: Setting, weights: Weights = "fix
     Refusal
         If the method cannot be certified.
     """
-    family = FunctionClass.of(where)
-    certificate = certify(method, family, weights)
-    title, decrease = published(entry, method, where)
-    name = step_name(method)
+    functions = FunctionClass.of(where)
+    theorem = card.best_theorem(method, where)
+    potential: Potential | None = card.potential(method, where)
+    if potential is None:
+        potential, weights = chosen_potential(method, functions, weights)
+    certificate = certify(method, functions, weights, potential=potential)
+    proved = Reweighted(potential, certificate.weights)
     attained = None
-    if weights == "fixed":
-        with suppress(Refusal):
-            attained = worst_instance(method, family).step()
+    with suppress(Refusal):
+        attained = worst_instance(method, functions, proved).step()
+    name = card.step_size
     return Account(
         method,
         where,
-        title,
-        decrease,
+        theorem.title if theorem else None,
+        1 - theorem.rate(method, where) if theorem else math.nan,
         certificate,
         name,
-        math.nan if name is None else step_limit(method, name, family, weights),
+        math.nan if name is None else step_limit(method, name, functions, weights, potential),
         attained,
-        divergence(method, family) if certificate.decrease <= 0 else None,
+        divergence(method, functions, proved) if certificate.decrease <= 0 else None,
     )
-
-
-def step_name(method: Method) -> str | None:
-    """Return the parameter that is the step size, if there is one."""
-    known = {field.name for field in fields(method)}  # type: ignore[arg-type]
-    named = OTHER_STEPS.get(method.name)
-    return named or next((step for step in STEPS if step in known), None)
-
-
-def published(entry: Card, method: Method, where: Setting) -> tuple[str | None, float]:
-    """Return the theorem with the largest 1 - factor of those that apply, and this number."""
-    rates = [
-        (1 - theorem.rate(method, where), theorem.title)
-        for theorem in entry.theorems
-        if all(condition.holds for condition in theorem.conditions(method, where))
-    ]
-    decrease, title = max(rates, default=(math.nan, None))
-    return title, decrease
 
 
 def step_limit(
     method: Method,
     name: str,
-    family: FunctionClass,
+    functions: FunctionClass,
     weights: Weights = "fixed",
+    potential: Potential | None = None,
     accuracy: float = 1e-4,
 ) -> float:
     """Return the largest certified value of a step size, searched from the method's own.
@@ -212,7 +162,8 @@ def step_limit(
     """
 
     def works(value: float) -> bool:
-        return contracts(replace(method, **{name: value}), family, weights)  # type: ignore[type-var]
+        changes: Any = {name: value}
+        return contracts(replace(method, **changes), functions, weights, potential)
 
     value = float(getattr(method, name))
     factor = 2.0 if works(value) else 0.5

@@ -8,12 +8,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Gap, Method, Squares
+from bitbound.solvers.method import Method
+from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.interpolation import Form, contraction, interpolation, zero
 from bitbound.theory.certificates.linearity import require_linear
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Gap, Potential, Squares
 from bitbound.theory.worlds.orbits import Orbit, orbits
-from bitbound.theory.worlds.outcomes import iteration
+from bitbound.theory.worlds.rest import fixed_point, invariants
 from bitbound.theory.worlds.symbols import (
     Basis,
     BasisFullError,
@@ -32,7 +34,7 @@ LARGEST_BASIS = 32
 
 @dataclass(frozen=True)
 class SymbolicStep:
-    """What one step does to a Lyapunov function, over a whole family.
+    """What one step does to a Lyapunov function, over a whole functions.
 
     Attributes
     ----------
@@ -62,22 +64,22 @@ class SymbolicStep:
     errors: tuple[tuple[int, Blocks], ...]
 
 
-def symbolic_step(method: Method, family: FunctionClass) -> SymbolicStep:
+def symbolic_step(method: Method, functions: FunctionClass, potential: Potential) -> SymbolicStep:
     """Run one step of a method on symbols, over all its outcomes.
 
     Raises
     ------
     Refusal
         If the method is not linear, its clients are not exchangeable, or its compressors are not
-        of the family.
+        of the functions.
     """
-    _check(method, family)
-    require_linear(method, family.n)
-    found, _ = orbits(method, family.n)
+    _check(method, functions)
+    require_linear(method, functions.n)
+    found, _ = orbits(method, functions.n)
     size = 16
     while True:
         try:
-            return _symbolic_step(method, family, found, Basis(size))
+            return _symbolic_step(method, functions, potential, found, Basis(size))
         except BasisFullError:
             size *= 2
         if size > LARGEST_BASIS:
@@ -87,55 +89,63 @@ def symbolic_step(method: Method, family: FunctionClass) -> SymbolicStep:
             )
 
 
-def _check(method: Method, family: FunctionClass) -> None:
+def _check(method: Method, functions: FunctionClass) -> None:
     if getattr(method, "adaptive", False):
         raise Refusal(
             f"{method.name} with adaptive=True stops by the data and is not linear; certify it "
             "with a fixed number of local steps"
         )
     need = method.needs.compressor
-    if need == "contractive" and family.alpha is None:
-        raise Refusal(f"{method.name} needs contractive compressors; give the family an alpha")
-    if need is None and family.omega > 0:
-        raise Refusal(f"{method.name} sends uncompressed vectors; give a family with omega = 0")
+    if need == "contractive" and functions.alpha is None:
+        raise Refusal(
+            f"{method.name} needs contractive compressors; give the function class an alpha"
+        )
+    if need is None and functions.omega > 0:
+        raise Refusal(
+            f"{method.name} sends uncompressed vectors; give a function class with omega = 0"
+        )
 
 
 def _symbolic_step(
-    method: Method, family: FunctionClass, found: tuple[Orbit, ...], basis: Basis
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    found: tuple[Orbit, ...],
+    basis: Basis,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
     errors: list[tuple[int, Blocks]] = []
 
     def forms(s: Any, problem: SymbolicProblem, channel: SymbolicChannel) -> list[Form]:
-        terms = method.lyapunov(s, method.fixed_point(problem), problem)
-        return [_form(term, method, family, problem, channel) for term in terms]
+        terms = potential.lyapunov(method, s, fixed_point(method, problem), functions, problem)
+        return [_form(term, method, functions, problem, channel) for term in terms]
 
-    frame = Frame(np.zeros(family.n, dtype=np.intp))
+    frame = Frame(np.zeros(functions.n, dtype=np.intp))
     problem = SymbolicProblem(basis, frame, evaluations)
     state = unknown_state(method, problem)
-    now = forms(state, problem, SymbolicChannel(method, family, problem, errors))
-    terms = method.lyapunov(state, method.fixed_point(problem), problem)
-    invariants = [
-        np.broadcast_to(x, (*x.shape[:2], frame.runs)) for x in method.invariants(state, problem)
+    now = forms(state, problem, SymbolicChannel(method, functions, problem, errors))
+    terms = potential.lyapunov(method, state, fixed_point(method, problem), functions, problem)
+    relations = [
+        np.broadcast_to(x, (*x.shape[:2], frame.runs)) for x in invariants(method, state, problem)
     ]
     after = [zero(basis.size) for _ in now]
     for orbit in found:
         problem = SymbolicProblem(basis, Frame(orbit.cells), evaluations)
-        channel = SymbolicChannel(method, family, problem, errors, orbit.script)
-        s = iteration(method, unknown_state(method, problem), problem, channel)
+        channel = SymbolicChannel(method, functions, problem, errors, orbit.script)
+        s = theorem_step(method, unknown_state(method, problem), problem, channel)
         after = [
             total + form * orbit.probability
             for total, form in zip(after, forms(s, problem, channel), strict=True)
         ]
-    inequalities = interpolation(evaluations, family)
+    inequalities = interpolation(evaluations, functions)
     for number, vector in errors:
         named = f"contraction {number}"
-        inequalities[named] = contraction(family.alpha or 1.0, number, vector)
+        inequalities[named] = contraction(functions.alpha or 1.0, number, vector)
     used = np.arange(basis.size) < len(basis.names)
     kernels = (
-        _kernel([x[:, :, 0] for x in invariants], used & ~basis.noise),
+        _kernel([x[:, :, 0] for x in relations], used & ~basis.noise),
         _kernel(
-            [x[:, :, 2] for x in invariants if frame.n > 1],
+            [x[:, :, 2] for x in relations if frame.n > 1],
             used & ~basis.noise & basis.every_client & (frame.n > 1),
         ),
     )
@@ -154,7 +164,7 @@ def _symbolic_step(
 def _form(
     term: Squares | Gap,
     method: Method,
-    family: FunctionClass,
+    functions: FunctionClass,
     problem: SymbolicProblem,
     channel: SymbolicChannel,
 ) -> Form:
@@ -169,28 +179,28 @@ def _form(
         gram = frame.gram(term.vectors)
     else:
         noise = term.point * basis.noise[None, :, None]
-        smoothness = family.average_smoothness + (family.L if method.needs.composite else 0.0)
+        smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0.0)
         gram = smoothness / 2 * frame.gram(noise)
         for function in ("f", "g") if method.needs.composite else ("f",):
-            rows = np.ones(family.n, dtype=bool)
+            rows = np.ones(functions.n, dtype=bool)
             evaluation = problem.evaluate(function, term.point - noise, rows)
             values[problem.evaluations.index(evaluation)] = 1.0
-            share = family.mu / 2 / (family.n if function == "f" else 1)
+            share = functions.mu / 2 / (functions.n if function == "f" else 1)
             for block, p in enumerate(evaluation.point):
                 least[block] = least[block] + share * np.outer(p, p)
     for number, sent in reversed(channel.noises):
-        gram = gram + _variance(gram, number, sent, family, frame)
+        gram = gram + _variance(gram, number, sent, functions, frame)
         gram[:, number, :] = 0.0
         gram[:, :, number] = 0.0
     return Form(frame.blocks(gram, basis), values) + Form((least[0], least[1]), 0 * values)
 
 
 def _variance(
-    gram: Matrix, number: int, sent: Matrix, family: FunctionClass, frame: Frame
+    gram: Matrix, number: int, sent: Matrix, functions: FunctionClass, frame: Frame
 ) -> Matrix:
     """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
-    if family.omega_av is None:
-        return family.omega * frame.gram(sent, frame.diagonal(gram, number))
+    if functions.omega_joint is None:
+        return functions.omega * frame.gram(sent, frame.diagonal(gram, number))
     if len(frame.members) > 1:
         raise Refusal(
             "compressors that share their randomness cannot be certified together with client "
@@ -198,7 +208,7 @@ def _variance(
         )
     equal = gram[0, number, number]
     different = gram[2, number, number] if frame.n > 1 else 0.0
-    factor = max(equal - different, 0.0) * family.omega_av + different * family.omega
+    factor = max(equal - different, 0.0) * functions.omega_joint + different * functions.omega
     return frame.gram(sent, np.full(frame.n, factor))
 
 

@@ -21,16 +21,19 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.experiment import Experiment, fitted_view
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
-from bitbound.theory.certificates.certify import RANK, worst_vectors
+from bitbound.theory.certificates.certify import RANK, certify, chosen_potential, worst_vectors
+from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.function_class import FunctionClass, rand_k_of
+from bitbound.theory.potential import Potential
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
+from bitbound.theory.worlds.rest import fixed_point, invariants
 from bitbound.theory.worlds.symbols import Blocks, Matrix
 
 LARGEST_SIZE = 120
@@ -56,9 +59,11 @@ class WorstInstance:
     Attributes
     ----------
     problem : Quadratic
-        With the family's mu and, at most, its L.
+        With the class's mu and, at most, its L.
     compressor : Compressor or None
-        With the family's omega, or alpha.
+        With the class's omega, or alpha.
+    potential : Potential
+        With the weights of the programme.
     state : State
         A state of the method on this problem, R = 1.
     predicted : float
@@ -68,6 +73,7 @@ class WorstInstance:
     method: Method
     problem: Quadratic
     compressor: Compressor | None
+    potential: Potential
     state: Any
     predicted: float
 
@@ -80,15 +86,17 @@ class WorstInstance:
             If the cohorts, coins and masks of so many clients are too many to be enumerated, or if
             no quadratic has the gradients of the worst case, so that the state is no valid one.
         """
-        view = fitting_view(self.method, self.problem)
-        star = self.method.fixed_point(view)
+        experiment = Experiment.of(self.method, self.problem, self.compressor)
+        view = experiment.problem
+        star = fixed_point(self.method, view)
         deviations = (
             getattr(self.state, field.name) - getattr(star, field.name)
             for field in fields(star)
             if getattr(star, field.name).dtype != bool
         )
         size = max(float(np.abs(x).max()) for x in deviations)
-        if any(np.abs(x).max() > VALID * size for x in self.method.invariants(self.state, view)):
+        kept = invariants(self.method, self.state, view)
+        if any(np.abs(x).max() > VALID * size for x in kept):
             raise Refusal(f"no quadratic has the gradients of the worst case of {self.method.name}")
         n = self.problem.n
         found, _ = orbits(self.method, n)
@@ -96,34 +104,47 @@ class WorstInstance:
             raise Refusal(
                 f"{n} clients have too many cohorts, masks or coins to enumerate; take fewer"
             )
-        return one_step(self.method, self.problem, self.compressor, self.state)
+        return one_step(experiment, self.potential, self.state)
 
 
-def worst_instance(method: Method, family: FunctionClass, seed: int = 0) -> WorstInstance:
-    """Draw the worst case of the programme for the method's own weights as a quadratic problem.
+def worst_instance(
+    method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
+) -> WorstInstance:
+    """Draw the worst case of the programme for the potential's own weights as a quadratic problem.
 
     Where the method solves a composite problem, g is (mu/2) |x|^2, as in the package's views.
+    Without a potential it is the one that :func:`certify` takes.
 
     Raises
     ------
     Refusal
         If the method cannot be certified, if no factor is finite, or if the instance is too large.
     """
-    family = replace(family, L_f=None)
-    step, decrease, (equal, zero_sum) = worst_vectors(method, family, ridge=True)
-    vectors = equal, zero_sum / max(family.n - 1, 1) ** 0.5
-    size = vectors[0].shape[1] + (family.n - 1) * vectors[1].shape[1]
-    sent, d = _fitting(method, family, size + 1)
+    functions = replace(functions, L_f=None)
+    if potential is None:
+        potential, weights = chosen_potential(method, functions)
+        if weights == "free":
+            best = certify(method, functions, weights, potential=potential)
+            potential = Reweighted(potential, best.weights)
+    step, decrease, (equal, zero_sum) = worst_vectors(method, functions, potential, ridge=True)
+    vectors = equal, zero_sum / max(functions.n - 1, 1) ** 0.5
+    size = vectors[0].shape[1] + (functions.n - 1) * vectors[1].shape[1]
+    sent, d = _fitting(method, functions, size + 1)
     if d > LARGEST_SIZE:
         raise Refusal(
-            f"the worst case for {family.n} clients has {d} features; take fewer clients to have "
-            f"at most {LARGEST_SIZE}"
+            f"the worst case for {functions.n} clients has {d} features; take fewer clients to "
+            f"have at most {LARGEST_SIZE}"
         )
-    matrices = np.tile(family.mu * np.eye(d), (family.n, 1, 1))
-    matrices[:, :size, :size] = _hessians(step, family, vectors)
-    problem = _posed(method, family, matrices, "worst case", seed)
+    matrices = np.tile(functions.mu * np.eye(d), (functions.n, 1, 1))
+    matrices[:, :size, :size] = _hessians(step, functions, vectors)
+    problem = _posed(method, functions, matrices, "worst case", seed)
     return WorstInstance(
-        method, problem, sent, _state(method, problem, step, vectors), 1 - decrease
+        method,
+        problem,
+        sent,
+        Reweighted(potential, step.weights),
+        _state(method, problem, step, vectors),
+        1 - decrease,
     )
 
 
@@ -134,9 +155,9 @@ def _clients(expression: Blocks, vectors: Blocks, n: int) -> Matrix:
     return np.concatenate([equal, zero_sum], axis=1)
 
 
-def _hessians(step: SymbolicStep, family: FunctionClass, vectors: Blocks) -> Matrix:
+def _hessians(step: SymbolicStep, functions: FunctionClass, vectors: Blocks) -> Matrix:
     """Return quadratics with the gradients of the worst case: (n, D, D)."""
-    n, mu, L = family.n, family.mu, family.L
+    n, mu, L = functions.n, functions.mu, functions.L
     points, residues = [], []
     for evaluation in step.evaluations:
         if evaluation.function == "f":
@@ -156,27 +177,27 @@ def _hessians(step: SymbolicStep, family: FunctionClass, vectors: Blocks) -> Mat
 
 
 def _posed(
-    method: Method, family: FunctionClass, matrices: Matrix, name: str, seed: int
+    method: Method, functions: FunctionClass, matrices: Matrix, name: str, seed: int
 ) -> Quadratic:
     """Make the problem whose f_i, in the view that the method solves, have given matrices."""
-    ridge = family.mu if method.needs.composite else 0.0
+    ridge = functions.mu if method.needs.composite else 0.0
     centres = np.random.default_rng(seed).standard_normal(matrices.shape[:2])
     shifted = matrices + ridge * np.eye(matrices.shape[1])
-    return Quadratic.from_arrays(shifted, centres, name=f"{name}@{family.n}", seed=seed)
+    return Quadratic.from_arrays(shifted, centres, name=f"{name}@{functions.n}", seed=seed)
 
 
-def _fitting(method: Method, family: FunctionClass, size: int) -> tuple[Compressor | None, int]:
-    """Return a rand-k with the family's omega on at least so many features."""
+def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compressor | None, int]:
+    """Return a rand-k with the class's omega on at least so many features."""
     need = method.needs.compressor
-    if need is None or (need == "unbiased" and family.omega == 0):
+    if need is None or (need == "unbiased" and functions.omega == 0):
         return None, size
-    omega = 1 / (family.alpha or 1.0) - 1 if need == "contractive" else family.omega
+    omega = 1 / (functions.alpha or 1.0) - 1 if need == "contractive" else functions.omega
     sent, d = rand_k_of(omega, size)
     return Scaled(sent) if need == "contractive" else sent, d
 
 
 def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Blocks) -> Any:
-    view = fitting_view(method, problem)
+    view = fitted_view(method, problem)
     numbers = iter(range(1000))
 
     def deviate(x: Matrix) -> Matrix:
@@ -194,7 +215,7 @@ def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Bloc
         moved[:, : rows.shape[1]] = rows
         return x + moved[:, :, None]
 
-    return each(deviate, method.fixed_point(view))
+    return each(deviate, fixed_point(method, view))
 
 
 @dataclass(frozen=True)
@@ -217,18 +238,18 @@ class Divergence:
     iterations: int
 
 
-def divergence(method: Method, family: FunctionClass, seed: int = 0) -> Divergence | None:
+def divergence(
+    method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
+) -> Divergence | None:
     """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
 
     None if it diverges on none of them: a factor above 1 does not say that a run must.
     """
-    for problem, sent in _candidates(method, family, seed):
+    for problem, sent in _candidates(method, functions, potential, seed):
         for iterations in (LONGEST_RUN // 20, LONGEST_RUN):
             with np.errstate(all="ignore"):
                 trace = simulate(
-                    method,
-                    problem,
-                    sent,
+                    Experiment.of(method, problem, sent),
                     seeds=(seed,),
                     budget=Budget(iterations=iterations),
                     record=Record(ratio=1.1),
@@ -244,21 +265,21 @@ def divergence(method: Method, family: FunctionClass, seed: int = 0) -> Divergen
 
 
 def _candidates(
-    method: Method, family: FunctionClass, seed: int
+    method: Method, functions: FunctionClass, potential: Potential | None, seed: int
 ) -> Iterator[tuple[Quadratic, Compressor | None]]:
     """Return the worst case of one step, then problems with curvatures mu and L only."""
     try:
-        worst = worst_instance(method, family, seed)
+        worst = worst_instance(method, functions, potential, seed)
         yield worst.problem, worst.compressor
     except Refusal:
         pass
-    sent, d = _fitting(method, family, 3)
-    clients, features = np.arange(family.n)[:, None], np.arange(d)[None, :]
+    sent, d = _fitting(method, functions, 3)
+    clients, features = np.arange(functions.n)[:, None], np.arange(d)[None, :]
     for steep in (
         (features == 0) + 0 * clients > 0,
         (clients + features) % 2 == 0,
         (clients == 0) & (features == 0),
     ):
-        curvatures = np.where(steep, family.L, family.mu)
+        curvatures = np.where(steep, functions.L, functions.mu)
         matrices = curvatures[:, :, None] * np.eye(d)
-        yield _posed(method, family, matrices, "extreme", seed), sent
+        yield _posed(method, functions, matrices, "extreme", seed), sent

@@ -3,24 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
+from bitbound.theory.card import Card
 from bitbound.theory.checks.compression import compressor_checks
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
-    unmet,
     worst_like,
     worst_quadratic,
 )
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.checks.whole_runs import RunsCheck, whole_runs
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.coverage import require_theorem
 from bitbound.theory.verdict import Verdict
 
@@ -93,10 +93,8 @@ class Examination:
 
 
 def examine(
-    entry: Card,
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
+    card: Card,
+    experiment: Experiment,
     *,
     rule: str | None = None,
     by_rule: bool = True,
@@ -110,8 +108,8 @@ def examine(
 
     Parameters
     ----------
-    entry, method, problem, compressor
-        The method with its parameters, and where it comes from.
+    card, experiment
+        The method with its parameters, problem and compressor, and where it comes from.
     rule : str, optional
         The rule of its parameters, also used on small problems.
     by_rule : bool
@@ -128,15 +126,15 @@ def examine(
     Refusal
         If method, problem and compressor do not fit each other, or for what ``strict`` says.
     """
-    setting = Setting.of(method, problem, compressor)
-    by_rule = by_rule and bool(entry.rules)
-    if strict and entry.theorems:
-        require_theorem(entry, method, setting)
+    method, setting = experiment.method, Setting.at(experiment)
+    by_rule = by_rule and bool(card.rules)
+    if strict and card.theorems:
+        require_theorem(card, method, setting)
     tell("soundness")
-    fitted = fitting_compressor(method, compressor, problem.d)
-    sound = (*soundness(method, problem, compressor), *compressor_checks(fitted, _small(fitted)))
+    fitted = experiment.compressor
+    sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
     found: list[Promised] = []
-    for theorem in entry.theorems:
+    for theorem in card.theorems:
         tell(theorem.title)
         conditions = theorem.conditions(method, setting)
         rate = theorem.rate(method, setting)
@@ -144,45 +142,46 @@ def examine(
             found.append(Promised(theorem, conditions, rate, ()))
             continue
         runs = whole_runs(
-            theorem, method, problem, compressor,
-            seeds=seeds, accuracy=accuracy, iterations=iterations,
-        )  # fmt: skip
-        steps = _steps(theorem, entry, method, problem, compressor, rule, by_rule)
+            theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
+        )
+        steps = _promised_steps(theorem, card, experiment, rule, by_rule)
         found.append(Promised(theorem, conditions, rate, (*steps, *runs.verdicts), runs))
-    if not any(promised.met for promised in found):
+    if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = _steps(None, entry, method, problem, compressor, rule, by_rule)
+        steps = _growing_steps(card.theorems[0], experiment)
         found.append(Promised(None, (), 1.0, tuple(steps)))
     return Examination(method, setting, sound, tuple(found))
 
 
-def _steps(
-    theorem: Theorem | None,
-    entry: Card,
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None,
-    rule: str | None,
-    by_rule: bool,
+def _promised_steps(
+    theorem: Theorem, card: Card, experiment: Experiment, rule: str | None, by_rule: bool
 ) -> Iterator[Verdict]:
-    """Check one step: along a run, at random states, and in the worst case."""
-    yield steps_along_a_run(theorem, method, problem, compressor)
-    if theorem is not None and by_rule:
-        fitted = fitting_compressor(method, compressor, problem.d)
-        small = Quadratic.random(3, _small(fitted), 1.0, problem.plain.constants.kappa)
+    """Check one step against a theorem: along a run, at random states, and in the worst case."""
+    yield steps_along_a_run(theorem, experiment)
+    if by_rule:
+        d = _small(experiment.compressor)
+        small = Quadratic.random(3, d, 1.0, experiment.problem.plain.constants.kappa)
+        given = experiment.compressor if card.method.needs.compressor else None
         try:
-            fewer = entry.parameters(small, compressor, rule)
+            fewer = Experiment.of(card.parameters(small, given, rule), small, given)
         except Refusal:  # such as a cohort larger than 3
             pass
         else:
-            if not unmet(theorem, fewer, Setting.of(fewer, small, compressor)):
-                yield steps_at_random_states(theorem, fewer, small, compressor)
+            if not theorem.unmet(fewer.method, Setting.at(fewer)):
+                yield steps_at_random_states(theorem, fewer)
     # What cannot be checked gives no verdict: a line that cannot fail would say nothing.
     with suppress(Refusal):
-        if theorem is not None and by_rule:
-            yield worst_quadratic(theorem, entry, rule)
+        if by_rule:
+            yield worst_quadratic(theorem, card, rule)
         else:
-            yield worst_like(method, problem, compressor, theorem=theorem)
+            yield worst_like(theorem, experiment)
+
+
+def _growing_steps(theorem: Theorem, experiment: Experiment) -> Iterator[Verdict]:
+    """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
+    yield steps_along_a_run(theorem, experiment, limit=1.0)
+    with suppress(Refusal):
+        yield worst_like(theorem, experiment, limit=1.0)
 
 
 def _small(compressor: Compressor) -> int:

@@ -18,90 +18,78 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.fit import fitting_compressor, fitting_view
-from bitbound.solvers.method import Every, Method
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.state import each, number_of_runs
-from bitbound.theory.checks.promise import simulated_world
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.card import Card
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
 from bitbound.theory.verdict import Verdict
 from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
 from bitbound.theory.worlds.probing import one_step
+from bitbound.theory.worlds.rest import fixed_point, invariants
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""
 
 
-def unmet(theorem: Theorem, method: Method, setting: Setting) -> tuple[Condition, ...]:
-    """Return the hypotheses of a theorem that fail."""
-    return tuple(c for c in theorem.conditions(method, setting) if not c.holds)
-
-
 def steps_along_a_run(
-    theorem: Theorem | None,
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
+    theorem: Theorem,
+    experiment: Experiment,
     *,
     seed: int = 0,
     steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
+    limit: float | None = None,
 ) -> Verdict:
     """Check E[Psi+]/Psi <= tau exactly, at states of a real run after so many iterations.
 
     States where Psi has fallen below 1e-16 of its start are left out: what is left is rounding.
-    Without a theorem the limit is 1.
+    ``limit`` takes the place of the factor that the theorem promises.
     """
-    view = fitting_view(method, problem)
-    channel, oracle = simulated_world(method, view, compressor, [seed])
+    method = experiment.method
+    channel, oracle = simulated_world(experiment, [seed])
     state = method.start(channel.template, oracle, channel)
-    period = method.schedule.iterations if isinstance(method.schedule, Every) else 1
     done, factors, exact = 0, [], True
-    first = one_step(method, problem, compressor, state).now
+    first = one_step(experiment, theorem, state).now
     for wanted in steps:
         while done < wanted:
-            for _ in range(period):
-                state = method.local_step(state, oracle, channel)
-            if isinstance(method.schedule, Every) or channel.coin(method.schedule.p).item():
-                state = method.communicate(state, oracle, channel)
+            state = theorem_step(method, state, oracle, channel)
             done += 1
-        step = one_step(method, problem, compressor, state)
+        step = one_step(experiment, theorem, state)
         if step.now < 1e-16 * first:
             break
         exact = exact and step.exact
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
-    limit = promised_factor(theorem, method, problem, compressor)
+    limit = theorem.rate(method, Setting.at(experiment)) if limit is None else limit
     return Verdict("one step along a run", float(np.max(factors)), limit, note)
 
 
 def steps_at_random_states(
-    theorem: Theorem | None,
-    method: Method,
-    problem: Quadratic,
-    compressor: Compressor | None = None,
-    *,
-    seed: int = 0,
-    states: int = 10,
+    theorem: Theorem, experiment: Experiment, *, seed: int = 0, states: int = 10
 ) -> Verdict:
     """Check E[Psi+]/Psi <= tau exactly, at random states of a small quadratic problem.
 
     The parts of a state deviate from the solution by very different amounts, some not at all.
     Cost: (size of a state)^2, since the states violate no invariant.
     """
-    view = fitting_view(method, problem)
-    units = unit_deviations(method.fixed_point(view))
-    allowed = valid_deviations(method.invariants(units, view), number_of_runs(units))
+    method, view = experiment.method, experiment.problem
+    star = fixed_point(method, view)
+    units = unit_deviations(star)
+    allowed = valid_deviations(invariants(method, units, view), number_of_runs(units))
     generator = np.random.default_rng(seed)
     factors, exact = [], True
     for number in range(states):
         weights = allowed.T @ np.exp(generator.normal(scale=3.0, size=len(allowed)))
         signs = generator.choice([-1.0, 1.0], size=allowed.shape[1])
         deviation = allowed @ (signs * weights if number % 2 else generator.normal(size=len(signs)))
-        state = each(partial(_combine, deviation), units, method.fixed_point(view))
-        step = one_step(method, problem, compressor, state)
+        state = each(partial(_combine, deviation), units, star)
+        step = one_step(experiment, theorem, state)
         exact = exact and step.exact
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
-    limit = promised_factor(theorem, method, problem, compressor)
+    limit = theorem.rate(method, Setting.at(experiment))
     return Verdict("one step at random states", float(np.max(factors)), limit, note)
 
 
@@ -112,18 +100,9 @@ def _combine(deviation: NDArray[np.float64], units: Any, star: Any) -> Any:
     return star + ((units - star) @ deviation)[:, :, None]
 
 
-def promised_factor(
-    theorem: Theorem | None, method: Method, problem: Any, compressor: Compressor | None = None
-) -> float:
-    """Return tau, or 1 without a theorem: what every Lyapunov function keeps."""
-    if theorem is None:
-        return 1.0
-    return theorem.rate(method, Setting.of(method, problem, compressor))
-
-
 def worst_quadratic(
     theorem: Theorem,
-    entry: Card,
+    card: Card,
     rule: str | None = None,
     *,
     sizes: Sequence[tuple[int, int]] = ((2, 2), (3, 2)),
@@ -142,19 +121,20 @@ def worst_quadratic(
     Refusal
         If the rule meets the theorem on none of these problems: then nothing is checked.
     """
-    need = entry.method.needs.compressor
+    need = card.method.needs.compressor
     chosen = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[need]
     ratios = []
     for (n, d), kappa in product(sizes, kappas):
         for problem in _quadratics(n, d, kappa, seed):
             try:
-                method = entry.parameters(problem, chosen, rule, **(options or {}))
+                method = card.parameters(problem, chosen, rule, **(options or {}))
             except Refusal:  # a rule without compression, or a cohort larger than n
                 continue
-            setting = Setting.of(method, problem, chosen)
-            if not unmet(theorem, method, setting):
+            experiment = Experiment.of(method, problem, chosen)
+            setting = Setting.at(experiment)
+            if not theorem.unmet(method, setting):
                 rate = theorem.rate(method, setting)
-                ratios.append(worst_case(method, problem, chosen) / rate)
+                ratios.append(worst_case(experiment, theorem) / rate)
     if not ratios:
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     note = "tight" if max(ratios) > 1 - TIGHT else ""
@@ -169,39 +149,34 @@ def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
 
 
 def worst_like(
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
-    *,
-    theorem: Theorem | None = None,
-    seed: int = 0,
+    theorem: Theorem, experiment: Experiment, *, seed: int = 0, limit: float | None = None
 ) -> Verdict:
     """Check the worst case over all states of small quadratics that are like a problem.
 
     For parameters that follow no rule: the quadratics have the problem's mu and L, at most 3
     clients, and a linear compressor with no more variance than the problem's, alone and averaged.
+    With a ``limit``, in the place of the promised factor, the hypotheses are not looked at.
 
     Raises
     ------
     Refusal
         If the parameters fit no small problem, such as one value for each of many clients.
     """
-    constants, n = problem.plain.constants, min(problem.n, 3)
-    fitted = fitting_compressor(method, compressor, problem.d)
+    method, n = experiment.method, min(experiment.n, 3)
+    constants = experiment.problem.plain.constants
     linear = [None] if method.needs.compressor is None else [Identity(), *_SMALL]
     values = []
     for d, small in product((2, 3), linear):
-        if small is not None and not _milder(method, small, d, n, fitted, problem):
+        if small is not None and not _milder(small, d, n, experiment):
             continue
         like = Quadratic.random(n, d, constants.mu, constants.L, seed=seed)
         try:
-            limit = 1.0
-            if theorem is not None:
-                setting = Setting.of(method, like, small)
-                if unmet(theorem, method, setting):
-                    continue
-                limit = theorem.rate(method, setting)
-            values.append(worst_case(method, like, small) / limit)
+            smaller = Experiment.of(method, like, small)
+            setting = Setting.at(smaller)
+            if limit is None and theorem.unmet(method, setting):
+                continue
+            promised = theorem.rate(method, setting) if limit is None else limit
+            values.append(worst_case(smaller, theorem) / promised)
         except (Refusal, ValueError):  # such as one parameter for each of more clients
             continue
     if not values:
@@ -212,15 +187,14 @@ def worst_like(
 _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))
 
 
-def _milder(
-    method: Method, small: Compressor, d: int, n: int, fitted: Compressor, problem: Any
-) -> bool:
+def _milder(small: Compressor, d: int, n: int, experiment: Experiment) -> bool:
     """Whether a compressor of a small problem is covered by the one of the problem."""
+    fitted = experiment.compressor
     try:
-        if method.needs.compressor == "contractive":
-            return small.alpha(d) >= fitted.alpha(problem.d)
-        return small.omega(d) <= fitted.omega(problem.d) and small.omega_av(
+        if experiment.method.needs.compressor == "contractive":
+            return small.alpha(d) >= fitted.alpha(experiment.d)
+        return small.omega(d) <= fitted.omega(experiment.d) and small.omega_av(
             d, n
-        ) <= fitted.omega_av(problem.d, problem.n)
+        ) <= fitted.omega_av(experiment.d, experiment.n)
     except Refusal:
         return False

@@ -13,16 +13,17 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor, fitting_view
-from bitbound.solvers.method import Every, Gap, Method, WithProbability
-from bitbound.solvers.runs.engine import value
+from bitbound.solvers.experiment import Experiment, fitted_view
+from bitbound.solvers.method import Every, WithProbability
 from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.theorem import Setting, Theorem
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.potential import Gap, Potential, value
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
 from bitbound.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.rest import fixed_point
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,7 @@ class Promise:
         return self.bits_to(accuracy) / 32
 
 
-def promise(
-    theorem: Theorem, method: Method, problem: Any, compressor: Compressor | None = None
-) -> Promise:
+def promise(theorem: Theorem, experiment: Experiment) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
 
     Raises
@@ -97,39 +96,39 @@ def promise(
     Refusal
         If a hypothesis of the theorem fails; it is named with both sides.
     """
-    setting = Setting.of(method, problem, compressor)
-    for condition in theorem.conditions(method, setting):
-        if not condition.holds:
-            raise Refusal(
-                f"{theorem.title} promises nothing here: {condition.statement} fails with "
-                f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
-            )
-    view = fitting_view(method, problem)
-    channel, oracle = simulated_world(method, view, compressor)
+    method, setting = experiment.method, Setting.at(experiment)
+    for condition in theorem.unmet(method, setting):
+        raise Refusal(
+            f"{theorem.title} promises nothing here: {condition.statement} fails with "
+            f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
+        )
+    view = experiment.problem
+    channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
-    psi = float(value(method.lyapunov(state, method.fixed_point(view), oracle), view)[0])
-    cost = round_cost(method, problem, compressor)
+    terms = theorem.lyapunov(method, state, fixed_point(method, view), setting, oracle)
+    psi = float(value(terms, view)[0])
+    cost = round_cost(experiment)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
-    start = accuracy_constant(method, view) * psi
+    start = accuracy_constant(theorem, experiment) * psi
     return Promise(theorem.rate(method, setting), start, steps, cost)
 
 
-def round_cost(method: Method, problem: Any, compressor: Compressor | None = None) -> RoundCost:
+def round_cost(experiment: Experiment) -> RoundCost:
     """Count the mean bits of a round on the channel; coins are enumerated, not sampled.
 
     The clients that a cohort or mask chooses do not change the total, so one draw is enough.
     """
-    view = fitting_view(method, problem)
-    channel, oracle = simulated_world(method, view, compressor)
+    method = experiment.method
+    channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
 
     def spend(world: _CoinChannel) -> np.ndarray[Any, np.dtype[np.float64]]:
         method.communicate(state, oracle, world)
         ledger = world.inner.ledger
-        return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0]]) / view.n
+        return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0]]) / experiment.n
 
     def fresh(script: Sequence[int]) -> _CoinChannel:
-        return _CoinChannel(simulated_world(method, view, compressor)[0], script)
+        return _CoinChannel(simulated_world(experiment)[0], script)
 
     up, down = sum(probability * bits for probability, bits in outcomes(spend, fresh))
     schedule = method.schedule
@@ -137,20 +136,22 @@ def round_cost(method: Method, problem: Any, compressor: Compressor | None = Non
     return RoundCost(float(up), float(down), float(iterations))
 
 
-def accuracy_constant(method: Method, view: Any) -> float:
+def accuracy_constant(potential: Potential, experiment: Experiment) -> float:
     """Return the smallest known c with f(x) - f* <= c Psi at the model x of every state.
 
     A Lyapunov function with a term w (f(x) - f*) at the model gives 1/w. One of squares bounds
     w |x - x*|^2, with w = 1/(a P^+ a') for the matrix P of Psi and the row a of the model in the
     client space; smoothness gives c = L_f/(2 w).
     """
-    ones = np.ones((view.n, 1, 1))
-    small = fitting_view(method, Quadratic.from_arrays(ones, ones[:, 0], name="unit", seed=0))
-    units = unit_deviations(method.fixed_point(small))
+    method, setting = experiment.method, Setting.at(experiment)
+    ones = np.ones((experiment.n, 1, 1))
+    small = fitted_view(method, Quadratic.from_arrays(ones, ones[:, 0], name="unit", seed=0))
+    star = fixed_point(method, small)
+    units = unit_deviations(star)
     runs = number_of_runs(units)
     oracle = Oracle(small, np.arange(runs), Ledger(runs))
     model = method.model(units)
-    terms = method.lyapunov(units, method.fixed_point(small), oracle)
+    terms = potential.lyapunov(method, units, star, setting, oracle)
     gaps = [
         term.weight for term in terms if isinstance(term, Gap) and np.array_equal(term.point, model)
     ]
@@ -158,8 +159,9 @@ def accuracy_constant(method: Method, view: Any) -> float:
         return 1 / sum(gaps)
     squares = tuple(term for term in terms if not isinstance(term, Gap))
     matrix = lyapunov_matrix(squares, np.zeros((1, 1)), np.zeros((1, 1, 1)))
-    row = np.broadcast_to(model[0, 0] - small.x_star[0], runs)
-    smoothness = view.constants.L_f + view.constants.ridge
+    row = np.broadcast_to(model[0, 0] - small.x_star[0, 0], runs)
+    constants = experiment.problem.constants
+    smoothness = constants.L_f + constants.ridge
     return float(smoothness / 2 * row @ np.linalg.pinv(matrix, hermitian=True) @ row)
 
 
@@ -175,18 +177,3 @@ class _CoinChannel(Scripted):
         self.client_coins = inner.client_coins  # type: ignore[method-assign]
         self.cohort = inner.cohort  # type: ignore[method-assign]
         self.ownership = inner.ownership  # type: ignore[method-assign]
-
-
-def simulated_world(
-    method: Method,
-    view: Any,
-    compressor: Compressor | None = None,
-    seeds: Sequence[int] = (0,),
-    wire: bool = False,
-) -> tuple[Channel, Oracle]:
-    """Return channel and gradients of the simulation, to take single steps with."""
-    fitted = fitting_compressor(method, compressor, view.d)
-    runs, ledger = np.arange(len(seeds)), Ledger(len(seeds))
-    origin = np.zeros((1, view.d, len(seeds)))
-    channel = Channel(view.n, fitted, runs, Streams(seeds), ledger, origin, wire)
-    return channel, Oracle(view, runs, ledger)

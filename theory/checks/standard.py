@@ -12,8 +12,10 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.experiment import Experiment
+from bitbound.theory.card import Card
 from bitbound.theory.checks.examination import Examination, Promised, examine
-from bitbound.theory.theorem import Card, Condition
+from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.verdict import Verdict
 
@@ -73,10 +75,10 @@ class TheoremRow:
 def tasks() -> list[tuple[Card, str, str | None, str]]:
     """Return what is examined: method, rule, compressor, family."""
     return [
-        (entry, rule, selector, family)
-        for entry in METHODS.values()
-        for rule in entry.rules
-        for selector in COMPRESSORS[entry.method.needs.compressor]
+        (card, rule, selector, family)
+        for card in METHODS.values()
+        for rule in card.rules
+        for selector in COMPRESSORS[card.method.needs.compressor]
         for family in standard_problems()
     ]
 
@@ -87,9 +89,9 @@ def rows(seeds: int = 5, accuracy: float = 1e-6) -> Iterator[list[TheoremRow]]:
     A rule that does not serve a compressor, or follows no theorem, has no rows.
     """
     problems = standard_problems()
-    for entry, rule, selector, family in tasks():
+    for card, rule, selector, family in tasks():
         chosen = compressor(selector) if selector else None
-        found = _examined(entry, rule, chosen, problems[family], seeds, accuracy)
+        found = _examined(card, rule, chosen, problems[family], seeds, accuracy)
         if found is None:
             yield []
             continue
@@ -101,14 +103,19 @@ def rows(seeds: int = 5, accuracy: float = 1e-6) -> Iterator[list[TheoremRow]]:
 
 
 def _examined(
-    entry: Card, rule: str, chosen: Compressor | None, problem: Any, seeds: int, accuracy: float
+    card: Card, rule: str, chosen: Compressor | None, problem: Any, seeds: int, accuracy: float
 ) -> Examination | None:
     try:
-        method = entry.parameters(problem, chosen, rule)
+        method = card.parameters(problem, chosen, rule)
     except Refusal:
         return None
     return examine(
-        entry, method, problem, chosen, rule=rule, seeds=seeds, accuracy=accuracy, iterations=5000
+        card,
+        Experiment.of(method, problem, chosen),
+        rule=rule,
+        seeds=seeds,
+        accuracy=accuracy,
+        iterations=5000,
     )
 
 

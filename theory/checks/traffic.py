@@ -6,45 +6,37 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_view
-from bitbound.solvers.method import Method
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Every
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel, Oracle
-from bitbound.theory.checks.promise import simulated_world
-from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, paced, size, walk
 from bitbound.theory.verdict import Verdict
 
+_PACE = Every(5)
+"""Local steps between the rounds that are weighed."""
 
-def accounts(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
-) -> Verdict:
+
+def accounts(experiment: Experiment, seed: int = 0) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
     Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
     outside the cohort that was drawn send nothing. The value is the number of bits and gradients
     that the ledger misses or has too many, and of whatever else is wrong.
     """
-    view = fitting_view(method, problem)
-    channel, oracle = simulated_world(method, view, compressor, [seed])
-    scales, counter = _Scales(channel), _Counter(oracle)
-    state = method.start(channel.template, counter, scales)
-    for _ in range(3):
-        for _ in range(5):
-            state = method.local_step(state, counter, scales)
-        state = method.communicate(state, counter, scales)
+    channel, oracle = simulated_world(experiment, [seed])
+    scales, counter = _Scales(paced(channel, _PACE)), _Counter(oracle)
+    state = _rounds(experiment, counter, scales)
     ledger = channel.ledger
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
     missing = max(0, scales.least - up, up - scales.most)
     missing += abs(int(ledger.downlink_bits[0]) - scales.down) + abs(gradients - counter.counted)
     missing += scales.strangers
     note = "" if scales.down else "the server answers nothing"
-    wired, oracle = simulated_world(method, view, compressor, [seed], wire=True)
-    received = method.start(wired.template, oracle, wired)
-    for _ in range(3):
-        for _ in range(5):
-            received = method.local_step(received, oracle, wired)
-        received = method.communicate(received, oracle, wired)
+    wired, oracle = simulated_world(experiment, [seed], wire=True)
+    received = _rounds(experiment, oracle, paced(wired, _PACE))
     agrees = difference(received, state) <= 1e-4 * (1 + size(state))
     if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
         missing += 1
@@ -52,19 +44,26 @@ def accounts(
     return Verdict("bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note)
 
 
-def unsent(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
-) -> Verdict:
+def _rounds(experiment: Experiment, oracle: Any, channel: Any) -> Any:
+    """Return the state after three rounds."""
+    method = experiment.method
+    state = method.start(channel.template, oracle, channel)
+    for iteration in range(1, 3 * _PACE.iterations + 1):
+        state, _ = advance(method, state, oracle, channel, iteration)
+    return state
+
+
+def unsent(experiment: Experiment, seed: int = 0) -> Verdict:
     """Check that nothing passes from a client to the others or the server without a message.
 
     The state and the gradients of the last client are changed while all messages that the server
     receives stay as they were: neither what the server sends and holds nor the state of another
     client may change.
     """
-    view = fitting_view(method, problem)
+    view = experiment.problem
     if view.n == 1:
         return Verdict("nothing passes unsent", 0.0, EXACT, "one client")
-    *_, (state, _, _) = walk(method, view, compressor, seed)
+    *_, (state, _, _) = walk(experiment, seed)
     generator = np.random.default_rng(seed)
     last = np.arange(view.n)[:, None, None] == view.n - 1
     noise, other = generator.standard_normal((2, view.n, view.d, RUNS)) * last
@@ -75,9 +74,9 @@ def unsent(
     tape = _Tape()
     after = []
     for start, secret in ((state, 0 * noise), (each(change, state), other)):
-        channel, oracle = simulated_world(method, view, compressor, range(seed, seed + RUNS))
-        server, client = _Replay(channel, tape.rewound()), _Secret(oracle, secret)
-        after.append(method.communicate(method.local_step(start, client, server), client, server))
+        channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
+        server = _Replay(paced(channel, Every()), tape.rewound())
+        after.append(advance(experiment.method, start, _Secret(oracle, secret), server)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
     worst = max(difference(*others), tape.difference)
     return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT)

@@ -1,16 +1,19 @@
 """A few steps of a method by hand, and how far two states are apart."""
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Every, Method
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import each
-from bitbound.theory.checks.promise import simulated_world
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
 
 EXACT = 1e-9
 """What rounding may do to a relation that is exact, relative to the largest number of the state."""
@@ -18,24 +21,46 @@ EXACT = 1e-9
 STEPS, RUNS = 12, 3
 
 
+@dataclass(frozen=True)
+class PacedChannel(Channel):
+    """The simulated network at another pace: all runs communicate together.
+
+    ``pace`` takes the place of the schedule of the method; without it, methods that communicate at
+    random do so with probability 1/2.
+    """
+
+    pace: Schedule | None = None
+
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+        """Say whether the runs communicate after an iteration, counted from 1: (R,), all alike."""
+        schedule = self.pace or schedule
+        if isinstance(schedule, Every):
+            return super().talking(schedule, iteration)
+        talks = self.streams.uniform("round", self.runs[:1], (1, 1)).item() < 0.5
+        return np.full(len(self.runs), talks)
+
+
+def paced(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
+    """Return a channel with another pace."""
+    return PacedChannel(
+        **{field.name: getattr(channel, field.name) for field in fields(channel)}, pace=pace
+    )
+
+
 def walk(
-    method: Method, view: Any, compressor: Compressor | None, seed: int, start: Any = None
+    experiment: Experiment, seed: int, start: Any = None
 ) -> Iterator[tuple[Any, Any, tuple[Any, Any]]]:
-    """Return the states of some runs with the gradients, and each state before with its copy.
+    """Yield the states of some runs with the gradients, and each state before with its copy.
 
     Methods that communicate at random do so with probability 1/2 here.
     """
-    channel, oracle = simulated_world(method, view, compressor, range(seed, seed + RUNS))
+    method = experiment.method
+    simulated, oracle = simulated_world(experiment, range(seed, seed + RUNS))
+    channel = paced(simulated)
     state = method.start(channel.template, oracle, channel) if start is None else start
     for iteration in range(1, STEPS + 1):
         before, copied = state, each(np.copy, state)
-        state = method.local_step(state, oracle, channel)
-        if isinstance(method.schedule, Every):
-            talks = iteration % method.schedule.iterations == 0
-        else:
-            talks = channel.streams.uniform("round", channel.runs[:1], (1, 1)).item() < 0.5
-        if talks:
-            state = method.communicate(state, oracle, channel)
+        state, _ = advance(method, state, oracle, channel, iteration)
         yield state, oracle, (before, copied)
 
 

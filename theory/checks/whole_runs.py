@@ -3,20 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Every, Method
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.checks.compression import DEVIATIONS
 from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
+from bitbound.theory.theorems.coverage import recorded
 from bitbound.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6
@@ -60,9 +61,7 @@ class RunsCheck:
 
 def whole_runs(
     theorem: Theorem,
-    method: Method,
-    problem: Any,
-    compressor: Compressor | None = None,
+    experiment: Experiment,
     *,
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
@@ -78,12 +77,18 @@ def whole_runs(
     Refusal
         If a hypothesis of the theorem fails.
     """
-    promised = promise(theorem, method, problem, compressor)
+    promised = promise(theorem, experiment)
     budget = Budget(gap=accuracy, iterations=iterations)
     trace = simulate(
-        method, problem, compressor, seeds=seeds, budget=budget, record=Record(ratio=1.02)
+        experiment,
+        seeds=seeds,
+        budget=budget,
+        record=Record(ratio=1.02),
+        potential=recorded(theorem, Setting.at(experiment)),
     )
-    steps = trace.columns["rounds" if isinstance(method.schedule, Every) else "iteration"]
+    steps = trace.columns[
+        "rounds" if isinstance(experiment.method.schedule, Every) else "iteration"
+    ]
     logs = _log_lyapunov(trace)
     finite = np.where(np.isnan(logs), np.inf, logs - steps * np.log(promised.rate))
     last = np.flatnonzero(np.diff(trace.columns["run"], append=-1))

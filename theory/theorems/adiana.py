@@ -6,8 +6,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.methods.adiana import ADIANA
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.data.problems.problem import Constants
+from bitbound.solvers.method import Gradients, Method
+from bitbound.solvers.methods.adiana import ADIANA, State
+from bitbound.solvers.methods.agd import AGD
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 Variant = Literal["I", "II"]
 Values = NDArray[np.float64]
@@ -25,7 +32,10 @@ class Acceleration(Theorem):
 
     then tau = 1 - min{1 - beta, theta_1/(2 c), p theta_1/(2 theta_2 + theta_1), alpha/4} with c = 1
     (I) or c = 1 - theta_2 - theta_1/2 (II). If theta_2 = 0 then omega_av = 0, w and the shifts have
-    no influence, and tau = 1 - min{1 - beta, theta_1}. Proved with these weights; it covers the
+    no influence, and tau = 1 - min{1 - beta, theta_1}. Psi = (theta_1/(2 gamma beta)) |z - x*|^2
+    + c (f(y) - f*) + ((theta_2 + theta_1/2)/p) (f(w) - f*) + nu (1/n) sum_i |h_i - grad f_i(w)|^2
+    with nu = 6 eta omega_av/alpha (I) or 8 eta omega_av/alpha (II); without the term of w if
+    theta_2 = 0. Proved here with these weights; it covers the
     parameters of Li et al., arXiv:2002.11364, and of He, Huang, Yuan, arXiv:2305.16297.
     """
 
@@ -33,14 +43,13 @@ class Acceleration(Theorem):
     title = "ADIANA, variants I and II"
 
     def conditions(self, m: ADIANA, setting: Setting) -> tuple[Condition, ...]:
-        chi, moves = m.eta * m.omega_av * setting.L, m.p / m.alpha
+        chi, moves = m.eta * setting.omega_av * setting.L, m.p / m.alpha
         first = m.variant == "I"
         b = (24 if first else 32) * chi * moves * (1 + 2 * moves)
         noise = (3 if first else 4) * chi + b
         common = (
             Condition("0 < alpha", 0.0, m.alpha, strict=True),
             Condition("alpha <= 1/(1 + omega)", m.alpha, 1 / (1 + setting.omega)),
-            Condition("omega_av of the compressor <= omega_av", setting.omega_av, m.omega_av),
             Condition("0 < p", 0.0, m.p, strict=True),
             Condition("p <= 1", m.p, 1.0),
             Condition("0 < eta", 0.0, m.eta, strict=True),
@@ -67,6 +76,19 @@ class Acceleration(Theorem):
             Condition("theta_2 + theta_1/2 < 1", m.theta_2 + m.theta_1 / 2, 1.0, strict=True),
         )
 
+    def lyapunov(
+        self, m: ADIANA, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        first = m.variant == "I"
+        reference = m.theta_2 + m.theta_1 / 2 if m.theta_2 else 0.0
+        shifts = (6 if first else 8) * m.eta * setting.omega_av / m.alpha
+        return (
+            Squares(m.theta_1 / (2 * m.gamma * m.beta), s.z - star.z),
+            Gap(1.0 if first else 1 - reference, s.y),
+            Gap(reference / m.p, s.w),
+            Squares(shifts / setting.n, s.h - s.gradient),
+        )
+
     def rate(self, m: ADIANA, setting: Setting) -> float:
         if m.theta_2 == 0:
             return 1 - min(1 - m.beta, m.theta_1)
@@ -75,7 +97,7 @@ class Acceleration(Theorem):
         return 1 - min(1 - m.beta, m.theta_1 / (2 * weight), reference, m.alpha / 4)
 
 
-def paper(setting: Setting, variant: Variant = "I") -> ADIANA:
+def _paper(setting: Setting, variant: Variant = "I") -> ADIANA:
     """Return the original parameters, arXiv:2002.11364, with n/omega written as 1/omega_av.
 
     alpha = 1/(1 + omega), theta_2 = 1/2, p = min{1, max{1, sqrt(n/(32 omega)) - 1}/(2(1 + omega))},
@@ -92,7 +114,7 @@ def paper(setting: Setting, variant: Variant = "I") -> ADIANA:
     return _with_shifts(setting, variant, theta_1, 0.5, eta, gamma, p)
 
 
-def refined(setting: Setting, variant: Variant = "I") -> ADIANA:
+def _refined(setting: Setting, variant: Variant = "I") -> ADIANA:
     """Return the parameters of He, Huang, Yuan, arXiv:2305.16297, n/omega written as 1/omega_av.
 
     theta_1 = 1/(3 sqrt(kappa)), theta_2 = 1/(3 sqrt(n) + 3 n/omega), p = alpha = 1/(1 + omega),
@@ -107,7 +129,7 @@ def refined(setting: Setting, variant: Variant = "I") -> ADIANA:
     return _with_shifts(setting, variant, theta_1, omega_av / scale, eta, gamma, p)
 
 
-def best(setting: Setting, variant: Variant = "I") -> ADIANA:
+def _best(setting: Setting, variant: Variant = "I") -> ADIANA:
     """Return the parameters with the smallest factor of the theorem.
 
     p, theta_1 and theta_2 are searched on a grid that is refined around its best point, with
@@ -173,9 +195,30 @@ def _with_shifts(
         alpha=1 / (1 + setting.omega),
         beta=1 - gamma * setting.mu,
         p=p,
-        omega_av=setting.omega_av,
         variant=variant,
     )
 
 
-CARD = Card(ADIANA, (Acceleration(),), {"paper": paper, "refined": refined, "best": best})
+def _accelerated(c: Constants, n: int) -> tuple[Method, Method]:
+    """Without compression and w, and with the right step sizes: accelerated gradient descent."""
+    q = math.sqrt(c.mu / c.L_f)
+    return ADIANA(
+        theta_1=q / (1 + q), theta_2=0.0, eta=1 / c.L_f, gamma=1 / math.sqrt(c.mu * c.L_f),
+        alpha=0.7, beta=1 - q, p=0.4,
+    ), AGD(1 / c.L_f, q)  # fmt: skip
+
+
+CARD = Card(
+    ADIANA,
+    label="ADIANA",
+    theorems=(Acceleration(),),
+    rules={"paper": _paper, "refined": _refined, "best": _best},
+    orders=Orders.of(  # the refined analysis of arXiv:2305.16297
+        "(1 + omega/sqrt(n))*sqrt(kappa) + omega", "(1 + d/sqrt(n))*sqrt(kappa) + d"
+    ),
+    bill=lambda m, n, vector, message: (2 * message, vector),
+    identities=(_accelerated,),
+    roles={"eta": Role.STEP_SIZE, "p": Role.PROBABILITY, "beta": Role.MOMENTUM},
+    colour="#0072B2",
+    marker="s",
+)

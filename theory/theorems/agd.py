@@ -2,14 +2,21 @@
 
 import math
 
-from bitbound.solvers.methods.agd import AGD
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.agd import AGD, State
+from bitbound.theory.bill import uncompressed_both_ways
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class Accelerated(Theorem):
     """AGD with constant momentum contracts by 1 - q for gamma <= 1/L_f and q <= sqrt(gamma mu).
 
-    f is mu-strongly convex and L_f-smooth. Classical (Nesterov, "Lectures on convex optimization",
+    Psi = f(x) - f* + (q^2/(2 gamma)) |z - x*|^2 with z = y + (y - x)/q, per round; f is
+    mu-strongly convex and L_f-smooth. Classical (Nesterov, "Lectures on convex optimization",
     Springer 2018, Section 2.2).
     """
 
@@ -24,14 +31,30 @@ class Accelerated(Theorem):
             Condition("q <= sqrt(gamma mu)", m.q, math.sqrt(m.gamma * setting.mu)),
         )
 
+    def lyapunov(
+        self, m: AGD, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        z = s.y + (s.y - s.x) / m.q
+        return Gap(1.0, s.x), Squares(m.q**2 / (2 * m.gamma), z - star.x)
+
     def rate(self, m: AGD, setting: Setting) -> float:
         return 1 - m.q
 
 
-def classical(setting: Setting) -> AGD:
+def _classical(setting: Setting) -> AGD:
     """Gamma = 1/L_f, q = sqrt(mu/L_f)."""
     L_f = setting.constants.L_f
     return AGD(gamma=1 / L_f, q=math.sqrt(setting.mu / L_f))
 
 
-CARD = Card(AGD, (Accelerated(),), {"classical": classical})
+CARD = Card(
+    AGD,
+    label="AGD",
+    theorems=(Accelerated(),),
+    rules={"classical": _classical},
+    orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
+    bill=uncompressed_both_ways,
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#666666",
+    marker="8",
+)

@@ -1,70 +1,140 @@
-"""All methods by name, each with its theorems and parameter rules."""
+"""All methods by name: a view of their cards.
 
+A method of the package is added by its card's line in ``_CARDS``. The cards of other packages are
+found through the entry point group ``bitbound.methods``, each entry being a :class:`Card`.
+"""
+
+import warnings
 from difflib import get_close_matches
+from importlib.metadata import entry_points
 from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
-from bitbound.theory.theorem import Card
+from bitbound.theory.card import Card, Tuning
 from bitbound.theory.theorems import (
     adiana,
     agd,
+    celgc,
+    clipped_minibatch_sgd,
+    clipped_scaffold,
+    clipped_sgd,
     compressed_scaffnew,
     dasha,
     diana,
     ef21,
+    episode,
+    episode_plus_plus,
     fedcomgate,
     five_gcs_cc,
     gd,
     gradskip,
     locodl,
     marina,
+    momentum_clipping,
+    naive_parallel_clip,
+    normalised_gd,
     scaffnew,
     scaffold,
     tamuna,
 )
-from bitbound.theory.theorems.clipping import CLASSES
+
+GROUP = "bitbound.methods"
+"""The entry points of other packages."""
+
+_CARDS: tuple[Card, ...] = (
+    locodl.CARD,
+    adiana.CARD,
+    diana.CARD,
+    five_gcs_cc.CARD,
+    compressed_scaffnew.CARD,
+    gradskip.CARD,
+    scaffold.CARD,
+    tamuna.CARD,
+    scaffnew.CARD,
+    fedcomgate.CARD,
+    ef21.CARD,
+    marina.CARD,
+    dasha.CARD,
+    agd.CARD,
+    gd.CARD,
+    episode.CARD,
+    episode_plus_plus.CARD,
+    celgc.CARD,
+    clipped_scaffold.CARD,
+    naive_parallel_clip.CARD,
+    clipped_minibatch_sgd.CARD,
+    clipped_sgd.CARD,
+    normalised_gd.CARD,
+    momentum_clipping.CARD,
+)
+
+
+def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
+    """Return the cards of other packages; one that cannot be used is told and left out.
+
+    ``taken`` are names of methods that another card has already.
+    """
+    found: list[Card] = []
+    for point in entry_points(group=GROUP):
+        where = f"the entry point {point.name} = {point.value}"
+        try:
+            card = point.load()
+        except Exception as error:  # whatever another package does wrong must not break this one
+            warnings.warn(f"{where} cannot be loaded and is left out: {error}", stacklevel=2)
+            continue
+        if not isinstance(card, Card):
+            warnings.warn(f"{where} is no Card and is left out", stacklevel=2)
+        elif card.name in taken | {other.name for other in found}:
+            warnings.warn(f"{where}: a method {card.name!r} is there already", stacklevel=2)
+        else:
+            found.append(card)
+    return tuple(found)
+
+
+CARDS: dict[str, Card] = {
+    card.name: card for card in (*_CARDS, *other_cards(frozenset(card.name for card in _CARDS)))
+}
+"""Every method by name, in the order of a legend."""
 
 METHODS: dict[str, Card] = {
-    entry.method.name: entry
-    for entry in (
-        gd.CARD,
-        agd.CARD,
-        diana.CARD,
-        adiana.CARD,
-        ef21.CARD,
-        marina.CARD,
-        dasha.CARD,
-        five_gcs_cc.CARD,
-        locodl.CARD,
-        scaffnew.CARD,
-        compressed_scaffnew.CARD,
-        tamuna.CARD,
-        gradskip.CARD,
-        scaffold.CARD,
-        fedcomgate.CARD,
-    )
+    name: card for name, card in CARDS.items() if card.method.needs.strongly_convex
 }
 """The methods for strongly convex problems by name."""
 
+CLIPPING: dict[str, Card] = {name: card for name, card in CARDS.items() if name not in METHODS}
+"""The methods for (L0, L1)-smooth problems by name; their parameters must be given."""
 
-def method_entry(name: str) -> Card:
-    """Return a method's entry by name; that of a clipping method has neither theorems nor rules.
+TUNINGS: dict[str, Tuning] = {
+    tuning.name: tuning
+    for tuning in sorted(
+        (tuning for card in CARDS.values() for tuning in card.tunings),
+        key=lambda tuning: (not tuning.federated, not tuning.clips),
+    )
+}
+"""Ways to make them, by name: federated and clipped, federated and not clipped, on one machine."""
+
+
+def card_named(name: str) -> Card:
+    """Return the card of a method by its name.
 
     Raises
     ------
     Refusal
         If no method has this name.
     """
-    if name in METHODS:
-        return METHODS[name]
-    if name in CLASSES:
-        return Card(CLASSES[name], (), {})
-    names = [*METHODS, *CLASSES]
-    near = get_close_matches(name, names, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(names)}"
+    if name in CARDS:
+        return CARDS[name]
+    near = get_close_matches(name, CARDS, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(CARDS)}"
     raise Refusal(f"the method {name!r} is unknown; {hint}")
+
+
+def card_of(method: Method) -> Card:
+    """Return the card of a method, or an empty one for a class that is not in the catalogue."""
+    found = CARDS.get(method.name)
+    return found if found and type(method) is found.method else Card(type(method))
 
 
 def parameters(
@@ -74,5 +144,12 @@ def parameters(
     rule: str | None = None,
     **options: Any,
 ) -> Method:
-    """Make a method with parameters from theory; see :meth:`Entry.parameters`."""
-    return method_entry(name).parameters(problem, compressor, rule, **options)
+    """Make a method with parameters from theory; see :meth:`Card.parameters`.
+
+    Examples
+    --------
+    >>> from bitbound import Quadratic
+    >>> parameters("gd", Quadratic.random(3, 4, mu=1.0, L=10.0), rule="optimal").name
+    'gd'
+    """
+    return card_named(name).parameters(problem, compressor, rule, **options)

@@ -3,14 +3,11 @@
 Sources: EPISODE (ICLR 2023), Table 1 and Remark 2; EPISODE++ (NeurIPS 2023), its talk slides.
 Table entries are orders: no absolute constants.
 """
-# ruff: noqa: E741  (I is the papers' symbol)
 
 import math
 from dataclasses import dataclass
 
-from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.episode import Relaxed
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
 
 
 @dataclass(frozen=True)
@@ -126,34 +123,6 @@ def minibatch_lower_bound(Delta: float, L0: float, L1: float, M: float, epsilon:
     eps^2 <= sqrt(3) Delta L0/8, on the worst of three instances, whatever step size and threshold.
     """
     return Delta * L1 * M / (16 * epsilon**2 * (1 + math.log(L1 * M / L0)))
-
-
-@dataclass(frozen=True)
-class ClippedGD:
-    """Deterministic clipped GD on an (L0, L1)-smooth f: f decreases by s|grad f|^2/2 per step.
-
-    s = min(eta, gamma/|grad f|). Proof: Lemma 5 of EPISODE with A L0 s <= 1/2 and
-    B L1 s|grad f| <= 1/2.
-    """
-
-    C: float = 1.0
-
-    def conditions(self, L0: float, L1: float, eta: float, gamma: float) -> tuple[Condition, ...]:
-        """Return the hypotheses, evaluated."""
-        A, B = factor_A(self.C), factor_B(self.C)
-        return (
-            Condition("eta <= 1/(2 A L0)", eta, _over(1.0, 2 * A * L0)),
-            Condition("gamma <= 1/(2 B L1)", gamma, _over(1.0, 2 * B * L1)),
-            Condition("gamma <= C/L1", gamma, _over(self.C, L1)),
-        )
-
-    def decrease(self, eta: float, gamma: float, slope: float) -> float:
-        """Return the least decrease of f in one step from a point with |grad f| = slope."""
-        return min(eta * slope**2, gamma * slope) / 2
-
-    def iterations(self, Delta: float, eta: float, gamma: float, epsilon: float) -> float:
-        """Return the largest number of iterates with |grad f| > epsilon."""
-        return 2 * Delta * max(1 / (eta * epsilon**2), 1 / (gamma * epsilon))
 
 
 def _over(numerator: float, denominator: float) -> float:

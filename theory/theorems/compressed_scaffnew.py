@@ -2,10 +2,16 @@
 
 import math
 
+from bitbound.solvers.method import Gradients
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.solvers.world.ownership import check_owners
+from bitbound.theory.card import Card, Role
 from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.orders import LOCAL_REALS, Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.scaffnew import step_conditions
 
 
@@ -27,7 +33,9 @@ class MaskedAveraging(Theorem):
     """CompressedScaffnew of arXiv:2210.13277; tight.
 
     If 0 < gamma < 2/L and 0 < eta <= nu = n (s - 1)/(s (n - 1)), then
-    tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 eta (s - 1)/(n - 1)}.
+    tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 eta (s - 1)/(n - 1)} for Psi =
+    (1/gamma) sum_i |x_i - x*|^2 + (gamma/(p^2 eta)) ((n - 1)/(s - 1)) sum_i |h_i - h_i*|^2 with
+    h_i* = grad f_i(x*).
     """
 
     method = CompressedScaffnew
@@ -42,6 +50,17 @@ class MaskedAveraging(Theorem):
             Condition("0 < eta", 0.0, m.eta, strict=True),
             Condition("eta <= n (s - 1)/(s (n - 1))", m.eta, primal_gain(setting.n, m.s)),
         )
+
+    def lyapunov(
+        self,
+        m: CompressedScaffnew,
+        s: State,
+        star: State,
+        setting: ClassConstants,
+        problem: Gradients,
+    ) -> Terms:
+        dual = m.gamma / (m.p**2 * m.eta * dual_gain(setting.n, m.s))
+        return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.h - star.h)
 
     def rate(self, m: CompressedScaffnew, setting: Setting) -> float:
         gradient = gradient_step_factor(m.gamma, setting.mu, setting.L)
@@ -69,7 +88,7 @@ def fewest_bits(setting: Setting, largest: int) -> int:
     return min(range(2, largest + 1), key=uplink)
 
 
-def paper(setting: Setting, s: int = 2) -> CompressedScaffnew:
+def published_masks(setting: Setting, s: int = 2) -> CompressedScaffnew:
     """Gamma = 1/L, eta = nu, p = min{1, sqrt(n/(s kappa))}.
 
     s is open and 2 by default, as in the figures of the LoCoDL paper.
@@ -79,7 +98,7 @@ def paper(setting: Setting, s: int = 2) -> CompressedScaffnew:
     return CompressedScaffnew(gamma=1 / setting.L, p=p, eta=primal_gain(setting.n, s), s=s)
 
 
-def best(setting: Setting, s: int | None = None) -> CompressedScaffnew:
+def balanced_masks(setting: Setting, s: int | None = None) -> CompressedScaffnew:
     """Gamma = 2/(L + mu), eta = nu, and p such that both parts of the rate are equal.
 
     s is open; by default it is the one with the smallest promised uplink.
@@ -92,4 +111,18 @@ def best(setting: Setting, s: int | None = None) -> CompressedScaffnew:
     )
 
 
-CARD = Card(CompressedScaffnew, (MaskedAveraging(),), {"paper": paper, "best": best})
+MASKED_ORDERS = Orders.of("sqrt((1 + omega)*kappa) + 1 + omega", LOCAL_REALS)
+"""Of methods whose clients share masks; omega stands for n/s - 1."""
+
+CARD = Card(
+    CompressedScaffnew,
+    label="CompressedScaffnew",
+    theorems=(MaskedAveraging(),),
+    rules={"paper": published_masks, "best": balanced_masks},
+    orders=MASKED_ORDERS,
+    bill=lambda m, n, vector, message: (m.s * vector / n, vector),
+    identities=(lambda c, n: (CompressedScaffnew(1 / c.L, 0.4, 1.0, n), Scaffnew(1 / c.L, 0.4)),),
+    roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY, "s": Role.OWNERS},
+    colour="#CC79A7",
+    marker="v",
+)

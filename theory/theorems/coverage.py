@@ -1,19 +1,38 @@
 """A run that says so where no theorem covers it, or is refused."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
-from bitbound.solvers.runs import engine
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import Progress, simulate
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorem import Card, Setting
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.card import Card
+from bitbound.theory.potential import Potential, value
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.catalogue import card_of
+from bitbound.theory.worlds.rest import fixed_point
 
 
 class OutsideTheoremWarning(UserWarning):
-    """The parameters of a method are outside every theorem about it."""
+    """The parameters of a method are outside every theorem about it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     trace = run(GD(gamma=0.5), problem, seeds=1, budget=Budget(rounds=3))
+    >>> told[0].category.__name__
+    'OutsideTheoremWarning'
+    """
 
 
 def run(
@@ -21,23 +40,47 @@ def run(
     problem: Any,
     compressor: Compressor | None = None,
     *,
-    entry: Card | None = None,
+    seeds: int | Sequence[int] = 5,
+    budget: Budget,
+    record: Record | None = None,
+    wire: bool = False,
+    library: str = "numpy",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+    card: Card | None = None,
     strict: bool = False,
-    **settings: Any,
 ) -> Trace:
-    """Run a method as :func:`bitbound.solvers.runs.engine.run` does, after a look at its theorems.
+    """Run a method on a problem from its x_0, after a look at its theorems.
 
     Parameters
     ----------
-    method, problem, compressor
-        What is run.
-    entry : Entry, optional
-        Where the method comes from; by default, its entry in the catalogue if it is there.
+    method : Method
+        With its parameters, numbers or arrays (1, 1, R) with one value per run.
+    problem : Problem
+        What is minimised.
+    compressor : Compressor, optional
+        Of every client; without one, messages are not compressed.
+    seeds : int or sequence of int
+        The run seeds, or how many.
+    budget : Budget
+        When a run ends.
+    record : Record, optional
+        Which rounds are recorded.
+    wire : bool
+        Send every message through its bytes, which rounds values to 32-bit floats.
+    library, dtype : str
+        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run.
+    progress : callable, optional
+        Told the fraction done, now and then.
+    card : Card, optional
+        Where the method comes from; by default, its card in the catalogue if it is there.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
-    **settings
-        Of the engine: ``budget`` (when a run ends), ``seeds`` (how many or which; default 5),
-        ``record``, ``wire``, ``library``, ``dtype``, ``progress``.
+
+    Returns
+    -------
+    Trace
+        With the Lyapunov function of a theorem that covers the parameters, or of the first one.
 
     Raises
     ------
@@ -48,17 +91,45 @@ def run(
     -----
     OutsideTheoremWarning
         Once a run, if no theorem covers the parameters and ``strict`` is off.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, Quadratic, parameters
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = parameters("gd", problem, rule="optimal")
+    >>> trace = run(method, problem, seeds=1, budget=Budget(gap=1e-6))
+    >>> trace.ending
+    ('gap',)
     """
-    if entry is None:
-        found = METHODS.get(method.name)
-        entry = found if found and isinstance(method, found.method) else None
-    require_theorem(entry, method, Setting.of(method, problem, compressor), strict=strict)
-    return engine.simulate(method, problem, compressor, **settings)
+    card = card_of(method) if card is None else card
+    experiment = Experiment.of(method, problem, compressor)
+    setting = Setting.at(experiment)
+    require_theorem(card, method, setting, strict=strict)
+    potential = card.potential(method, setting)
+    return simulate(
+        experiment,
+        seeds=seeds,
+        budget=budget,
+        record=record,
+        wire=wire,
+        library=library,
+        dtype=dtype,
+        potential=recorded(potential, setting) if potential else None,
+        progress=progress,
+    )
 
 
-def require_theorem(
-    entry: Card | None, method: Method, setting: Setting, *, strict: bool = True
-) -> None:
+def recorded(potential: Potential, setting: Setting) -> Any:
+    """Return a Lyapunov function as a trace records it: of method, state and problem, (R,)."""
+
+    def measured(method: Method, state: Any, problem: Any) -> Array:
+        star = fixed_point(method, problem)
+        return value(potential.lyapunov(method, state, star, setting, problem), problem)
+
+    return measured
+
+
+def require_theorem(card: Card, method: Method, setting: Setting, *, strict: bool = True) -> None:
     """Refuse, or only warn, if the parameters of a method are outside all of its theorems.
 
     Without ``strict``, a method that comes with no theorem is not warned of: nothing is claimed.
@@ -68,13 +139,9 @@ def require_theorem(
     Refusal
         With ``strict``, also if there is no theorem.
     """
-    theorems = entry.theorems if entry else ()
-    if not theorems and strict:
+    if not card.theorems and strict:
         raise Refusal(f"{method.name} comes with no theorem; run it without strict")
-    broken = [
-        [condition for condition in theorem.conditions(method, setting) if not condition.holds]
-        for theorem in theorems
-    ]
+    broken = [theorem.unmet(method, setting) for theorem in card.theorems]
     if not broken or not all(broken):
         return
     reason = "; ".join(

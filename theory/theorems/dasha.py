@@ -2,8 +2,16 @@
 
 import math
 
-from bitbound.solvers.methods.dasha import DASHA
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.backend import mean
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.dasha import DASHA, State
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class CorrectedDifferences(Theorem):
@@ -12,7 +20,8 @@ class CorrectedDifferences(Theorem):
     0 < a <= 1/(1 + 2 omega) and gamma <= min{1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega))),
     a/(2 mu)} give tau = 1 - gamma mu; for a = 1/(1 + 2 omega) the root is that of
     4 omega_av (1 + 6 omega). Tyurin, Richtarik, arXiv:2202.01268, the case of the
-    Polyak-Lojasiewicz condition; proved with these constants.
+    Polyak-Lojasiewicz condition; proved here with these constants. Psi = f(x) - f*
+    + (gamma/a) |g_mean - grad f(x)|^2 + 4 gamma omega_av (1/n) sum_i |g_i - grad f_i(x)|^2.
     """
 
     method = DASHA
@@ -22,30 +31,48 @@ class CorrectedDifferences(Theorem):
         return (
             Condition("0 < a", 0.0, m.a, strict=True),
             Condition("a <= 1/(1 + 2 omega)", m.a, 1 / (1 + 2 * setting.omega)),
-            Condition("omega_av of the compressor <= omega_av", setting.omega_av, m.omega_av),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition(
                 "gamma <= 1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega)))",
                 m.gamma,
-                _largest_step(m.a, m.omega_av, setting),
+                _largest_step(m.a, setting),
             ),
             Condition("gamma <= a/(2 mu)", m.gamma, m.a / (2 * setting.mu)),
+        )
+
+    def lyapunov(
+        self, m: DASHA, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        return (
+            Gap(1.0, s.x),
+            Squares(m.gamma / m.a, s.g_mean - mean(s.gradient)),
+            Squares(4 * m.gamma * setting.omega_av / setting.n, s.g - s.gradient),
         )
 
     def rate(self, m: DASHA, setting: Setting) -> float:
         return 1 - m.gamma * setting.mu
 
 
-def _largest_step(a: float, omega_av: float, setting: Setting) -> float:
-    noise = math.sqrt(4 * omega_av * (1 / a + 4 * setting.omega))
+def _largest_step(a: float, setting: Setting) -> float:
+    noise = math.sqrt(4 * setting.omega_av * (1 / a + 4 * setting.omega))
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 
-def paper(setting: Setting) -> DASHA:
+def _paper(setting: Setting) -> DASHA:
     """Take a = 1/(1 + 2 omega) and the largest step of the theorem."""
-    a, omega_av = 1 / (1 + 2 * setting.omega), setting.omega_av
-    gamma = min(_largest_step(a, omega_av, setting), a / (2 * setting.mu))
-    return DASHA(gamma, a, omega_av)
+    a = 1 / (1 + 2 * setting.omega)
+    return DASHA(min(_largest_step(a, setting), a / (2 * setting.mu)), a)
 
 
-CARD = Card(DASHA, (CorrectedDifferences(),), {"paper": paper})
+CARD = Card(
+    DASHA,
+    label="DASHA",
+    theorems=(CorrectedDifferences(),),
+    rules={"paper": _paper},
+    orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
+    bill=compressed_up,
+    identities=(lambda c, n: (DASHA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#999933",
+    marker="p",
+)

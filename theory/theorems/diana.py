@@ -1,7 +1,14 @@
 """DIANA: two theorems, with the step sizes of each."""
 
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.diana import DIANA, State
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 def _conditions(m: DIANA, setting: Setting, limit: Condition) -> tuple[Condition, ...]:
@@ -10,31 +17,40 @@ def _conditions(m: DIANA, setting: Setting, limit: Condition) -> tuple[Condition
         limit,
         Condition("0 < alpha", 0.0, m.alpha, strict=True),
         Condition("alpha <= 1/(1 + omega)", m.alpha, 1 / (1 + setting.omega)),
-        Condition("omega_av of the compressor <= omega_av", setting.omega_av, m.omega_av),
     )
 
 
-class VersionA(Theorem):
+class _Shifts(Theorem):
+    """Psi = |x - x*|^2 + (4 omega_av/alpha) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2."""
+
+    method = DIANA
+
+    def lyapunov(
+        self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        shifts = 4 * setting.omega_av / m.alpha * m.gamma**2 / setting.n
+        return Squares(1.0, s.x - star.x), Squares(shifts, s.h - star.h)
+
+
+class VersionA(_Shifts):
     """DIANA when only f is mu-strongly convex, each f_i convex and L-smooth.
 
     gamma <= 1/(L_f + 6 omega_av L) and 0 < alpha <= 1/(1 + omega) give
-    tau = max{1 - gamma mu, 1 - alpha/2}. Proved with the definition of the Lyapunov function
-    sigma^2 = (1/n) sum_i |h_i - grad f_i(x*)|^2, weight 4 omega_av gamma^2/alpha; the constants of
+    tau = max{1 - gamma mu, 1 - alpha/2}. Proved here with this potential; the constants of
     Gorbunov, Hanzely, Richtarik, arXiv:1905.11261.
     """
 
-    method = DIANA
     title = "DIANA, f strongly convex"
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
-        limit = 1 / (setting.constants.L_f + 6 * m.omega_av * setting.L)
+        limit = 1 / (setting.constants.L_f + 6 * setting.omega_av * setting.L)
         return _conditions(m, setting, Condition("gamma <= 1/(L_f + 6 omega_av L)", m.gamma, limit))
 
     def rate(self, m: DIANA, setting: Setting) -> float:
         return max(1 - m.gamma * setting.mu, 1 - m.alpha / 2)
 
 
-class VersionB(Theorem):
+class VersionB(_Shifts):
     """DIANA when each f_i is mu-strongly convex and L-smooth; tight.
 
     gamma <= 2/((L + mu)(1 + 6 omega_av)) and 0 < alpha <= 1/(1 + omega) give
@@ -42,11 +58,10 @@ class VersionB(Theorem):
     arXiv:1901.09269 and arXiv:1904.05115.
     """
 
-    method = DIANA
     title = "DIANA, every f_i strongly convex"
 
     def conditions(self, m: DIANA, setting: Setting) -> tuple[Condition, ...]:
-        limit = 2 / ((setting.L + setting.mu) * (1 + 6 * m.omega_av))
+        limit = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))
         return _conditions(
             m, setting, Condition("gamma <= 2/((L + mu)(1 + 6 omega_av))", m.gamma, limit)
         )
@@ -56,18 +71,28 @@ class VersionB(Theorem):
         return max(1 - contraction, 1 - m.alpha / 2)
 
 
-def version_a(setting: Setting) -> DIANA:
+def _version_a(setting: Setting) -> DIANA:
     """Alpha = 1/(1 + omega), gamma = 1/(L_f + 6 omega_av L)."""
-    omega_av = setting.omega_av
-    gamma = 1 / (setting.constants.L_f + 6 * omega_av * setting.L)
-    return DIANA(gamma, 1 / (1 + setting.omega), omega_av)
+    gamma = 1 / (setting.constants.L_f + 6 * setting.omega_av * setting.L)
+    return DIANA(gamma, 1 / (1 + setting.omega))
 
 
-def version_b(setting: Setting) -> DIANA:
+def _version_b(setting: Setting) -> DIANA:
     """Alpha = 1/(1 + omega), gamma = min{alpha/(2 mu), 2/((L + mu)(1 + 6 omega_av))}."""
-    omega_av, alpha = setting.omega_av, 1 / (1 + setting.omega)
-    gamma = 2 / ((setting.L + setting.mu) * (1 + 6 * omega_av))
-    return DIANA(min(alpha / (2 * setting.mu), gamma), alpha, omega_av)
+    alpha = 1 / (1 + setting.omega)
+    gamma = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))
+    return DIANA(min(alpha / (2 * setting.mu), gamma), alpha)
 
 
-CARD = Card(DIANA, (VersionA(), VersionB()), {"b": version_b, "a": version_a})
+CARD = Card(
+    DIANA,
+    label="DIANA",
+    theorems=(VersionA(), VersionB()),
+    rules={"b": _version_b, "a": _version_a},
+    orders=Orders.of("(1 + omega/n)*kappa + omega", "(1 + d/n)*kappa + d"),
+    bill=compressed_up,
+    identities=(lambda c, n: (DIANA(0.9 / c.L, 1.0), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#56B4E9",
+    marker="^",
+)

@@ -2,8 +2,16 @@
 
 import math
 
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.ef21 import EF21, State
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class ErrorFeedback(Theorem):
@@ -11,40 +19,62 @@ class ErrorFeedback(Theorem):
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= min{1/(L_f + L_tilde
     sqrt(2 beta/theta)), theta/(2 mu)} gives tau = 1 - gamma mu. Richtarik, Sokolov, Fatkhullin,
-    arXiv:2106.05203, the case of the Polyak-Lojasiewicz condition; proved with these constants.
+    arXiv:2106.05203, the case of the Polyak-Lojasiewicz condition; proved here with these
+    constants. Psi = f(x) - f* + (gamma/theta) (1/n) sum_i |g_i - grad f_i(x)|^2, per round.
     """
 
     method = EF21
     title = "EF21, Polyak-Lojasiewicz"
 
     def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
-        contraction = setting.compressor.alpha(setting.d)
+        theta = _theta(setting.alpha)
         return (
-            Condition("0 < alpha", 0.0, m.alpha, strict=True),
-            Condition("alpha <= alpha of the compressor", m.alpha, contraction),
+            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition(
                 "gamma <= 1/(L_f + L_tilde sqrt(2 beta/theta))",
                 m.gamma,
-                _largest_step(m.alpha, m.theta, setting),
+                _largest_step(setting),
             ),
-            Condition("gamma <= theta/(2 mu)", m.gamma, m.theta / (2 * setting.mu)),
+            Condition("gamma <= theta/(2 mu)", m.gamma, theta / (2 * setting.mu)),
         )
+
+    def lyapunov(
+        self, m: EF21, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        errors = m.gamma / _theta(setting.alpha) / setting.n
+        return Gap(1.0, s.x), Squares(errors, s.g - problem.grad(s.x))
 
     def rate(self, m: EF21, setting: Setting) -> float:
         return 1 - m.gamma * setting.mu
 
 
-def _largest_step(alpha: float, theta: float, setting: Setting) -> float:
-    constants = setting.constants
-    return 1 / (constants.L_f + constants.L_tilde * math.sqrt(2 * (1 - alpha)) / theta)
+def _theta(alpha: float | None) -> float:
+    """Return 1 - sqrt(1 - alpha), by which the estimates' errors contract."""
+    if alpha is None:
+        raise Refusal("the potential of EF21 needs contractive compressors; give alpha")
+    return 1 - math.sqrt(1 - alpha)
 
 
-def paper(setting: Setting) -> EF21:
+def _largest_step(setting: Setting) -> float:
+    constants, noise = setting.constants, math.sqrt(2 * (1 - setting.alpha))
+    return 1 / (constants.L_f + constants.L_tilde * noise / _theta(setting.alpha))
+
+
+def _paper(setting: Setting) -> EF21:
     """Return the largest step of the theorem, min{1/(L_f + L_tilde sqrt(2 beta/theta)), ...}."""
-    alpha = setting.compressor.alpha(setting.d)
-    theta = 1 - math.sqrt(1 - alpha)
-    return EF21(min(_largest_step(alpha, theta, setting), theta / (2 * setting.mu)), alpha)
+    return EF21(min(_largest_step(setting), _theta(setting.alpha) / (2 * setting.mu)))
 
 
-CARD = Card(EF21, (ErrorFeedback(),), {"paper": paper})
+CARD = Card(
+    EF21,
+    label="EF21",
+    theorems=(ErrorFeedback(),),
+    rules={"paper": _paper},
+    orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
+    bill=compressed_up,
+    identities=(lambda c, n: (EF21(0.9 / c.L), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#332288",
+    marker="<",
+)

@@ -6,13 +6,15 @@ lemmas on one round. The general form is the main text's with L0 + (B/A) L1 kapp
 L0 in the third limit of the step size: it needs (L0, L1)-smoothness of the f_i alone, for their
 mean f is (L0 + L1 kappa, rho L1)-smooth. `bitbound.theory.audit` checks all three.
 """
-# ruff: noqa: E741  (I is the paper's symbol)
 
 import math
 from dataclasses import dataclass
 from typing import Protocol
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.clipping import UNCLIPPED
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.theory.card import Card, Role, Tuning
 from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.episode_round import factor_A, factor_B
 
@@ -179,3 +181,28 @@ MAIN = Theorem1("main text", (216, 180, 16), general=False)
 APPENDIX = Theorem1("appendix", (856, 180, 8), general=False)
 GENERAL = Theorem1("general", (216, 180, 16), general=True)
 FORMS = (MAIN, APPENDIX, GENERAL)
+
+CARD = Card(
+    EPISODE,
+    label="EPISODE",
+    roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
+    tunings=(
+        Tuning(
+            "episode",
+            "EPISODE",
+            lambda eta, tau, I, S: EPISODE(eta, tau * eta, I, S),
+            colour="#D55E00",
+            marker="o",
+        ),
+        Tuning(
+            "episode-unclipped",
+            "EPISODE (unclipped)",
+            lambda eta, tau, I, S: EPISODE(eta, UNCLIPPED, I, S),
+            clips=False,
+            colour="#D55E00",
+            marker="o",
+        ),
+    ),
+    colour="#D55E00",
+    marker="o",
+)

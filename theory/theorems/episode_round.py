@@ -5,7 +5,6 @@ corrections for federated learning with heterogeneous data", ICLR 2023; equation
 its appendix. The formulas use arithmetic operators only: their symbols may be numbers, arrays,
 fractions or decimals, which is what the audit of the proof does with them.
 """
-# ruff: noqa: E741  (I is the paper's symbol)
 
 import math
 from collections.abc import Mapping

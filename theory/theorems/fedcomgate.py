@@ -1,14 +1,21 @@
 """FedCOMGATE: a theorem for damped tracking, and the published parameters."""
 
-from bitbound.solvers.methods.fedcomgate import FedCOMGATE
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.fedcomgate import FedCOMGATE, State
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class Damped(Theorem):
     """FedCOMGATE with alpha <= 1/(1 + omega) and exact gradients, per round.
 
     If gamma_s >= 1 and eta_s = K eta gamma_s <= 1/(L (5 + 8 omega_av)), then
-    tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K. Our own proof, with u = eta_s L,
+    tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K. Proved here, with u = eta_s L,
     D = f(x) - f*, C = (1/n) sum_i |delta_i - grad f_i(x*)|^2: the drift of the local models is
     E <= (eta_s^2/3) (4 L D + 2 C), and
 
@@ -26,35 +33,51 @@ class Damped(Theorem):
 
     def conditions(self, m: FedCOMGATE, setting: Setting) -> tuple[Condition, ...]:
         step = m.K * m.eta * m.gamma_s
-        limit = 1 / (setting.L * (5 + 8 * m.omega_av))
+        limit = 1 / (setting.L * (5 + 8 * setting.omega_av))
         return (
             Condition("0 < K eta gamma_s", 0.0, step, strict=True),
             Condition("K eta gamma_s <= 1/(L (5 + 8 omega_av))", step, limit),
             Condition("1 <= gamma_s", 1.0, m.gamma_s),
             Condition("0 < alpha", 0.0, m.alpha, strict=True),
             Condition("alpha <= 1/(1 + omega)", m.alpha, 1 / (1 + setting.omega)),
-            Condition("omega_av of the compressor <= omega_av", setting.omega_av, m.omega_av),
         )
+
+    def lyapunov(
+        self, m: FedCOMGATE, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        step = m.K * m.eta * m.gamma_s
+        tracking = (1 + 4.5 * setting.omega_av) / m.alpha * step**2 / setting.n
+        return Squares(1.0, s.x - star.x), Squares(tracking, s.delta - star.delta)
 
     def rate(self, m: FedCOMGATE, setting: Setting) -> float:
         return max(1 - m.K * m.eta * m.gamma_s * setting.mu / 2, 1 - m.alpha / 2)
 
 
-def damped(setting: Setting, K: int = 5) -> FedCOMGATE:
+def _damped(setting: Setting, K: int = 5) -> FedCOMGATE:
     """Alpha = 1/(1 + omega), gamma_s = 1, eta = 1/(K L (5 + 8 omega_av)); K is open."""
-    omega_av = setting.omega_av
-    eta = 1 / (K * setting.L * (5 + 8 * omega_av))
-    return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1 / (1 + setting.omega), omega_av=omega_av)
+    eta = 1 / (K * setting.L * (5 + 8 * setting.omega_av))
+    return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1 / (1 + setting.omega))
 
 
-def published_rule(setting: Setting, K: int = 5) -> FedCOMGATE:
+def _published(setting: Setting, K: int = 5) -> FedCOMGATE:
     """Alpha = 1, gamma_s = 1, eta = 1/(K L (1 + omega)); diverges for omega > 1. K is open.
 
     arXiv:2007.01154 asks for eta of the order of 1/(L (1 + omega) K gamma_s) and assumes a bound
     on the aggregated compression error.
     """
     eta = 1 / (K * setting.L * (1 + setting.omega))
-    return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1.0, omega_av=setting.omega_av)
+    return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1.0)
 
 
-CARD = Card(FedCOMGATE, (Damped(),), {"damped": damped, "published": published_rule})
+CARD = Card(
+    FedCOMGATE,
+    label="FedCOMGATE",
+    theorems=(Damped(),),
+    rules={"damped": _damped, "published": _published},
+    orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
+    bill=compressed_up,
+    identities=(lambda c, n: (FedCOMGATE(1, 0.6 / c.L, 1.5, 0.8), GD(0.9 / c.L)),),
+    roles={"eta": Role.STEP_SIZE, "K": Role.COUNT},
+    colour="#661100",
+    marker="*",
+)

@@ -4,8 +4,13 @@ import math
 from dataclasses import replace
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
-from bitbound.theory.theorem import ROUNDING, Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC, State
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import LOCAL_REALS, Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import SLACK, Condition, Theorem
 
 
 class InexactSolves(Theorem):
@@ -14,9 +19,10 @@ class InexactSolves(Theorem):
     Let omega_av be the variance factor of the mean over a cohort, omega/C for independent
     compressors. If gamma tau n (1 + omega_av) <= 1/2 and every local solve meets the criterion of
     the method, which K >= :func:`enough_steps` ensures, then
-    tau = max{1/(1 + gamma mu), 1 - (C/(n (1 + omega))) tau/(L_F + tau)}. Proved with these
-    constants; the method and the rate are those of Grudzien, Malinovsky, Richtarik,
-    arXiv:2306.03240.
+    tau = max{1/(1 + gamma mu), 1 - (C/(n (1 + omega))) tau/(L_F + tau)} for Psi =
+    (1/gamma) |x - x*|^2 + (n/C) (1 + omega) (1/tau + 1/L_F) sum_i |u_i - u_i*|^2, u_i* =
+    grad F_i(x*). Proved here with these constants; the method and the rate are those of Grudzien,
+    Malinovsky, Richtarik, arXiv:2306.03240.
     """
 
     method = FiveGCSCC
@@ -39,6 +45,12 @@ class InexactSolves(Theorem):
             Condition("enough local steps <= K", enough_steps(m.L_F / m.tau), m.K),
         )
 
+    def lyapunov(
+        self, m: FiveGCSCC, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        dual = setting.n / m.cohort * (1 + m.omega) * (1 / m.tau + 1 / m.L_F)
+        return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.u - star.u)
+
     def rate(self, m: FiveGCSCC, setting: Setting) -> float:
         dual = m.cohort / setting.n / (1 + m.omega) * m.tau / (m.L_F + m.tau)
         return max(1 / (1 + m.gamma * m.mu), 1 - dual)
@@ -59,10 +71,10 @@ def _cohort_noise(setting: Setting, cohort: int) -> float:
 
 def _smoothness(setting: Setting) -> float:
     """Return (L - mu)/n, the smoothness of the F_i, kept above 0 for kappa = 1."""
-    return max(setting.L - setting.mu, ROUNDING * setting.L) / setting.n
+    return max(setting.L - setting.mu, SLACK * setting.L) / setting.n
 
 
-def paper(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+def _paper(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
     """Balance the two parts of the rate, with as many local steps as the theorem asks for.
 
     gamma = 1/sqrt(2 mu (L - mu) (n/C) (1 + omega) (1 + omega_av)),
@@ -76,12 +88,12 @@ def paper(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
     return _with_steps(setting, gamma, 1 / (2 * gamma * n * noise), cohort)
 
 
-def best(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
-    """Take the parameters of :func:`paper`; each client stops as soon as the criterion holds."""
-    return replace(paper(setting, cohort), adaptive=True)
+def _best(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+    """Take the parameters of :func:`_paper`; each client stops as soon as the criterion holds."""
+    return replace(_paper(setting, cohort), adaptive=True)
 
 
-def uncompressed(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
+def _uncompressed(setting: Setting, cohort: int | None = None) -> FiveGCSCC:
     """Return the parameters of 5GCS, arXiv:2212.14370, whose clients send uncompressed vectors.
 
     gamma = (3/16) sqrt(C/(L mu n)), tau = 1/(2 gamma n),
@@ -117,4 +129,21 @@ def _with_steps(setting: Setting, gamma: float, tau: float, cohort: int) -> Five
     )
 
 
-CARD = Card(FiveGCSCC, (InexactSolves(),), {"paper": paper, "best": best, "5gcs": uncompressed})
+CARD = Card(
+    FiveGCSCC,
+    label="5GCS-CC",
+    theorems=(InexactSolves(),),
+    rules={"paper": _paper, "best": _best, "5gcs": _uncompressed},
+    orders=Orders.of("(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega", LOCAL_REALS),
+    bill=lambda m, n, vector, message: (m.cohort * message / n, m.cohort * vector / n),
+    roles={
+        "gamma": Role.STEP_SIZE,
+        "mu": Role.CONSTANT,
+        "L_F": Role.CONSTANT,
+        "omega": Role.CONSTANT,
+        "cohort": Role.COUNT,
+        "K": Role.COUNT,
+    },
+    colour="#009E73",
+    marker="D",
+)

@@ -5,25 +5,24 @@ import importlib.util
 import inspect
 import math
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
-from bitbound.theory.theorem import Card
-from bitbound.theory.theorems.catalogue import method_entry
+from bitbound.theory.card import Card
+from bitbound.theory.theorems.catalogue import card_named
 
 
-def find_entry(name: str) -> Card:
-    """Return a method of the package by its name, or the one of a file ``path/to/method.py``."""
-    return entry_from_file(Path(name)) if name.endswith(".py") else method_entry(name)
+def find_card(name: str) -> Card:
+    """Return the card of a method by its name, or the one of a file ``path/to/method.py``."""
+    return card_from_file(Path(name)) if name.endswith(".py") else card_named(name)
 
 
-def entry_from_file(path: Path) -> Card:
+def card_from_file(path: Path) -> Card:
     """Load the method of a file.
 
     The file is run as a module. It defines ``CARD = Entry(...)`` with theorems and rules, or one
@@ -47,9 +46,9 @@ def entry_from_file(path: Path) -> Card:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    entry = getattr(module, "CARD", None)
-    if isinstance(entry, Card):
-        return entry
+    card = getattr(module, "CARD", None)
+    if isinstance(card, Card):
+        return card
     methods = [
         thing
         for thing in vars(module).values()
@@ -63,40 +62,11 @@ def entry_from_file(path: Path) -> Card:
             f"{path} defines {len(methods)} methods and no CARD; define one class of methods, "
             "or CARD = Entry(method, theorems, rules)"
         )
-    if not hasattr(methods[0], "__dataclass_fields__"):
+    if "__dataclass_fields__" not in vars(methods[0]):
         raise Refusal(
             f"{methods[0].__name__} is no dataclass; write @dataclass(frozen=True) above it"
         )
-    return Card(methods[0], (), {})
-
-
-def make_method(
-    entry: Card,
-    problem: Any,
-    compressor: Compressor | None = None,
-    rule: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> Method:
-    """Make a method with the parameters of a rule, some of them replaced by given ones.
-
-    Raises
-    ------
-    Refusal
-        If a parameter is unknown, or some are missing and there is no rule.
-    """
-    settings = settings or {}
-    known = [field.name for field in fields(entry.method)]  # type: ignore[arg-type]
-    if entry.rules:
-        return replace(entry.parameters(problem, compressor, rule), **settings)  # type: ignore[type-var]
-    if rule is not None:
-        raise Refusal(f"{entry.method.name} has no rules for its parameters; give each with --set")
-    try:
-        return entry.method(**settings)
-    except TypeError:
-        missing = ", ".join(name for name in known if name not in settings)
-        raise Refusal(
-            f"{entry.method.name} has no rules for its parameters; give {missing} with --set"
-        ) from None
+    return Card(methods[0])
 
 
 def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, Any]:
@@ -108,7 +78,7 @@ def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, An
         If a setting cannot be read, names no parameter, or is not of its kind: a finite number, a
         whole number, one of some words, or a tuple of finite numbers such as ``(1, 0.5)``.
     """
-    kinds = {field.name: field.type for field in fields(method)}  # type: ignore[arg-type]
+    kinds = {field.name: field.type for field in fields(method)}
     hints = get_type_hints(method)
     values = {}
     for text in settings:

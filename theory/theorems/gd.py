@@ -1,14 +1,20 @@
 """Gradient descent: the classical theorem and its step sizes."""
 
-from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.gd import GD, State
+from bitbound.theory.bill import uncompressed_both_ways
+from bitbound.theory.card import Card, Role
 from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class GradientDescent(Theorem):
     """|x - x*|^2 contracts by max{(1 - gamma mu)^2, (1 - gamma L_f)^2} for 0 < gamma < 2/L_f.
 
-    L_f is the smoothness of the average f. Classical; tight.
+    Psi = |x - x*|^2; L_f is the smoothness of the average f. Classical; tight.
     """
 
     method = GD
@@ -20,18 +26,33 @@ class GradientDescent(Theorem):
             Condition("gamma < 2/L_f", m.gamma, 2 / setting.constants.L_f, strict=True),
         )
 
+    def lyapunov(
+        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        return (Squares(1.0, s.x - star.x),)
+
     def rate(self, m: GD, setting: Setting) -> float:
         return gradient_step_factor(m.gamma, setting.mu, setting.constants.L_f)
 
 
-def optimal(setting: Setting) -> GD:
+def _optimal(setting: Setting) -> GD:
     """Gamma = 2/(L_f + mu), the smallest factor."""
     return GD(gamma=2 / (setting.constants.L_f + setting.mu))
 
 
-def monotone(setting: Setting) -> GD:
+def _monotone(setting: Setting) -> GD:
     """Gamma = 1/L_f."""
     return GD(gamma=1 / setting.constants.L_f)
 
 
-CARD = Card(GD, (GradientDescent(),), {"1/L": monotone, "optimal": optimal})
+CARD = Card(
+    GD,
+    label="GD",
+    theorems=(GradientDescent(),),
+    rules={"1/L": _monotone, "optimal": _optimal},
+    orders=Orders.of("kappa", "d*kappa"),
+    bill=uncompressed_both_ways,
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#666666",
+    marker="",
+)

@@ -2,8 +2,15 @@
 
 import math
 
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.gradskip import GradSkip, State
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.bill import uncompressed_both_ways
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.scaffnew import step_conditions
 
 
@@ -11,7 +18,8 @@ class SkippedGradients(Theorem):
     """GradSkip, arXiv:2210.16402; tight.
 
     If gamma <= min_i p^2/(L_i (1 - q_i (1 - p^2))), then
-    tau = 1 - min{gamma mu, 1 - q_max (1 - p^2)}.
+    tau = 1 - min{gamma mu, 1 - q_max (1 - p^2)} for
+    Psi = sum_i |x_i - x*|^2 + (gamma^2/p^2) sum_i |h_i - grad f_i(x*)|^2.
     """
 
     method = GradSkip
@@ -29,11 +37,17 @@ class SkippedGradients(Theorem):
             Condition("q_i <= 1", max(m.q), 1.0),
         )
 
+    def lyapunov(
+        self, m: GradSkip, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        dual = (m.gamma / m.p) ** 2
+        return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
+
     def rate(self, m: GradSkip, setting: Setting) -> float:
         return 1 - min(m.gamma * setting.mu, 1 - max(m.q) * (1 - m.p**2))
 
 
-def paper(setting: Setting) -> GradSkip:
+def _paper(setting: Setting) -> GradSkip:
     """Gamma = 1/L, p = 1/sqrt(kappa), q_i = (1 - 1/kappa_i)/(1 - 1/kappa), kappa_i = L_i/mu.
 
     Then tau = 1 - 1/kappa, and client i evaluates 1/(1 - q_i (1 - p)) <= min{kappa_i, sqrt(kappa)}
@@ -46,4 +60,15 @@ def paper(setting: Setting) -> GradSkip:
     return GradSkip(gamma=1 / setting.L, p=1 / math.sqrt(kappa), q=q)
 
 
-CARD = Card(GradSkip, (SkippedGradients(),), {"paper": paper})
+CARD = Card(
+    GradSkip,
+    label="GradSkip",
+    theorems=(SkippedGradients(),),
+    rules={"paper": _paper},
+    orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
+    bill=uncompressed_both_ways,
+    identities=(lambda c, n: (GradSkip(1 / c.L, 0.4, (1.0,) * n), Scaffnew(1 / c.L, 0.4)),),
+    roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
+    colour="#E69F00",
+    marker="P",
+)

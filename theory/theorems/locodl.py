@@ -3,9 +3,15 @@
 import math
 
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.locodl import LoCoDL, State
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
 from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.orders import LOCAL_REALS, Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class Theorem31(Theorem):
@@ -13,7 +19,9 @@ class Theorem31(Theorem):
 
     If 0 < gamma < 2/L, 2 rho - rho^2 (1 + omega_av) - chi >= 0 and the compressors are in
     U(omega), then tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}.
-    L and mu are those of the f_i and of g.
+    L and mu are those of the f_i and of g. Psi = (1/gamma) (sum_i |x_i - x*|^2 + n |y - x*|^2)
+    + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i |u_i - u_i*|^2 + n |v - v*|^2), u_i* = grad f_i(x*),
+    v* = grad g(x*).
     """
 
     method = LoCoDL
@@ -32,6 +40,18 @@ class Theorem31(Theorem):
                 2 * m.rho - m.rho**2 * (1 + setting.omega_av),
             ),
             Condition("omega of the compressor <= omega", setting.omega, m.omega),
+        )
+
+    def lyapunov(
+        self, m: LoCoDL, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        primal = 1 / m.gamma
+        dual = m.gamma * (1 + 2 * m.omega) / (m.p**2 * m.chi)
+        return (
+            Squares(primal, s.x - star.x),
+            Squares(primal * setting.n, s.y - star.y),
+            Squares(dual, s.u - star.u),
+            Squares(dual * setting.n, s.v - star.v),
         )
 
     def rate(self, m: LoCoDL, setting: Setting) -> float:
@@ -131,7 +151,7 @@ def _plain(setting: Setting) -> tuple[float, float]:
     return setting.L + ridge, setting.mu + ridge
 
 
-def paper(setting: Setting) -> LoCoDL:
+def _paper(setting: Setting) -> LoCoDL:
     """Corollary 3.2: gamma = 1/L, chi = rho of (6), p of (8), which is (9) for rand-k.
 
     The corollary asks for gamma = Theta(1/L); 1/L is taken.
@@ -141,7 +161,7 @@ def paper(setting: Setting) -> LoCoDL:
     return LoCoDL(gamma=1 / setting.L, chi=rho, rho=rho, p=p, omega=setting.omega)
 
 
-def balanced(setting: Setting) -> LoCoDL:
+def _balanced(setting: Setting) -> LoCoDL:
     """Gamma = 2/(L + mu), and p such that both parts of the rate are equal.
 
     p = min{1, sqrt((1 - tau_0)(1 + 2 omega)(1 + omega_av))} with tau_0 = (1 - gamma mu)^2.
@@ -155,5 +175,15 @@ def balanced(setting: Setting) -> LoCoDL:
 
 
 CARD = Card(
-    LoCoDL, (Theorem31(), Section31(), Corollary32()), {"paper": paper, "balanced": balanced}
+    LoCoDL,
+    label="LoCoDL",
+    theorems=(Theorem31(), Section31(), Corollary32()),
+    rules={"paper": _paper, "balanced": _balanced},
+    orders=Orders.of(
+        "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS
+    ),
+    bill=compressed_up,
+    roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY, "omega": Role.CONSTANT},
+    colour="#D55E00",
+    marker="o",
 )

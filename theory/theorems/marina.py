@@ -2,8 +2,15 @@
 
 import math
 
-from bitbound.solvers.methods.marina import MARINA
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.backend import mean
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.marina import MARINA, State
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class GradientDifferences(Theorem):
@@ -11,7 +18,7 @@ class GradientDifferences(Theorem):
 
     gamma <= min{1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p)), p/(2 mu)} gives tau = 1 - gamma mu.
     Gorbunov, Burlachenko, Li, Richtarik, arXiv:2102.07845, the case of the Polyak-Lojasiewicz
-    condition; proved with these constants.
+    condition; proved here with these constants. Psi = f(x) - f* + (gamma/p) |g - grad f(x)|^2.
     """
 
     method = MARINA
@@ -30,6 +37,11 @@ class GradientDifferences(Theorem):
             Condition("gamma <= p/(2 mu)", m.gamma, m.p / (2 * setting.mu)),
         )
 
+    def lyapunov(
+        self, m: MARINA, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        return Gap(1.0, s.x), Squares(m.gamma / m.p, s.g - mean(s.gradient))
+
     def rate(self, m: MARINA, setting: Setting) -> float:
         return 1 - m.gamma * setting.mu
 
@@ -39,10 +51,21 @@ def _largest_step(p: float, setting: Setting) -> float:
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 
-def paper(setting: Setting) -> MARINA:
+def _paper(setting: Setting) -> MARINA:
     """P = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
     p = 1 / (1 + setting.omega)
     return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
 
 
-CARD = Card(MARINA, (GradientDifferences(),), {"paper": paper})
+CARD = Card(
+    MARINA,
+    label="MARINA",
+    theorems=(GradientDifferences(),),
+    rules={"paper": _paper},
+    orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
+    bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),
+    identities=(lambda c, n: (MARINA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
+    colour="#44AA99",
+    marker=">",
+)

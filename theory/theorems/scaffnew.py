@@ -2,9 +2,16 @@
 
 import math
 
-from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.scaffnew import Scaffnew, State
+from bitbound.theory.bill import uncompressed_both_ways
+from bitbound.theory.card import Card, Role
 from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 def step_conditions(
@@ -19,10 +26,21 @@ def step_conditions(
     )
 
 
-class Original(Theorem):
-    """Scaffnew for gamma <= 1/L: tau = 1 - min{gamma mu, p^2}. Source: arXiv:2202.09357."""
+class _ControlVariates(Theorem):
+    """Psi = sum_i |x_i - x*|^2 + (gamma^2/p^2) sum_i |h_i - grad f_i(x*)|^2."""
 
     method = Scaffnew
+
+    def lyapunov(
+        self, m: Scaffnew, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        dual = (m.gamma / m.p) ** 2
+        return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
+
+
+class Original(_ControlVariates):
+    """Scaffnew for gamma <= 1/L: tau = 1 - min{gamma mu, p^2}. Source: arXiv:2202.09357."""
+
     title = "Scaffnew, original"
 
     def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
@@ -32,13 +50,12 @@ class Original(Theorem):
         return 1 - min(m.gamma * setting.mu, m.p**2)
 
 
-class Sharper(Theorem):
+class Sharper(_ControlVariates):
     """Scaffnew for gamma < 2/L: tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2}; tight.
 
     The case s = n of CompressedScaffnew, arXiv:2210.13277.
     """
 
-    method = Scaffnew
     title = "Scaffnew, sharper"
 
     def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
@@ -49,12 +66,12 @@ class Sharper(Theorem):
         return max(gradient_step_factor(m.gamma, setting.mu, setting.L), 1 - m.p**2)
 
 
-def paper(setting: Setting) -> Scaffnew:
+def _paper(setting: Setting) -> Scaffnew:
     """Gamma = 1/L and p = 1/sqrt(kappa)."""
     return Scaffnew(gamma=1 / setting.L, p=1 / math.sqrt(setting.kappa))
 
 
-def best(setting: Setting) -> Scaffnew:
+def _best(setting: Setting) -> Scaffnew:
     """Gamma = 2/(L + mu), and p = sqrt(1 - tau_0) = 2 sqrt(kappa)/(kappa + 1): balanced.
 
     Both parts of the rate are then tau_0 = (1 - gamma mu)^2.
@@ -63,4 +80,15 @@ def best(setting: Setting) -> Scaffnew:
     return Scaffnew(gamma=2 / (setting.L + setting.mu), p=2 * math.sqrt(kappa) / (kappa + 1))
 
 
-CARD = Card(Scaffnew, (Original(), Sharper()), {"paper": paper, "best": best})
+CARD = Card(
+    Scaffnew,
+    label="Scaffnew",
+    theorems=(Original(), Sharper()),
+    rules={"paper": _paper, "best": _best},
+    orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
+    bill=uncompressed_both_ways,
+    identities=(lambda c, n: (Scaffnew(0.9 / c.L, 1.0), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
+    colour="#882255",
+    marker="d",
+)

@@ -3,16 +3,36 @@
 import math
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.scaffold import SCAFFOLD, sampling_variance
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.fedcomgate import FedCOMGATE
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.scaffold import SCAFFOLD, State
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
-class Cohorts(Theorem):
+class _ControlVariates(Theorem):
+    """Psi = |x - x*|^2 + (b/m) (K eta_l eta_g)^2 sum_i |c_i - grad f_i(x*)|^2, b = 3/5 + 3 w."""
+
+    method = SCAFFOLD
+
+    def lyapunov(
+        self, m: SCAFFOLD, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        b = 3 / 5 + 3 * sampling_variance(setting.n, m.m)
+        control = b / m.m * (m.K * m.eta_l * m.eta_g) ** 2
+        return Squares(1.0, s.x - star.x), Squares(control, s.c_i - star.c_i)
+
+
+class Cohorts(_ControlVariates):
     """SCAFFOLD with uniform cohorts of m clients and exact gradients, either option, per round.
 
     Let w = (n - m)/(m (n - 1)). If s = K eta_l eta_g <= 1/(4 L (1 + 2 w)) and eta_g >= 1, then
     tau = max{1 - s mu/2, 1 - m/(8 n)}, for every K; with full participation, w = 0 and
-    tau = 1 - s mu/2. Our own proof, with u = s L, D = f(x) - f*,
+    tau = 1 - s mu/2. Proved here, with u = s L, D = f(x) - f*,
     C = (1/n) sum_i |c_i - grad f_i(x*)|^2: gradient steps do not increase the norm of a gradient,
     so the drift of the local models is E <= (s^2/3) (4 L D + 2 C), whoever is drawn, and
 
@@ -25,7 +45,6 @@ class Cohorts(Theorem):
     2 w + (4/3) u (1 + u + b u) <= (7/8) b: true for u <= 1/(4 + 8 w).
     """
 
-    method = SCAFFOLD
     title = "SCAFFOLD, cohorts"
 
     def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
@@ -43,17 +62,16 @@ class Cohorts(Theorem):
         return max(1 - step * setting.mu / 2, 1 - m.m / (8 * setting.n))
 
 
-class Published(Theorem):
+class Published(_ControlVariates):
     """SCAFFOLD with cohorts of m clients, the published theorem without noise, per round.
 
     If eta_g >= 1, eta_l <= 1/(81 L K eta_g) and eta_l <= m/(15 mu n K eta_g), then
     tau = 1 - K eta_l eta_g mu/2. Karimireddy et al., arXiv:1910.06378, bound a weighted mean of the
     models after R rounds by exp(-min{m/(30 n), mu/(162 L)} R) up to logarithms, which is tau^R at
-    the largest steps. With the Lyapunov function of the method it follows from :class:`Cohorts`:
+    the largest steps. With the potential of :class:`Cohorts` it follows from that theorem:
     81 >= 4 (1 + 2 w) and mu K eta_l eta_g/2 <= m/(30 n).
     """
 
-    method = SCAFFOLD
     title = "SCAFFOLD, published"
 
     def conditions(self, m: SCAFFOLD, setting: Setting) -> tuple[Condition, ...]:
@@ -72,12 +90,20 @@ class Published(Theorem):
         return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2
 
 
+def sampling_variance(n: int, m: int) -> float:
+    """Variance factor of the mean of m of n vectors, drawn without replacement.
+
+    E|mean_S - mean|^2 <= (n - m)/(m (n - 1)) (1/n) sum_i |a_i|^2; 0 for m = n.
+    """
+    return (n - m) / (m * (n - 1)) if n > 1 else 0.0
+
+
 def _largest_step(setting: Setting, m: int) -> float:
     """Return 1/(4 L (1 + 2 w)), the bound on K eta_l eta_g."""
     return 1 / (4 * setting.L * (1 + 2 * sampling_variance(setting.n, m)))
 
 
-def paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
+def _paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
     """Eta_g = sqrt(m), eta_l = min{1/(81 L K eta_g), m/(15 mu n K eta_g)}.
 
     The step sizes of the published theorem for strongly convex f_i, arXiv:1910.06378. The number K
@@ -88,7 +114,7 @@ def paper(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
     return SCAFFOLD(K, eta_l=step / (K * math.sqrt(m)), eta_g=math.sqrt(m), m=m)
 
 
-def best(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
+def _best(setting: Setting, K: int = 5, m: int | None = None) -> SCAFFOLD:
     """Eta_g = 1 and eta_l = 1/(4 L (1 + 2 w) K): tau = 1 - 1/(8 kappa) with all clients.
 
     K and the cohort size m are open, by default 5 and n.
@@ -107,4 +133,25 @@ def _cohort(setting: Setting, m: int | None) -> int:
     return m
 
 
-CARD = Card(SCAFFOLD, (Cohorts(), Published()), {"paper": paper, "best": best})
+def _bill(m: SCAFFOLD, n: int, vector: float, message: float) -> tuple[float, float]:
+    """Return the cost of two vectors each way, or one where the other can be found from it."""
+    minimal = m.traffic == "minimal"
+    up, down = (1 if minimal else 2), (1 if minimal and m.m == n else 2)
+    return up * vector * m.m / n, down * vector * m.m / n
+
+
+CARD = Card(
+    SCAFFOLD,
+    label="Scaffold",
+    theorems=(Cohorts(), Published()),
+    rules={"paper": _paper, "best": _best},
+    orders=Orders.of("kappa", "d*kappa"),
+    bill=_bill,
+    identities=(
+        lambda c, n: (SCAFFOLD(1, 0.9 / c.L, 1.0, n), GD(0.9 / c.L)),
+        lambda c, n: (SCAFFOLD(4, 0.1 / c.L, 1.0, n), FedCOMGATE(4, 0.1 / c.L, 1.0, 1.0)),
+    ),
+    roles={"eta_l": Role.STEP_SIZE, "K": Role.COUNT, "m": Role.COUNT},
+    colour="#000000",
+    marker="X",
+)

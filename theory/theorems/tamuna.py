@@ -1,12 +1,24 @@
 """TAMUNA: its theorem and parameters; those of CompressedScaffnew, whatever the cohort size."""
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Gradients
+from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.world.ownership import check_owners
+from bitbound.theory.card import Card, Role
 from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorem import Card, Condition, Setting, Theorem
-from bitbound.theory.theorems import compressed_scaffnew
-from bitbound.theory.theorems.compressed_scaffnew import dual_gain, fewest_bits, primal_gain
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.compressed_scaffnew import (
+    MASKED_ORDERS,
+    balanced_masks,
+    dual_gain,
+    fewest_bits,
+    primal_gain,
+    published_masks,
+)
 from bitbound.theory.theorems.scaffnew import step_conditions
 
 
@@ -15,7 +27,8 @@ class MaskedCohorts(Theorem):
 
     If 0 < gamma < 2/L and 0 < chi <= nu = n (s - 1)/(s (n - 1)), then
     tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 chi (s - 1)/(n - 1)}. The cohort size m
-    does not enter: the owners of an entry are a uniformly random s-subset of all n clients.
+    does not enter, and Psi, over all n clients, is that of CompressedScaffnew: the owners of an
+    entry are a uniformly random s-subset of all n clients.
     """
 
     method = TAMUNA
@@ -32,25 +45,31 @@ class MaskedCohorts(Theorem):
             Condition("chi <= n (s - 1)/(s (n - 1))", m.chi, primal_gain(setting.n, m.s)),
         )
 
+    def lyapunov(
+        self, m: TAMUNA, s: State, star: State, setting: ClassConstants, problem: Gradients
+    ) -> Terms:
+        dual = m.gamma / (m.p**2 * m.chi * dual_gain(setting.n, m.s))
+        return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.h - star.h)
+
     def rate(self, m: TAMUNA, setting: Setting) -> float:
         gradient = gradient_step_factor(m.gamma, setting.mu, setting.L)
         return max(gradient, 1 - m.p**2 * m.chi * dual_gain(setting.n, m.s))
 
 
-def paper(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
+def _paper(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
     """Gamma = 1/L, chi = nu, p = min{1, sqrt(n/(s kappa))}; s and m are open, 2 and n."""
     m = _cohort(setting, s, m)
-    full = compressed_scaffnew.paper(setting, s)
+    full = published_masks(setting, s)
     return TAMUNA(full.gamma, full.p, chi=full.eta, s=s, m=m)
 
 
-def best(setting: Setting, s: int | None = None, m: int | None = None) -> TAMUNA:
+def _best(setting: Setting, s: int | None = None, m: int | None = None) -> TAMUNA:
     """Gamma = 2/(L + mu), chi = nu, and p such that both parts of the rate are equal.
 
     s and m are open; by default s <= m is the one with the smallest promised uplink, and m is n.
     """
     m = _cohort(setting, 2 if s is None else s, m)
-    full = compressed_scaffnew.best(setting, fewest_bits(setting, m) if s is None else s)
+    full = balanced_masks(setting, fewest_bits(setting, m) if s is None else s)
     return TAMUNA(full.gamma, full.p, chi=full.eta, s=full.s, m=m)
 
 
@@ -62,4 +81,32 @@ def _cohort(setting: Setting, s: int, m: int | None) -> int:
     return m
 
 
-CARD = Card(TAMUNA, (MaskedCohorts(),), {"paper": paper, "best": best})
+def _bill(m: TAMUNA, n: int, vector: float, message: float) -> tuple[float, float]:
+    """Return the cost of the owned entries up, and of all entries, or twice some, down."""
+    owned = m.s * vector / n
+    return owned, vector if m.m == n else m.m * vector / n + owned
+
+
+CARD = Card(
+    TAMUNA,
+    label="TAMUNA",
+    theorems=(MaskedCohorts(),),
+    rules={"paper": _paper, "best": _best},
+    orders=MASKED_ORDERS,
+    bill=_bill,
+    identities=(
+        lambda c, n: (TAMUNA(1 / c.L, 0.4, 1.0, n, n), Scaffnew(1 / c.L, 0.4)),
+        lambda c, n: (
+            TAMUNA(1 / c.L, 0.4, 0.7, 2, n),
+            CompressedScaffnew(1 / c.L, 0.4, 0.7, 2),
+        ),
+    ),
+    roles={
+        "gamma": Role.STEP_SIZE,
+        "p": Role.PROBABILITY,
+        "s": Role.OWNERS,
+        "m": Role.COUNT,
+    },
+    colour="#AA4499",
+    marker="h",
+)

@@ -21,11 +21,14 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.fit import fitting_compressor, fitting_view
-from bitbound.solvers.method import Gap, Method, Terms
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
-from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.potential import Gap, Potential, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.rest import fixed_point, invariants
 
 Matrix = NDArray[np.float64]
 
@@ -69,40 +72,40 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
     )
 
 
-def worst_case(method: Method, problem: Any, compressor: Compressor | None = None) -> float:
+def worst_case(experiment: Experiment, potential: Potential) -> float:
     """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
 
     States violate no invariant of the method; a method that leaves the solution has the factor
-    infinity. Cost: (outcomes of one iteration) times (size of the
-    state)^2, so n and d must be small.
+    infinity. Cost: (outcomes of one step) times (size of the state)^2, so n and d must be small.
 
     Raises
     ------
     Refusal
-        If method, problem and compressor do not fit, or the compressor is not linear.
+        If the compressor is not linear, or no fixed point is found.
     """
-    view = fitting_view(method, problem)
-    fitted = fitting_compressor(method, compressor, view.d)
-    star = method.fixed_point(view)
+    method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
+    star = fixed_point(method, view)
     units = unit_deviations(star)
     batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
     runs = number_of_runs(batch)
     oracle = Oracle(view, np.arange(runs), Ledger(runs))
-    hessian = view.hessian(view.x_star[None, :, None])
+    hessian = view.hessian(view.x_star)
 
     def matrix(s: Any) -> Matrix:
-        return lyapunov_matrix(method.lyapunov(s, star, view), hessian, view.x_star[None, :, None])
+        terms = potential.lyapunov(method, s, star, setting, view)
+        return lyapunov_matrix(terms, hessian, view.x_star)
 
     def step(channel: LinearChannel) -> Matrix:
-        return matrix(iteration(method, batch, oracle, channel))
+        return matrix(theorem_step(method, batch, oracle, channel))
 
-    pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, fitted, script))
+    compressor = experiment.compressor
+    pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     now = matrix(units)
     if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
         return float("inf")
     after = after[:-1, :-1]
-    allowed = valid_deviations(method.invariants(units, view), len(now))
+    allowed = valid_deviations(invariants(method, units, view), len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
     seen = _range(now)

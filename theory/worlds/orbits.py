@@ -8,7 +8,6 @@ that were treated alike so far. There are then n + 1 outcomes of n coins and not
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,8 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method, WithProbability
-from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 
 class OrbitChannel(Scripted):
@@ -101,12 +101,11 @@ class Orbit:
     alike: int
 
 
-class _Nothing:
+class Nothing:
     """A problem whose gradients are all 0, which counts them per client."""
 
     def __init__(self, n: int) -> None:
         self.n, self.d = n, 1
-        self.x_star, self.grad_star = np.zeros(1), np.zeros((n, 1))
         self.count = 0.0
 
     def grad(
@@ -119,6 +118,9 @@ class _Nothing:
 
     def grad_g(self, y: Array) -> Array:
         return 0 * y
+
+    def of(self, clients: Array) -> "Nothing":
+        return self
 
 
 class _Meter(OrbitChannel):
@@ -147,10 +149,11 @@ def orbits(
     features and the compressor matter for the bits only.
     """
     spent: list[tuple[float, float, float]] = []
+    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
 
     def step(channel: _Meter) -> _Meter:
-        problem: Any = _Nothing(n)
-        iteration(method, method.fixed_point(problem), problem, channel)
+        problem = Nothing(n)
+        theorem_step(method, state, problem, channel)
         spent.append((channel.probability, channel.bits, problem.count))
         return channel
 

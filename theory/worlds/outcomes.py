@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every, Gradients, Messages, Method, WithProbability
+from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.world.ownership import ownership_template
 
 
@@ -61,6 +61,12 @@ class Scripted:
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Return v."""
         return v
+
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+        """Say whether all runs communicate after an iteration, counted from 1: (1,)."""
+        if isinstance(schedule, Every):
+            return np.array([iteration % schedule.iterations == 0])
+        return self.coin(schedule.p)[0, 0]
 
     def coin(self, p: float) -> Array:
         """Toss one coin."""
@@ -113,15 +119,3 @@ def outcomes(
             scripts += [[*world.script[:place], k] for k in range(1, world.options[place])]
         if world.probability > 0:
             yield world.probability, result
-
-
-def iteration(method: Method, s: Any, problem: Gradients, channel: Any) -> Any:
-    """Do what the theorems call one step: an iteration, or a whole round of K local steps."""
-    messages: Messages = channel
-    schedule = method.schedule
-    local_steps = schedule.iterations if isinstance(schedule, Every) else 1
-    for _ in range(local_steps):
-        s = method.local_step(s, problem, messages)
-    if isinstance(schedule, WithProbability) and not channel.coin(schedule.p).item():
-        return s
-    return method.communicate(s, problem, messages)

@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor, fitting_view
-from bitbound.solvers.method import Gap, Method, Terms
-from bitbound.solvers.runs.engine import value
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
-from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.potential import Gap, Potential, Terms, value
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.rest import fixed_point
 
 LINEARITY = 1e-7
 """Relative error up to which a vector counts as linear in the errors of the messages."""
@@ -89,41 +91,45 @@ class ProbingChannel(Scripted):
         return self.send(received, cohort)
 
 
-def one_step(method: Method, problem: Any, compressor: Compressor | None, state: Any) -> OneStep:
+def one_step(experiment: Experiment, potential: Potential, state: Any) -> OneStep:
     """Return Psi and the exact E[Psi+ | state] of a method at a state of one run.
 
     Parameters
     ----------
-    method, problem, compressor
-        As in :func:`bitbound.solvers.run`.
+    experiment : Experiment
+        The method with its problem and compressor.
+    potential : Potential
+        Whose Lyapunov function.
     state : State
         A state of the method with R = 1.
 
     Raises
     ------
     Refusal
-        If method, problem and compressor do not fit, or the step is not linear in the errors of
-        the messages, as for a message that depends on another one of the same step.
+        If the step is not linear in the errors of the messages, as for a message that depends on
+        another one of the same step, or no fixed point is found.
     """
-    view = fitting_view(method, problem)
-    fitted = fitting_compressor(method, compressor, view.d)
-    star = method.fixed_point(view)
+    method, view, fitted = experiment.method, experiment.problem, experiment.compressor
+    setting, star = Setting.at(experiment), fixed_point(method, view)
 
     def channel(script: Sequence[int]) -> ProbingChannel:
         return ProbingChannel(view.n, view.d, fitted, script)
 
+    def terms(s: Any, oracle: Oracle) -> Terms:
+        return potential.lyapunov(method, s, star, setting, oracle)
+
     def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:
         oracle = Oracle(view, np.arange(runs), Ledger(runs))
-        return method.lyapunov(iteration(method, s, oracle, world), star, oracle)
+        return terms(theorem_step(method, s, oracle, world), oracle)
 
     def expected(world: ProbingChannel) -> tuple[float, bool]:
         dry = channel(world.script)
         step(dry, state)
         runs = 1 + 2 * len(dry.variances)
-        terms = step(world, each(lambda x: np.repeat(x, runs, axis=2), state), runs)
-        return _mean(terms, np.array(world.variances), view)
+        after = step(world, each(lambda x: np.repeat(x, runs, axis=2), state), runs)
+        return _mean(after, np.array(world.variances), view)
 
-    now = float(value(method.lyapunov(state, star, view), view)[0])
+    now = float(value(terms(state, Oracle(view, np.arange(1), Ledger(1))), view)[0])
     results = [(p, *result) for p, result in outcomes(expected, channel)]
     total = sum(p * psi for p, psi, _ in results)
     return OneStep(now, total, all(exact for _, _, exact in results))

@@ -24,6 +24,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import OrbitChannel
+from bitbound.theory.worlds.rest import fixed_point
 
 Matrix = NDArray[np.float64]
 Blocks = tuple[Matrix, Matrix]
@@ -181,8 +182,8 @@ class SymbolicProblem:
     def __init__(self, basis: Basis, frame: Frame, evaluations: list[Evaluation]) -> None:
         self.n, self.d, self.basis = frame.n, basis.size, basis
         self.frame, self.evaluations = frame, evaluations
-        self.x_star = np.zeros(basis.size)
-        self.grad_star = np.zeros((frame.n, basis.size))
+        self.x_star = np.zeros((1, basis.size, 1))
+        self.grad_star = np.zeros((frame.n, basis.size, 1))
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
@@ -242,13 +243,13 @@ class SymbolicChannel(OrbitChannel):
     def __init__(
         self,
         method: Method,
-        family: FunctionClass,
+        functions: FunctionClass,
         problem: SymbolicProblem,
         errors: list[tuple[int, Blocks]],
         script: Sequence[int] = (),
     ) -> None:
-        super().__init__(family.n, problem.d, script)
-        self.method, self.family, self.problem = method, family, problem
+        super().__init__(functions.n, problem.d, script)
+        self.method, self.functions, self.problem = method, functions, problem
         self.errors = errors
         self.noises: list[tuple[int, Matrix]] = []
 
@@ -256,7 +257,7 @@ class SymbolicChannel(OrbitChannel):
         """Return v plus a new unknown per client."""
         if self.method.needs.compressor == "contractive":
             return self.send(v + self._error(v, cohort), cohort)
-        if self.family.omega == 0:
+        if self.functions.omega == 0:
             return self.send(v, cohort)
         basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
@@ -277,7 +278,7 @@ class SymbolicChannel(OrbitChannel):
 
 def unknown_state(method: Method, problem: SymbolicProblem) -> Any:
     """Return a state of unknowns, one per field; fields of bool stay as they are."""
-    star = method.fixed_point(problem)
+    star = fixed_point(method, problem)
     numbers = iter(range(1000))
 
     def unknowns(x: Array) -> Array:

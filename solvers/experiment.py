@@ -1,9 +1,7 @@
-"""Whether method, problem, compressor, seeds and budget fit each other; a misfit is refused."""
+"""A method fitted to a problem and a compressor: the one place where misfits are refused."""
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Any, Self
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -11,7 +9,57 @@ from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
 
 
-def fitting_compressor(
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A method, the view of a problem that it solves, and its compressor; made by :meth:`of`.
+
+    Attributes
+    ----------
+    method : Method
+        With its parameters.
+    problem : Problem
+        The view that the method solves: with a shared function g, or without.
+    compressor : Compressor
+        Of every client; the identity for a method that sends uncompressed vectors.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Quadratic
+    >>> experiment = Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
+    >>> experiment.compressor.name, experiment.n, experiment.d
+    ('identity', 3, 4)
+    """
+
+    method: Method
+    problem: Any
+    compressor: Compressor
+
+    @classmethod
+    def of(cls, method: Method, problem: Any, compressor: Compressor | None = None) -> Self:
+        """Fit the three to each other; without a compressor, messages are not compressed.
+
+        Raises
+        ------
+        Refusal
+            If the method needs another class of compressors or problems, or the compressor another
+            dimension.
+        """
+        return cls(
+            method, fitted_view(method, problem), fitted_compressor(method, compressor, problem.d)
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.problem.n)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.problem.d)
+
+
+def fitted_compressor(
     method: Method | type[Method], compressor: Compressor | None, d: int
 ) -> Compressor:
     """Return the compressor that a method is run with; without one, the identity.
@@ -39,7 +87,7 @@ def fitting_compressor(
     return compressor
 
 
-def fitting_view(method: Method | type[Method], problem: Any) -> Any:
+def fitted_view(method: Method | type[Method], problem: Any) -> Any:
     """Return the view of a problem that a method solves, with a shared g or without.
 
     Raises
@@ -54,27 +102,3 @@ def fitting_view(method: Method | type[Method], problem: Any) -> Any:
             f"mu = {view.constants.mu:g}; add regularisation (mu > 0)"
         )
     return view
-
-
-def fitting_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
-    """Return the run seeds; a number R stands for the seeds 0, ..., R - 1.
-
-    ``batch`` is the number of runs that method and problem are made for. If it is not 1, runs
-    differ in their parameters too, and two may have the same seed.
-
-    Raises
-    ------
-    Refusal
-        If there is none, one is negative or not a whole number, two runs are the same, or their
-        number is not that of the batch.
-    """
-    chosen = range(seeds) if isinstance(seeds, int | np.integer) else seeds
-    if any(not isinstance(seed, int | np.integer) or seed < 0 for seed in chosen):
-        raise Refusal(f"the seeds {seeds!r} are not all whole numbers >= 0; give such as 0, 1, 2")
-    if batch != 1 and len(chosen) != batch:
-        raise Refusal(
-            f"there are {len(chosen)} seeds and parameters for {batch} runs; give one seed per run"
-        )
-    if not len(chosen) or (batch == 1 and len(set(chosen)) != len(chosen)):
-        raise Refusal(f"the seeds {seeds!r} must be at least one and all different")
-    return tuple(int(seed) for seed in chosen)

@@ -1,0 +1,35 @@
+"""The simulated world of some runs: the network with its ledger, and the gradients."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bitbound.solvers.backend import array_namespace, device
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.randomness import Streams
+from bitbound.solvers.world.tape import Tape
+
+
+def simulated_world(
+    experiment: Experiment, seeds: Sequence[int] = (0,), wire: bool = False
+) -> tuple[Channel, Oracle]:
+    """Return channel and gradients of runs with some seeds; the channel's template is x_0.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The method with its problem, of any array library, and compressor.
+    seeds : sequence of int
+        One for each run.
+    wire : bool
+        Whether every message goes through its bytes.
+    """
+    problem, runs = experiment.problem, np.arange(len(seeds))
+    streams, ledger = Streams(seeds), Ledger(len(seeds))
+    x_0 = problem.x_0
+    xp = array_namespace(x_0)
+    start = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
+    tape = Tape.of(problem.noise, seeds) if problem.noise else None
+    channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
+    return channel, Oracle(problem, runs, ledger, tape)

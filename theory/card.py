@@ -1,0 +1,222 @@
+"""The card of a method: all that is promised about it, in one place."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from enum import StrEnum
+from inspect import signature
+from typing import Any
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.problem import Constants
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.bill import Bill
+from bitbound.theory.orders import Orders
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
+
+Rule = Callable[..., Method]
+"""Parameters from theory: a method made for a setting, with what is left open as options."""
+
+Identity = Callable[[Constants, int], tuple[Method, Method]]
+"""Two methods that are the same one, made for the constants of a problem and n clients."""
+
+_STEP_SIZES = ("eta_l", "gamma", "eta")
+"""What methods call their step size, where the card does not say."""
+
+
+class Role(StrEnum):
+    """What a parameter of a method is, as a search for better parameters has to know."""
+
+    STEP_SIZE = "step size"
+    PROBABILITY = "probability"
+    MOMENTUM = "momentum"
+    CONSTANT = "constant of the functions or the compressor"
+    COUNT = "whole number"
+    OWNERS = "owners of an entry"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A way to make a method from a step size and a threshold, which figures tune on a grid.
+
+    Attributes
+    ----------
+    name, label : str
+        How it is called, and how it is written in figures.
+    make : callable
+        Makes the method from eta, tau (numbers or arrays (1, 1, R)), the number I of local steps
+        and the cohort size S, which a method on one machine does not use.
+    clips : bool
+        Whether it uses tau.
+    federated : bool
+        Whether its clients communicate.
+    colour, marker : str
+        How it is drawn.
+    """
+
+    name: str
+    label: str
+    make: Callable[[Any, Any, int, int | None], Method]
+    clips: bool = True
+    federated: bool = True
+    colour: str = "#444444"
+    marker: str = "+"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A method and what is promised about it; every table, check, page and figure reads it.
+
+    Attributes
+    ----------
+    method : type
+        The method's class.
+    label : str
+        How it is written in figures and tables; by default the name of the method.
+    theorems : tuple of Theorem
+        What is proved about it.
+    rules : mapping
+        Named rules for its parameters; the first is the default.
+    orders : Orders, optional
+        Rounds and reals in leading order.
+    bill : Bill, optional
+        The published cost of a round.
+    identities : tuple of Identity
+        Parameters at which it is the same as another method.
+    roles : mapping
+        What its parameters are; those that are not named are free real numbers.
+    tunings : tuple of Tuning
+        How figures make it from a step size and a threshold, for methods without rules.
+    colour, marker : str
+        How it is drawn.
+
+    Examples
+    --------
+    >>> from bitbound import METHODS, Quadratic
+    >>> card = METHODS["agd"]
+    >>> card.label, list(card.rules)
+    ('AGD', ['classical'])
+    >>> card.parameters(Quadratic.random(3, 4, mu=1.0, L=4.0)).q > 0
+    True
+    """
+
+    method: type[Method]
+    label: str = ""
+    theorems: tuple[Theorem, ...] = ()
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    orders: Orders | None = None
+    bill: Bill | None = None
+    identities: tuple[Identity, ...] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    tunings: tuple[Tuning, ...] = ()
+    colour: str = "#444444"
+    marker: str = "+"
+
+    def __post_init__(self) -> None:
+        known = [parameter.name for parameter in fields(self.method)]
+        for name in self.roles:
+            if name not in known:
+                raise Refusal(
+                    f"the card of {self.name} gives {name!r} a role; "
+                    f"its parameters are {', '.join(known)}"
+                )
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.method.name
+
+    @property
+    def shares_masks(self) -> bool:
+        """Whether clients send the entries that a shared mask says, without indices."""
+        return Role.OWNERS in self.roles.values()
+
+    @property
+    def step_size(self) -> str | None:
+        """The parameter that is the step size, if there is one."""
+        named = [name for name, role in self.roles.items() if role is Role.STEP_SIZE]
+        known = {parameter.name for parameter in fields(self.method)}
+        return next((name for name in (*named, *_STEP_SIZES) if name in known), None)
+
+    def holding(self, m: Method, setting: Setting) -> tuple[Theorem, ...]:
+        """Return the theorems whose hypotheses all hold."""
+        return tuple(theorem for theorem in self.theorems if not theorem.unmet(m, setting))
+
+    def best_theorem(self, m: Method, setting: Setting) -> Theorem | None:
+        """Return the theorem with the smallest factor of those whose hypotheses hold."""
+        held = self.holding(m, setting)
+        return min(held, key=lambda theorem: theorem.rate(m, setting), default=None)
+
+    def potential(self, m: Method, setting: Setting) -> Theorem | None:
+        """Return the theorem whose Lyapunov function is looked at: one that holds, if any does."""
+        return next(iter((*self.holding(m, setting), *self.theorems)), None)
+
+    def at(self, setting: Setting, rule: str | None = None, **options: Any) -> Method:
+        """Make the method with parameters from theory.
+
+        ``options`` are what the rule leaves open, such as the number K of local steps.
+
+        Raises
+        ------
+        Refusal
+            If the rule or an option is unknown, there is none, or the setting does not fit it.
+        """
+        if not self.rules:
+            raise Refusal(f"{self.name} has no rules for its parameters; give each yourself")
+        rule = next(iter(self.rules)) if rule is None else rule
+        if rule not in self.rules:
+            raise Refusal(
+                f"{self.name} has no parameter rule {rule!r}; choose one of {', '.join(self.rules)}"
+            )
+        _, *known = signature(self.rules[rule]).parameters
+        for option in options:
+            if option not in known:
+                raise Refusal(
+                    f"the rule {rule!r} of {self.name} has no option {option!r}; "
+                    f"it leaves open {', '.join(known) or 'nothing'}"
+                )
+        return self.rules[rule](setting, **options)
+
+    def parameters(
+        self,
+        problem: Any,
+        compressor: Compressor | None = None,
+        rule: str | None = None,
+        **options: Any,
+    ) -> Method:
+        """Make the method with parameters from theory, at the exact constants of a problem.
+
+        See :meth:`at`; a compressor that does not fit is refused too.
+        """
+        if not self.rules:
+            return self.at(Setting.of(self.method, problem))
+        return self.at(Setting.of(self.method, problem, compressor), rule, **options)
+
+    def with_values(
+        self, setting: Setting, rule: str | None = None, values: Mapping[str, Any] | None = None
+    ) -> Method:
+        """Make the method by a rule with some parameters replaced, or without rules of all of them.
+
+        Raises
+        ------
+        Refusal
+            If a value is missing and there is no rule, or the rule does not fit.
+        """
+        values = values or {}
+        if self.rules:
+            return replace(self.at(setting, rule), **values)
+        if rule is not None:
+            raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
+        missing = [
+            parameter.name
+            for parameter in fields(self.method)
+            if parameter.name not in values and parameter.default is MISSING
+        ]
+        if missing:
+            raise Refusal(
+                f"{self.name} has no rules for its parameters; give {', '.join(missing)} with --set"
+            )
+        return self.method(**values)

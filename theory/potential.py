@@ -1,0 +1,112 @@
+"""Potentials, that is Lyapunov functions: their terms, their value, and where they come from."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import squared_norm, total
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A term weight * sum_i |v_i|^2 of a Lyapunov function.
+
+    Attributes
+    ----------
+    weight : float
+        At least 0.
+    vectors : array (n, d, R) or (1, d, R)
+        Linear in the deviation of the state from the fixed point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Squares(2.0, np.ones((3, 4, 1))).weight
+    2.0
+    """
+
+    weight: float
+    vectors: Array
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A term weight * (f(x) - f*) of a Lyapunov function.
+
+    Attributes
+    ----------
+    weight : float
+        At least 0.
+    point : array (1, d, R)
+        Where f is evaluated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gap(1.0, np.zeros((1, 4, 1))).point.shape
+    (1, 4, 1)
+    """
+
+    weight: float
+    point: Array
+
+
+Terms = tuple[Squares | Gap, ...]
+
+
+class ClassConstants(Protocol):
+    """What a potential may depend on beside the parameters of the method."""
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def mu(self) -> float:
+        """Strong convexity of every f_i."""
+
+    @property
+    def L(self) -> float:  # noqa: N802  (the paper's symbol)
+        """Smoothness of every f_i."""
+
+    @property
+    def omega(self) -> float:
+        """Relative variance of the compressors."""
+
+    @property
+    def omega_av(self) -> float:
+        """Relative variance of the mean of n compressed vectors."""
+
+    @property
+    def alpha(self) -> float | None:
+        """Contraction of the compressors; None if they are not known to contract."""
+
+
+class Potential(Protocol):
+    """Something with a Lyapunov function: a theorem, or a potential that was found."""
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms at a state.
+
+        Parameters
+        ----------
+        m, s : Method, State
+            The method with its parameters, and a state of it.
+        star : State
+            Its fixed point.
+        setting : Setting or FunctionClass
+            The constants.
+        problem : Gradients
+            For gradients at points of the state.
+        """
+
+
+def value(terms: Terms, problem: Any) -> Array:
+    """Evaluate a Lyapunov function from its terms: (R,)."""
+    result: Array = 0.0
+    for term in terms:
+        if isinstance(term, Gap):
+            result = result + term.weight * problem.gap(term.point)
+        else:
+            result = result + term.weight * total(squared_norm(term.vectors))[0, 0, :]
+    return result

@@ -1,0 +1,88 @@
+"""What a theorem is evaluated at: exact constants, sizes and the compressor."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from bitbound.data.problems.problem import Constants
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.experiment import Experiment, fitted_compressor, fitted_view
+from bitbound.solvers.method import Method
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a theorem is evaluated at: the exact constants and the compressor.
+
+    Attributes
+    ----------
+    constants : Constants
+        Of the view of the problem that the method solves.
+    n, d : int
+        Number of clients and of features.
+    compressor : Compressor
+        The compressor of every client.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Quadratic, compressor
+    >>> problem = Quadratic.random(4, 6, mu=1.0, L=10.0)
+    >>> setting = Setting.of(DIANA, problem, compressor("rand-k:2"))
+    >>> setting.n, setting.kappa, setting.omega, setting.omega_av
+    (4, 10.0, 2.0, 0.5)
+    """
+
+    constants: Constants
+    n: int
+    d: int
+    compressor: Compressor
+
+    @classmethod
+    def of(
+        cls, method: type[Method] | Method, problem: Any, compressor: Compressor | None = None
+    ) -> Self:
+        """Return the setting of a method, or of a class of methods, on a problem.
+
+        Raises
+        ------
+        Refusal
+            If method, problem and compressor do not fit each other.
+        """
+        view = fitted_view(method, problem)
+        sent = fitted_compressor(method, compressor, problem.d)
+        return cls(view.constants, view.n, view.d, sent)
+
+    @classmethod
+    def at(cls, experiment: Experiment) -> Self:
+        """Return the setting of an experiment, whose parts fit each other already."""
+        problem = experiment.problem
+        return cls(problem.constants, problem.n, problem.d, experiment.compressor)
+
+    @property
+    def mu(self) -> float:
+        """Strong convexity of every f_i."""
+        return self.constants.mu
+
+    @property
+    def L(self) -> float:  # noqa: N802  (the paper's symbol)
+        """Largest smoothness constant of an f_i."""
+        return self.constants.L
+
+    @property
+    def kappa(self) -> float:
+        """Condition number L/mu."""
+        return self.constants.kappa
+
+    @property
+    def omega(self) -> float:
+        """Relative variance of the compressor."""
+        return self.compressor.omega(self.d)
+
+    @property
+    def omega_av(self) -> float:
+        """Relative variance of the mean of n compressed vectors."""
+        return self.compressor.omega_av(self.d, self.n)
+
+    @property
+    def alpha(self) -> float:
+        """Contraction of the compressor, E|C(x) - x|^2 <= (1 - alpha) |x|^2."""
+        return self.compressor.alpha(self.d)

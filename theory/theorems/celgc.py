@@ -1,0 +1,30 @@
+"""CELGC: its card; without clipping it is FedAvg."""
+
+from bitbound.solvers.clipping import UNCLIPPED
+from bitbound.solvers.methods.celgc import CELGC
+from bitbound.theory.card import Card, Role, Tuning
+
+CARD = Card(
+    CELGC,
+    label="CELGC",
+    roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
+    tunings=(
+        Tuning(
+            "celgc",
+            "CELGC",
+            lambda eta, tau, I, S: CELGC(eta, tau * eta, I, S),
+            colour="#0072B2",
+            marker="^",
+        ),
+        Tuning(
+            "fedavg",
+            "FedAvg",
+            lambda eta, tau, I, S: CELGC(eta, UNCLIPPED, I, S),
+            clips=False,
+            colour="#0072B2",
+            marker="^",
+        ),
+    ),
+    colour="#0072B2",
+    marker="^",
+)

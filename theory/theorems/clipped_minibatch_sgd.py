@@ -1,0 +1,21 @@
+"""Clipped minibatch SGD: its card; its lower bound is in the tables of clipping."""
+
+from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+from bitbound.theory.card import Card, Role, Tuning
+
+CARD = Card(
+    ClippedMinibatchSGD,
+    label="clipped minibatch SGD",
+    roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
+    tunings=(
+        Tuning(
+            "clipped-minibatch-sgd",
+            "clipped minibatch SGD",
+            lambda eta, tau, I, S: ClippedMinibatchSGD(eta, tau * eta, I, S),
+            colour="#CC79A7",
+            marker="P",
+        ),
+    ),
+    colour="#CC79A7",
+    marker="P",
+)

@@ -1,0 +1,21 @@
+"""NaiveParallelClip: its card."""
+
+from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from bitbound.theory.card import Card, Role, Tuning
+
+CARD = Card(
+    NaiveParallelClip,
+    label="NaiveParallelClip",
+    roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
+    tunings=(
+        Tuning(
+            "naive-parallel-clip",
+            "NaiveParallelClip",
+            lambda eta, tau, I, S: NaiveParallelClip(eta, tau * eta, I, S),
+            colour="#000000",
+            marker="v",
+        ),
+    ),
+    colour="#000000",
+    marker="v",
+)

@@ -1,0 +1,22 @@
+"""Normalised gradient descent: its card."""
+
+from bitbound.solvers.methods.normalised_gd import NormalisedGD
+from bitbound.theory.card import Card, Role, Tuning
+
+CARD = Card(
+    NormalisedGD,
+    label="normalised SGD",
+    roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
+    tunings=(
+        Tuning(
+            "normalised-gd",
+            "normalised SGD",
+            lambda eta, tau, I, S: NormalisedGD(eta * tau, tau, I),
+            federated=False,
+            colour="#56B4E9",
+            marker="<",
+        ),
+    ),
+    colour="#56B4E9",
+    marker="<",
+)
