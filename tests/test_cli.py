@@ -215,7 +215,7 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bitbound.cli.simulate", interrupted)
+    monkeypatch.setattr("bitbound.cli.run.simulate", interrupted)
     assert main(RUN) == 130
     out, err = capsys.readouterr()
     assert out == ""
