@@ -1,12 +1,15 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 import bitbound
+from bitbound import cli
 from bitbound.cli import main
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.clipping import CLASSES
@@ -215,14 +218,25 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bitbound.cli.simulate", interrupted)
+    monkeypatch.setattr("bitbound.cli.run.simulate", interrupted)
     assert main(RUN) == 130
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == "bitbound: interrupted"
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["figures"], ["demo"]])
+FILES = {file.stem for file in Path(cli.__file__).parent.glob("*.py")}
+COMMANDS = {"list"} | FILES - {"__init__", "application", "exit_codes", "listing", "options"}
+
+
+def test_every_command_has_a_file(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    named = re.findall(r"^    (\w+)", capsys.readouterr().out, flags=re.MULTILINE)
+    assert sorted(named) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in sorted(COMMANDS))])
 def test_help_is_no_error(capsys, command):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])
@@ -256,7 +270,7 @@ def test_importing_is_light():
     code = "import sys, bitbound, bitbound.cli; print(*sys.modules)"
     loaded = python("-W", "error", "-c", code).stdout.split()
     assert "bitbound.cli" in loaded
-    assert not {"matplotlib", "distributed", "cupy", "cvxpy"} & set(loaded)
+    assert not {"matplotlib", "distributed", "cupy", "cvxpy", "scipy.stats"} & set(loaded)
 
 
 def test_public_names_are_sorted_and_there():

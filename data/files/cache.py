@@ -33,3 +33,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text and a final newline, whole or not at all."""
+    write_atomically(path, lambda file: file.write(f"{text}\n".encode()))

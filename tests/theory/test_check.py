@@ -266,6 +266,18 @@ def test_a_method_of_a_file_without_theorem(capsys, own):
     assert code == 1  # without shifts the solution is left again
 
 
+def test_given_parameters_are_not_those_of_the_rule(capsys, own):
+    """They go into small problems as they are; the rule would choose others."""
+    names = {}
+    for words in ((), ("--set", "gamma=0.05")):
+        code, found = check(capsys, own(rules=RULES), *words)
+        assert code == 0
+        names[words] = {verdict["check"] for verdict in found["theorems"][0]["verdicts"]}
+    ruled, given = names.values()
+    assert ruled - given == {"one step at random states", "worst case on quadratics / tau"}
+    assert given - ruled == {"worst case on small quadratics"}
+
+
 def test_outside_every_theorem(capsys, own):
     path = own(rules=RULES)
     code, found = check(capsys, path, "--set", "gamma=0.15")

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bitbound.cli import main
 from bitbound.figures.theory_figures import draw_scaling
+from bitbound.theory.checks import scaling as laws
 from bitbound.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)
@@ -59,3 +61,16 @@ def test_gradient_descent_is_measured(tmp_path):
     assert found.exponent == pytest.approx(1, abs=0.1)
     paths = draw_scaling([found], tmp_path)
     assert all(path.stat().st_size > 1000 for path in paths)
+
+
+@pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "holds"), (1.5, 1, "FAILS")])
+def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
+    found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
+    monkeypatch.setattr(laws, "scaling", lambda seeds, tell: iter([found]))
+    assert main(["scaling", "--output", str(tmp_path)]) == code
+    text = capsys.readouterr().out
+    assert text.splitlines()[-1].split() == [
+        "kappa", "gd", "10", "to", "90", f"{exponent:.2f}", "+-", "0.00", "1.00", word,
+    ]  # fmt: skip
+    assert (tmp_path / "scaling.txt").read_text() == text
+    assert (tmp_path / "scaling.svg").exists()

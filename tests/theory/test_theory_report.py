@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bitbound import cli
+from bitbound.cli import main
+from bitbound.figures.text.theory_tables import row_summary
 from bitbound.figures.theory_figures import draw_looseness
 from bitbound.theory.checks import standard as report
-from bitbound.theory.checks.standard import N, TheoremRow, as_json, rows, standard_problems, tasks
+from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import Verdict
 
@@ -54,7 +55,7 @@ def test_rows():
 @pytest.mark.usefixtures("few")
 def test_command(capsys, tmp_path):
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
-    assert cli.main(words) == 0
+    assert main(words) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "report.txt").read_text().strip() == text.strip()
     found = json.loads((tmp_path / "report.json").read_text())
@@ -66,14 +67,14 @@ def test_command(capsys, tmp_path):
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
     monkeypatch.setattr(report, "rows", lambda seeds: iter([[ROW, wrong]]))
-    assert cli.main(["theory", "--output", str(tmp_path)]) == 1
+    assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "1 of 2 rows hold" in text
     assert "a check is 1.5 and may be 1" in text
 
 
 def test_json_is_strict():
-    text = json.dumps(as_json(replace(ROW, bits=math.nan, rate=math.inf)), allow_nan=False)
+    text = json.dumps(row_summary(replace(ROW, bits=math.nan, rate=math.inf)), allow_nan=False)
     assert json.loads(text)["bits, promised / measured"] is None
 
 

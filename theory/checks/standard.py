@@ -141,33 +141,3 @@ def _row(
         runs.measured / runs.promised if runs.promised else math.nan,
         runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,
     )
-
-
-def as_json(row: TheoremRow) -> dict[str, Any]:
-    """Return a row as values of strict JSON."""
-    return {
-        "theorem": row.theorem,
-        "family": row.family,
-        "rule": row.rule,
-        "compressor": row.compressor,
-        "holds": row.holds,
-        "least room": {"condition": row.tightest.statement, "used": _number(row.tightest.used)},
-        "progress of one step, exact / promised": _number(row.step),
-        "worst case / promised factor": _number(row.worst),
-        "rate, measured / promised": _number(row.rate),
-        "bits, promised / measured": _number(row.bits),
-        "verdicts": [
-            {
-                "check": v.check,
-                "value": _number(v.value),
-                "limit": _number(v.limit),
-                "holds": v.holds,
-                "note": v.note,
-            }
-            for v in row.verdicts
-        ],
-    }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

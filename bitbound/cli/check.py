@@ -1,0 +1,63 @@
+"""The command ``check``: a method against its theorems."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from bitbound.cli.exit_codes import FAILED
+from bitbound.cli.options import (
+    Commands,
+    add_experiment,
+    add_json,
+    add_parameters,
+    add_seeds,
+    add_strict,
+    read_experiment,
+)
+from bitbound.figures.text.tables import describe, summary_of_parts
+from bitbound.solvers.fit import fitting_view
+
+
+def add_check(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("check", help="confront a method with its theorems")
+    parser.set_defaults(command=check_method)
+    add_experiment(parser, "breast-cancer@9", "rand-k:2")
+    add_parameters(parser)
+    add_seeds(parser, 5, "number of whole runs")
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
+    add_strict(parser)
+    add_json(parser)
+
+
+def check_method(chosen: argparse.Namespace) -> int:
+    """Check everything about a method on a problem, print it and return the exit code."""
+    from bitbound.figures.text.examinations import (  # noqa: PLC0415  (loads scipy.stats)
+        describe_examination,
+        examination_summary,
+    )
+    from bitbound.theory.checks.examination import examine  # noqa: PLC0415  (loads scipy.stats)
+
+    card, method, solved, sent = read_experiment(chosen)
+    with tqdm(desc=method.name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:
+        found = examine(
+            card,
+            method,
+            solved,
+            sent,
+            rule=chosen.parameters,
+            by_rule=not chosen.set,
+            seeds=chosen.seeds,
+            accuracy=chosen.until,
+            strict=chosen.strict,
+            tell=bar.set_postfix_str,
+        )
+    if chosen.json:
+        parts = summary_of_parts(solved, method, sent)
+        print(json.dumps(parts | examination_summary(found), allow_nan=False))
+    else:
+        print(describe(solved, method, sent))
+        print(describe_examination(found, fitting_view(method, solved).view))
+    return 0 if found.holds else FAILED

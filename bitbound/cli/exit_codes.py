@@ -1,0 +1,10 @@
+"""What the command line ends with; 0 stands for success."""
+
+FAILED = 1
+"""A check fails."""
+
+WRONG_INPUT = 2
+"""The input does not fit; one sentence on stderr says why."""
+
+INTERRUPTED = 130
+"""Ctrl-C."""

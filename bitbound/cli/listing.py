@@ -1,0 +1,51 @@
+"""The command ``list``: what can be named on the command line."""
+
+import argparse
+import textwrap
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+
+from bitbound.cli.options import Commands
+from bitbound.data.files.manifest import NAMES as DATASETS
+from bitbound.figures.text.tables import WIDTH
+from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.clipping import CLASSES
+
+
+def add_list(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("list", help="methods, compressors and data sets by name")
+    parser.set_defaults(command=list_names)
+
+
+def list_names(chosen: argparse.Namespace) -> None:
+    """Print the names of methods with their parameters, of compressors and of data sets."""
+    print("METHOD, with its rules for parameters; the first is the default")
+    width = max(map(len, METHODS))
+    for name, entry in METHODS.items():
+        need = entry.method.needs.compressor
+        print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(entry.rules)}")
+    print("\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE")
+    width = max(map(len, CLASSES))
+    for name, method in CLASSES.items():
+        given = [
+            field.name if field.default is MISSING else f"{field.name}={field.default}"
+            for field in fields(method)  # type: ignore[arg-type]
+        ]
+        print(f"  {name:{width}}  {', '.join(given)}")
+    print("\nCOMPRESSOR, with integers for K and S")
+    print(_wrapped(COMPRESSORS))
+    print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
+    print(_wrapped(DATASETS))
+
+
+def _wrapped(words: Iterable[str]) -> str:
+    return textwrap.fill(
+        ", ".join(words),
+        WIDTH,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -1,0 +1,84 @@
+"""Options that commands share, and what they stand for."""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+from bitbound.data.problems.problem import Problem
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.theorem import Card
+from bitbound.theory.theorems.from_file import find_entry, make_method, read_settings
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""Where a command adds its parser."""
+
+
+def count(text: str) -> int:
+    """Read a whole number of at least 1."""
+    if not (text.isascii() and text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
+    """Add PROBLEM, METHOD, COMPRESSOR and ``--kappa``, with examples of the first and third."""
+    parser.add_argument("problem", metavar="PROBLEM", help=f"such as {problems}")
+    parser.add_argument("method", metavar="METHOD", help="such as locodl, or path/to/method.py")
+    parser.add_argument(
+        "compressor", metavar="COMPRESSOR", nargs="?", help=f"such as {compressors}"
+    )
+    parser.add_argument("--kappa", type=float, default=KAPPA, help="condition number L/mu")
+
+
+def add_parameters(
+    parser: argparse.ArgumentParser, setting: str = "a parameter, such as p=1"
+) -> None:
+    """Add ``--parameters`` and ``--set``; ``setting`` is the help of the latter."""
+    parser.add_argument("--parameters", metavar="RULE", help="the rule for the parameters")
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Add ``--strict``."""
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse parameters outside every theorem"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
+    parser.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
+
+
+def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
+    """Add ``--seeds``, the number of runs."""
+    parser.add_argument("--seeds", type=count, default=default, help=meaning)
+
+
+def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
+    """Add ``--output``, by default a folder below the current one."""
+    parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
+
+
+def read_compressor(selector: str | None) -> Compressor | None:
+    """Return the compressor that a selector names, if there is one."""
+    return compressor(selector) if selector else None
+
+
+def read_experiment(
+    chosen: argparse.Namespace,
+) -> tuple[Card, Method, Problem, Compressor | None]:
+    """Return what is run: the card of the method, the method, the problem and the compressor."""
+    card = find_entry(chosen.method)
+    sent = read_compressor(chosen.compressor)
+    solved = problem(chosen.problem, kappa=chosen.kappa)
+    settings = read_settings(card.method, chosen.set)
+    return card, make_method(card, solved, sent, chosen.parameters, settings), solved, sent

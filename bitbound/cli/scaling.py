@@ -1,0 +1,36 @@
+"""The command ``scaling``: exponents of bits, fitted."""
+
+import argparse
+import sys
+
+from tqdm import tqdm
+
+from bitbound.cli.exit_codes import FAILED
+from bitbound.cli.options import Commands, add_output, add_seeds
+from bitbound.data.files.cache import write_text
+
+
+def add_scaling(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("scaling", help="fit exponents of bits in kappa, d, n and omega")
+    parser.set_defaults(command=fit_scaling_laws)
+    add_seeds(parser, 4, "number of runs")
+    add_output(parser, "results/scaling")
+
+
+def fit_scaling_laws(chosen: argparse.Namespace) -> int:
+    """Fit all scaling laws, write table and figure, and return the exit code."""
+    from bitbound.figures.text.theory_tables import scaling_table  # noqa: PLC0415  (loads scipy.stats)
+    from bitbound.figures.theory_figures import draw_scaling  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
+
+    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:
+        fits = []
+        for fit in scaling(seeds=chosen.seeds, tell=lambda law: bar.set_postfix_str(law.method)):
+            fits.append(fit)
+            bar.update()
+    text = scaling_table(fits)
+    write_text(chosen.output / "scaling.txt", text)
+    draw_scaling(fits, chosen.output)
+    print(text)
+    return 0 if all(fit.holds for fit in fits) else FAILED

@@ -1,0 +1,125 @@
+"""What an examination found about one method, as text and as JSON."""
+
+import math
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from bitbound.figures.text.tables import WIDTH, table
+from bitbound.theory.checks.examination import Examination, Promised
+from bitbound.theory.theorem import Condition, Setting
+from bitbound.theory.verdict import Verdict
+
+
+def describe_examination(found: Examination, view: str) -> str:
+    """Say at which constants, of a view, the theorems are evaluated, and what came of each."""
+    return "\n\n".join(
+        [
+            _constants(found.setting, view),
+            *map(_promised, found.promised),
+            f"Whatever the theorem\n{_verdicts(found.sound)}",
+            "all checks hold" if found.holds else "A CHECK FAILS",
+        ]
+    )
+
+
+def _constants(setting: Setting, view: str) -> str:
+    c = setting.constants
+    text = (
+        f"constants   of the {view} view: L = max_i L_i = {c.L:.6g}, mu = {c.mu:.6g}, "
+        f"kappa = L/mu = {c.kappa:.6g}, L_f = {c.L_f:.6g} (of the average of the f_i), "
+        f"L_tilde = {c.L_tilde:.6g} (root mean square of the L_i)"
+    )
+    if setting.compressor.unbiased:
+        text += f"; omega = {setting.omega:.6g}, omega_av = {setting.omega_av:.6g}"
+    else:
+        text += f"; alpha = {setting.compressor.alpha(setting.d):.6g}"
+    return textwrap.fill(text, WIDTH, subsequent_indent=" " * 12)
+
+
+def _promised(promised: Promised) -> str:
+    """Write a theorem with its hypotheses and what came of it."""
+    if promised.theorem is None:
+        title = "No theorem: the Lyapunov function must not grow in the mean"
+        return f"{title}\n{_verdicts(promised.verdicts)}"
+    hypotheses = _hypotheses(promised.conditions)
+    if not promised.met:
+        return f"{promised.theorem.title}: not met\n{hypotheses}"
+    text = f"{promised.theorem.title}: factor tau = 1 - {1 - promised.rate:.6g}\n{hypotheses}\n"
+    text += _verdicts(promised.verdicts)
+    runs = promised.runs
+    if runs is not None and runs.promised:
+        text += (
+            f"\nlog of the factor: measured {runs.measured:.4g} +- {runs.error:.2g} (95 %), "
+            f"promised {runs.promised:.4g}"
+            f"\nbits to the accuracy: measured {runs.bits.value:,.0f}, "
+            f"promised {runs.promised_bits:,.0f}"
+        )
+    return text
+
+
+def _hypotheses(conditions: Iterable[Condition]) -> str:
+    rows = [
+        (
+            condition.statement,
+            f"{condition.left:.6g}",
+            f"{condition.right:.6g}",
+            f"{condition.used:.2f} of its limit"
+            if min(condition.left, condition.right) > 0
+            else "",
+            "holds" if condition.holds else "FAILS",
+        )
+        for condition in conditions
+    ]
+    return table(("hypothesis", "left", "right", "at", ""), rows, texts=1)
+
+
+def _verdicts(verdicts: Iterable[Verdict]) -> str:
+    rows = [
+        (v.check, v.note, f"{v.value:.8g}", f"{v.limit:.8g}", "holds" if v.holds else "FAILS")
+        for v in verdicts
+    ]
+    return table(("check", "", "value", "limit", ""), rows, texts=2)
+
+
+def examination_summary(found: Examination) -> dict[str, Any]:
+    """Return an examination as values of strict JSON; null stands for "not finite"."""
+    return {
+        "holds": found.holds,
+        "sound": [verdict_summary(verdict) for verdict in found.sound],
+        "theorems": [
+            {
+                "title": None if promised.theorem is None else promised.theorem.title,
+                "met": promised.met,
+                "factor": promised.rate,
+                "hypotheses": [
+                    {
+                        "statement": condition.statement,
+                        "left": finite(condition.left),
+                        "right": finite(condition.right),
+                        "used": finite(condition.used),
+                        "holds": condition.holds,
+                    }
+                    for condition in promised.conditions
+                ],
+                "verdicts": [verdict_summary(verdict) for verdict in promised.verdicts],
+            }
+            for promised in found.promised
+        ],
+    }
+
+
+def verdict_summary(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as values of strict JSON."""
+    return {
+        "check": verdict.check,
+        "value": finite(verdict.value),
+        "limit": finite(verdict.limit),
+        "holds": verdict.holds,
+        "note": verdict.note,
+    }
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None where it is not finite, which JSON cannot hold."""
+    return float(value) if math.isfinite(value) else None

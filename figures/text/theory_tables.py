@@ -1,0 +1,80 @@
+"""Tables of the theory: all theorems on standard problems, and scaling laws."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from bitbound.figures.text.examinations import finite, verdict_summary
+from bitbound.figures.text.tables import table
+from bitbound.theory.checks.scaling import Fit
+from bitbound.theory.checks.standard import TheoremRow
+
+_LEGEND = """
+margin: how much of its limit the tightest hypothesis uses
+worst: exact worst case over all states of small quadratics / tau; 1 is tight,
+       - where the rule meets the theorem on none of them
+step: least progress of one step of a run, exact / promised
+rate: log of the factor of whole runs, measured / promised
+bits: promised / measured"""
+
+
+def theorems_table(rows: Sequence[TheoremRow]) -> str:
+    """Tabulate how tight every theorem is, and name the checks that fail."""
+    lines = [
+        (
+            row.theorem,
+            row.family,
+            f"{row.rule}, {row.compressor}",
+            "holds" if row.holds else "FAILS",
+            f"{row.tightest.used:.2f}",
+            "-" if math.isnan(row.worst) else f"{row.worst:.5f}",
+            f"{row.step:.2f}",
+            f"{row.rate:.2f}",
+            f"{row.bits:.1f}",
+        )
+        for row in rows
+    ]
+    header = ("theorem", "problem", "parameters", "", "margin", "worst", "step", "rate", "bits")
+    failing = [
+        f"{row.theorem}, {row.family}, {row.rule}, {row.compressor}: {v.check} is {v.value:.8g} "
+        f"and may be {v.limit:.8g}"
+        for row in rows
+        for v in row.verdicts
+        if not v.holds
+    ]
+    count = f"{sum(row.holds for row in rows)} of {len(rows)} rows hold"
+    return "\n".join([table(header, lines, texts=3), _LEGEND, count, *failing])
+
+
+def row_summary(row: TheoremRow) -> dict[str, Any]:
+    """Return a row as values of strict JSON."""
+    return {
+        "theorem": row.theorem,
+        "family": row.family,
+        "rule": row.rule,
+        "compressor": row.compressor,
+        "holds": row.holds,
+        "least room": {"condition": row.tightest.statement, "used": finite(row.tightest.used)},
+        "progress of one step, exact / promised": finite(row.step),
+        "worst case / promised factor": finite(row.worst),
+        "rate, measured / promised": finite(row.rate),
+        "bits, promised / measured": finite(row.bits),
+        "verdicts": [verdict_summary(verdict) for verdict in row.verdicts],
+    }
+
+
+def scaling_table(fits: Sequence[Fit]) -> str:
+    """Tabulate measured exponents beside those of the tables."""
+    lines = [
+        (
+            fit.law.quantity,
+            fit.law.method,
+            f"{fit.law.values[0]:g} to {fit.law.values[-1]:g}",
+            f"{fit.exponent:.2f} +- {fit.error:.2f}",
+            f"{fit.table:.2f}",
+            "holds" if fit.holds else "FAILS",
+        )
+        for fit in fits
+    ]
+    header = ("in", "method", "values", "bits grow like", "table", "")
+    return table(header, lines, texts=2)
