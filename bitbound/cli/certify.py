@@ -5,7 +5,7 @@ import json
 
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
-from bitbound.theory.theorems.from_file import find_entry
+from bitbound.theory.theorems.from_file import find_card, read_settings
 
 
 def add_certify(commands: Commands) -> None:
@@ -48,17 +48,17 @@ def certify_method(chosen: argparse.Namespace) -> None:
     from bitbound.theory.certificates.summary import (  # noqa: PLC0415  (heavy)
         account,
         class_setting,
-        made,
     )
 
-    card = find_entry(chosen.method)
+    card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
     where = class_setting(card.method, chosen.n, chosen.kappa, chosen.omega, sent, chosen.d)
     if chosen.optimise and (not card.rules or chosen.method.endswith(".py")):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
-    method = made(card, where, chosen.parameters, chosen.set)
+    values = read_settings(card.method, chosen.set)
+    method = card.with_values(where, chosen.parameters, values)
     found = account(card, method, where, chosen.weights)
     optimum = chosen.optimise and optimise(
         card.method.name,

@@ -17,7 +17,6 @@ from bitbound.cli.options import (
     read_experiment,
 )
 from bitbound.figures.text.tables import describe, summary_of_parts
-from bitbound.solvers.fit import fitting_view
 
 
 def add_check(commands: Commands) -> None:
@@ -40,13 +39,12 @@ def check_method(chosen: argparse.Namespace) -> int:
     )
     from bitbound.theory.checks.examination import examine  # noqa: PLC0415  (loads scipy.stats)
 
-    card, method, solved, sent = read_experiment(chosen)
-    with tqdm(desc=method.name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:
+    card, experiment = read_experiment(chosen)
+    name = experiment.method.name
+    with tqdm(desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:
         found = examine(
             card,
-            method,
-            solved,
-            sent,
+            experiment,
             rule=chosen.parameters,
             by_rule=not chosen.set,
             seeds=chosen.seeds,
@@ -55,9 +53,9 @@ def check_method(chosen: argparse.Namespace) -> int:
             tell=bar.set_postfix_str,
         )
     if chosen.json:
-        parts = summary_of_parts(solved, method, sent)
+        parts = summary_of_parts(experiment)
         print(json.dumps(parts | examination_summary(found), allow_nan=False))
     else:
-        print(describe(solved, method, sent))
-        print(describe_examination(found, fitting_view(method, solved).view))
+        print(describe(experiment))
+        print(describe_examination(found, experiment.problem.view))
     return 0 if found.holds else FAILED

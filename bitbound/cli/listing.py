@@ -9,8 +9,7 @@ from bitbound.cli.options import Commands
 from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.clipping import CLASSES
+from bitbound.theory.theorems.catalogue import CLIPPING, METHODS
 
 
 def add_list(commands: Commands) -> None:
@@ -23,15 +22,15 @@ def list_names(chosen: argparse.Namespace) -> None:
     """Print the names of methods with their parameters, of compressors and of data sets."""
     print("METHOD, with its rules for parameters; the first is the default")
     width = max(map(len, METHODS))
-    for name, entry in METHODS.items():
-        need = entry.method.needs.compressor
-        print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(entry.rules)}")
+    for name, card in METHODS.items():
+        need = card.method.needs.compressor
+        print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(card.rules)}")
     print("\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE")
-    width = max(map(len, CLASSES))
-    for name, method in CLASSES.items():
+    width = max(map(len, CLIPPING))
+    for name, card in CLIPPING.items():
         given = [
             field.name if field.default is MISSING else f"{field.name}={field.default}"
-            for field in fields(method)  # type: ignore[arg-type]
+            for field in fields(card.method)
         ]
         print(f"  {name:{width}}  {', '.join(given)}")
     print("\nCOMPRESSOR, with integers for K and S")

@@ -4,13 +4,13 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
-from bitbound.data.problems.problem import Problem
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Method
-from bitbound.theory.theorem import Card
-from bitbound.theory.theorems.from_file import find_entry, make_method, read_settings
+from bitbound.solvers.experiment import Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.from_file import find_card, read_settings
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command adds its parser."""
@@ -73,12 +73,12 @@ def read_compressor(selector: str | None) -> Compressor | None:
     return compressor(selector) if selector else None
 
 
-def read_experiment(
-    chosen: argparse.Namespace,
-) -> tuple[Card, Method, Problem, Compressor | None]:
-    """Return what is run: the card of the method, the method, the problem and the compressor."""
-    card = find_entry(chosen.method)
+def read_experiment(chosen: argparse.Namespace) -> tuple[Card, Experiment]:
+    """Return what is run: the card of the method, and the method with problem and compressor."""
+    card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
     solved = problem(chosen.problem, kappa=chosen.kappa)
-    settings = read_settings(card.method, chosen.set)
-    return card, make_method(card, solved, sent, chosen.parameters, settings), solved, sent
+    values = read_settings(card.method, chosen.set)
+    setting = Setting.of(card.method, solved, sent)
+    method = card.with_values(setting, chosen.parameters, values)
+    return card, Experiment.of(method, solved, sent)

@@ -19,7 +19,7 @@ from bitbound.data.errors import Refusal
 from bitbound.figures.text.tables import cost_table, describe, summary
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
-from bitbound.theory.theorem import Setting
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.coverage import require_theorem
 
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
@@ -43,8 +43,9 @@ def add_run(commands: Commands) -> None:
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print what each accuracy cost."""
     until, budget = _end(chosen)
-    card, method, solved, sent = read_experiment(chosen)
-    require_theorem(card, method, Setting.of(method, solved, sent), strict=chosen.strict)
+    card, experiment = read_experiment(chosen)
+    method = experiment.method
+    require_theorem(card, method, Setting.at(experiment), strict=chosen.strict)
     with tqdm(
         total=1.0,
         desc=method.name,
@@ -52,9 +53,7 @@ def run_method(chosen: argparse.Namespace) -> None:
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:
         trace = simulate(
-            method,
-            solved,
-            sent,
+            experiment,
             seeds=chosen.seeds,
             budget=budget,
             wire=chosen.wire,
@@ -64,9 +63,9 @@ def run_method(chosen: argparse.Namespace) -> None:
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
-        print(json.dumps(summary(solved, method, sent, trace, accuracies), allow_nan=False))
+        print(json.dumps(summary(experiment, trace, accuracies), allow_nan=False))
         return
-    print(describe(solved, method, sent), cost_table(trace, accuracies), sep="\n\n")
+    print(describe(experiment), cost_table(trace, accuracies), sep="\n\n")
     diverged = trace.ending.count("diverged")
     if diverged:
         print(f"\n{diverged} of {len(trace.ending)} runs diverged")

@@ -17,7 +17,7 @@ def describe_account(account: Account) -> str:
     noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
     noise = noise or f"omega = {family.omega:g}"
     lines = [
-        f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",  # type: ignore[call-overload]
+        f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
         "all functions, all compressors",
         f"{'theorem':12}{_published(account)}",
@@ -95,7 +95,7 @@ def describe_optimum(optimum: Optimum, objective: str) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
     lines = [
-        f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",  # type: ignore[call-overload]
+        f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",
         f"{'certified':12}E[Psi+] <= {_factor(optimum.certificate.decrease)} Psi",
         f"{'per decade':12}certified {_cost(optimum.cost)}",
         f"{'':12}published {_cost(optimum.before)}",
@@ -120,7 +120,7 @@ def account_summary(account: Account) -> dict[str, Any]:
     proof = account.certificate
     divergence = account.divergence
     return {
-        "method": {"name": account.method.name, **_plain(asdict(account.method))},  # type: ignore[call-overload]
+        "method": {"name": account.method.name, **_plain(asdict(account.method))},
         "family": _plain(asdict(proof.functions)),
         "theorem": account.title,
         "published_decrease": _number(account.published),
@@ -152,7 +152,7 @@ def account_summary(account: Account) -> dict[str, Any]:
 def optimum_summary(optimum: Optimum) -> dict[str, Any]:
     """Return an optimum as values of strict JSON."""
     return {
-        "method": {"name": optimum.method.name, **_plain(asdict(optimum.method))},  # type: ignore[call-overload]
+        "method": {"name": optimum.method.name, **_plain(asdict(optimum.method))},
         "compressor": optimum.compressor.name,
         "certified_decrease": optimum.certificate.decrease,
         "per_decade": _plain(asdict(optimum.cost)),

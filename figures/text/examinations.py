@@ -7,7 +7,8 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, table
 from bitbound.theory.checks.examination import Examination, Promised
-from bitbound.theory.theorem import Condition, Setting
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import Verdict
 
 

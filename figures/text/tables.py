@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problems.problem import Problem
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.fit import fitting_compressor
-from bitbound.solvers.method import Method
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs.trace import Trace
 
 WIDTH = 80
@@ -54,9 +51,9 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
 
 
-def describe(problem: Problem, method: Method, compressor: Compressor | None) -> str:
+def describe(experiment: Experiment) -> str:
     """Say what is run: the problem, the method with its parameters, the compressor."""
-    facts = summary_of_parts(problem, method, compressor)
+    facts = summary_of_parts(experiment)
     lines = []
     for part in ("problem", "method", "compressor"):
         values = {key: value for key, value in facts[part].items() if value is not None}
@@ -104,9 +101,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> s
 
 
 def summary(
-    problem: Problem,
-    method: Method,
-    compressor: Compressor | None,
+    experiment: Experiment,
     trace: Trace,
     accuracies: Sequence[float],
 ) -> dict[str, Any]:
@@ -130,15 +125,13 @@ def summary(
         }
         for run, seed in enumerate(trace.seeds)
     ]
-    return summary_of_parts(problem, method, compressor) | {"runs": runs}
+    return summary_of_parts(experiment) | {"runs": runs}
 
 
-def summary_of_parts(
-    problem: Problem, method: Method, compressor: Compressor | None
-) -> dict[str, Any]:
+def summary_of_parts(experiment: Experiment) -> dict[str, Any]:
     """Return the problem, the method and the compressor as values of strict JSON."""
+    problem, method, used = experiment.problem, experiment.method, experiment.compressor
     constants = problem.composite.constants
-    used = fitting_compressor(method, compressor, problem.d)
     return {
         "problem": {
             "name": problem.name,
@@ -152,7 +145,7 @@ def summary_of_parts(
         },
         "method": {
             "name": method.name,
-            **{key: _number(value) for key, value in asdict(method).items()},  # type: ignore[call-overload]
+            **{key: _number(value) for key, value in asdict(method).items()},
         },
         "compressor": {
             "name": used.name,
