@@ -1,14 +1,17 @@
 """Whether method, problem, compressor, seeds and budget fit each other; a misfit is refused."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
+
+P = TypeVar("P", bound=Problem)
 
 
 def fitting_compressor(
@@ -39,7 +42,7 @@ def fitting_compressor(
     return compressor
 
 
-def fitting_view(method: Method | type[Method], problem: Any) -> Any:
+def fitting_view(method: Method | type[Method], problem: P) -> P:
     """Return the view of a problem that a method solves, with a shared g or without.
 
     Raises
@@ -48,7 +51,7 @@ def fitting_view(method: Method | type[Method], problem: Any) -> Any:
         If the method needs a strongly convex problem and mu is not positive.
     """
     view = problem.composite if method.needs.composite else problem.plain
-    if method.needs.strongly_convex and not view.constants.mu > 0:
+    if method.needs.strongly_convex and not is_strongly_convex(view):
         raise Refusal(
             f"{method.name} needs a strongly convex problem and {problem.name} has "
             f"mu = {view.constants.mu:g}; add regularisation (mu > 0)"

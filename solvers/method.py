@@ -42,16 +42,24 @@ class Gradients(Protocol):
         """Narrow to k of the clients: gradients are (k, d, R), and n is still that of all."""
 
 
-class Solution(Gradients, Protocol):
-    """What the fixed point of a method is made of."""
+class Solution(Protocol):
+    """What the fixed point of a method is made of; a problem is one."""
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
 
     @property
     def x_star(self) -> Array:
-        """The solution, (d,)."""
+        """The solution, (1, d, 1), or (1, d, R) where runs have different ones."""
 
     @property
     def grad_star(self) -> Array:
-        """The gradients of the f_i at the solution, (n, d)."""
+        """The gradients of the f_i at the solution, (n, d, 1) or (n, d, R)."""
 
 
 class Messages(Protocol):
@@ -175,10 +183,13 @@ class Method(ABC):
         """Return the state at the solution, where the method stays whatever the randomness."""
 
     @abstractmethod
-    def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
-        """Return the terms of the Lyapunov function at s; ``star`` is the fixed point."""
+    def lyapunov(self, s: Any, star: Any, problem: Any) -> Terms:
+        """Return the terms of the Lyapunov function at s; ``star`` is the fixed point.
 
-    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...]:
+        The problem is what a step sees, or a problem itself, whose gradients nobody counts.
+        """
+
+    def invariants(self, s: Any, problem: Any) -> tuple[Array, ...]:
         """Return what is 0 in every state of a run, such as the sum of the control variates.
 
         Each is linear in the deviation of the state from the fixed point.

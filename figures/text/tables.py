@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problems.problem import Problem
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor
@@ -54,7 +54,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
 
 
-def describe(problem: Problem, method: Method, compressor: Compressor | None) -> str:
+def describe(problem: StronglyConvexProblem, method: Method, compressor: Compressor | None) -> str:
     """Say what is run: the problem, the method with its parameters, the compressor."""
     facts = summary_of_parts(problem, method, compressor)
     lines = []
@@ -104,7 +104,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> s
 
 
 def summary(
-    problem: Problem,
+    problem: StronglyConvexProblem,
     method: Method,
     compressor: Compressor | None,
     trace: Trace,
@@ -134,7 +134,7 @@ def summary(
 
 
 def summary_of_parts(
-    problem: Problem, method: Method, compressor: Compressor | None
+    problem: StronglyConvexProblem, method: Method, compressor: Compressor | None
 ) -> dict[str, Any]:
     """Return the problem, the method and the compressor as values of strict JSON."""
     constants = problem.composite.constants

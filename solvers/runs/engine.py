@@ -5,15 +5,17 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import host, points, quiet_machine, squared_norm, total, transfer
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.problem import Problem
+from bitbound.solvers.backend import host, quiet_machine, squared_norm, total, transfer
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_seeds, fitting_view
 from bitbound.solvers.method import Every, Gap, Method, Terms, WithProbability
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, merge, narrow, take
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.randomness import Streams
@@ -28,7 +30,7 @@ _CACHED = 1 << 18
 
 def simulate(
     method: Method,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     *,
     seeds: int | Sequence[int] = 5,
@@ -79,7 +81,7 @@ def simulate(
     )  # fmt: skip
     run_seeds = fitting_seeds(seeds, batch(method, problem))
     tell = progress or (lambda fraction: None)
-    parts: list[dict[str, NDArray[Any]]] = []
+    parts: list[dict[str, Column]] = []
     ending: tuple[str, ...] = ()
     with quiet_machine():
         for some in _batches(len(run_seeds), problem.n * problem.d, library):
@@ -114,7 +116,7 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
 
 def specification(
     method: Method,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     *,
     seeds: int | Sequence[int] = 5,
@@ -138,13 +140,13 @@ def specification(
     }
 
 
-def _values(method: Any) -> dict[str, Any]:
+def _values(method: Any) -> dict[str, object]:
     """Return the parameters of a method as JSON values, arrays (1, 1, R) as lists."""
     values = asdict(method)
     return {name: x.ravel().tolist() if hasattr(x, "ravel") else x for name, x in values.items()}
 
 
-def value(terms: Terms, problem: Any) -> Array:
+def value(terms: Terms, problem: Problem) -> Array:
     """Evaluate a Lyapunov function from its terms: (R,)."""
     result: Array = 0.0
     for term in terms:
@@ -161,7 +163,7 @@ class _Simulation:
     def __init__(
         self,
         method: Method,
-        problem: Any,
+        problem: Problem,
         compressor: Compressor,
         seeds: tuple[int, ...],
         budget: Budget,
@@ -172,7 +174,8 @@ class _Simulation:
         self.budget, self.record = budget, record
         self.active = np.arange(len(seeds))
         self.streams, self.ledger = Streams(seeds), Ledger(len(seeds))
-        x = points(problem.x_0, problem.d, len(seeds))
+        xp, x_0 = array_namespace(problem.x_0), problem.x_0
+        x = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
         self.channel = Channel(
             problem.n, compressor, self.active, self.streams, self.ledger, x, wire
         )
@@ -186,14 +189,14 @@ class _Simulation:
         self.due = np.ones(len(seeds), dtype=np.int64)
         self.done = np.zeros(len(seeds))
         self.ending = [""] * len(seeds)
-        self.rows: list[dict[str, NDArray[Any]]] = []
+        self.rows: list[dict[str, Column]] = []
 
     @property
-    def problem(self) -> Any:
+    def problem(self) -> Problem:
         """The problem of the runs that are still going."""
         return self.oracle.problem
 
-    def finish(self, progress: Progress) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    def finish(self, progress: Progress) -> tuple[dict[str, Column], tuple[str, ...]]:
         """Go on until no run is left; give the recorded columns and what ended each run."""
         self._record(np.arange(len(self.active)))
         while self.active.size:
@@ -262,7 +265,7 @@ class _Simulation:
             "downlink_bits": ledger.downlink_bits[runs] / n,
             "gap": gap,
             "synchronisations": ledger.synchronisations[runs],
-            "distance": host(squared_norm(x - points(problem.x_star, problem.d)))[0, 0],
+            "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "lyapunov": host(value(method.lyapunov(state, self.star, problem), problem)).ravel(),
         }
         self.rows.append(row)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD

@@ -48,7 +48,7 @@ def fixed_point(
     view = fitting_view(method, problem)
     star = method.fixed_point(view)
     start = each(lambda x: np.repeat(x, RUNS, axis=2), star)
-    worst = distance(method.model(star), view.x_star[None, :, None])
+    worst = distance(method.model(star), view.x_star)
     for state, _, _ in walk(method, view, compressor, seed, start):
         worst = max(worst, difference(_numbers(state), _numbers(start)))
     return Verdict("stays at the solution", worst / (1 + size(start)), EXACT)

@@ -88,10 +88,10 @@ def worst_case(method: Method, problem: Any, compressor: Compressor | None = Non
     batch = each(lambda x, x_star: np.concat([x, x_star], axis=2), units, star)
     runs = number_of_runs(batch)
     oracle = Oracle(view, np.arange(runs), Ledger(runs))
-    hessian = view.hessian(view.x_star[None, :, None])
+    hessian = view.hessian(view.x_star)
 
     def matrix(s: Any) -> Matrix:
-        return lyapunov_matrix(method.lyapunov(s, star, view), hessian, view.x_star[None, :, None])
+        return lyapunov_matrix(method.lyapunov(s, star, view), hessian, view.x_star)
 
     def step(channel: LinearChannel) -> Matrix:
         return matrix(iteration(method, batch, oracle, channel))

@@ -106,7 +106,7 @@ class _Nothing:
 
     def __init__(self, n: int) -> None:
         self.n, self.d = n, 1
-        self.x_star, self.grad_star = np.zeros(1), np.zeros((n, 1))
+        self.x_star, self.grad_star = np.zeros((1, 1, 1)), np.zeros((n, 1, 1))
         self.count = 0.0
 
     def grad(
