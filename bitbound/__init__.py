@@ -11,8 +11,8 @@ The public names::
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.libsvm import load
+from bitbound.data.problem import Constants, Problem, StronglyConvexProblem
 from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.problem import Constants, Problem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem
 from bitbound.solvers.compressors.base import Compressor
@@ -42,6 +42,7 @@ __all__ = [
     "Refusal",
     "Setting",
     "Store",
+    "StronglyConvexProblem",
     "Theorem",
     "Trace",
     "compressor",

@@ -1,5 +1,6 @@
 """Arrays of any library, with short ways for numpy where time is spent."""
 
+from types import ModuleType
 from typing import Any
 
 import array_api_compat
@@ -16,7 +17,7 @@ def is_numpy(x: Array) -> bool:
     return type(x) is np.ndarray
 
 
-def array_namespace(x: Array) -> Any:
+def array_namespace(x: Array) -> ModuleType:
     """Return the namespace of an array, as ``array_api_compat`` does; at once for numpy."""
     if is_numpy(x):
         return array_api_compat.numpy

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.problem import Problem
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.solvers.compressors.base import Compressor
@@ -58,7 +58,7 @@ class Job:
         )
 
 
-def world(panel: Panel, curve: Curve) -> tuple[Problem, Method, Compressor | None]:
+def world(panel: Panel, curve: Curve) -> tuple[StronglyConvexProblem, Method, Compressor | None]:
     """Make the problem of a panel, and the method and the compressor of a curve."""
     problem = _problem(panel.problem, panel.kappa)
     compressor = select_compressor(curve.compressor) if curve.compressor else None
@@ -170,5 +170,5 @@ def _run(job: Job) -> Trace:
 
 
 @lru_cache(maxsize=3)
-def _problem(selector: str, kappa: float) -> Problem:
+def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
     return select_problem(selector, kappa=kappa)

@@ -12,7 +12,8 @@ import dataclasses
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -24,10 +25,12 @@ from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.solvers.entries import Entries
 
+T = TypeVar("T")
+
 LIBRARIES = ("numpy", "cupy", "array-api-strict")
 
 
-def namespace(library: str) -> Any:
+def namespace(library: str) -> ModuleType:
     """Return the array namespace of a library by name.
 
     Raises
@@ -46,7 +49,7 @@ def namespace(library: str) -> Any:
     raise Refusal(f"the array library {library!r} is unknown; choose one of {', '.join(LIBRARIES)}")
 
 
-def _cupy() -> Any:
+def _cupy() -> ModuleType:
     try:
         import cupy  # noqa: PLC0415  (an optional extra)
     except ImportError:
@@ -77,23 +80,24 @@ def like(x: Array, values: NDArray[Any]) -> Array:
     return array_namespace(x).asarray(values, device=device(x))
 
 
-def transfer(problem: Any, library: str, dtype: str = "float64") -> Any:
+def transfer(owner: T, library: str, dtype: str = "float64") -> T:
     """Return a frozen dataclass with every array field moved to a library and floats to a dtype.
 
     Fields that hold numpy arrays, scipy sparse matrices or further dataclasses of the same kind
     are moved; all others are kept. For ``numpy`` and ``float64`` the object itself is returned.
     """
     if library == "numpy" and dtype == "float64":
-        return problem
+        return owner
+    whole: Any = owner
     changes = {}
-    for field in dataclasses.fields(problem):
+    for field in dataclasses.fields(whole):
         if not field.init:
             continue
-        value = getattr(problem, field.name)
+        value = getattr(whole, field.name)
         moved = _move(value, library, dtype)
         if moved is not value:
             changes[field.name] = moved
-    return dataclasses.replace(problem, **changes) if changes else problem
+    return dataclasses.replace(whole, **changes) if changes else owner
 
 
 def _move(value: Any, library: str, dtype: str) -> Any:
@@ -183,12 +187,6 @@ def copies(x: Array, n: int) -> Array:
     if is_numpy(x):
         return np.repeat(x, n, axis=0)
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))
-
-
-def points(x: Array, d: int, runs: int = 1) -> Array:
-    """Return a point (d,) for all runs, or points (d, R) for each, as (1, d, max(R, runs))."""
-    xp = array_namespace(x)
-    return xp.reshape(x, (1, d, -1)) + xp.zeros((1, d, runs), dtype=x.dtype, device=device(x))
 
 
 def floor_power_of_two(x: Array) -> Array:

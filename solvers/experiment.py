@@ -1,16 +1,20 @@
 """A method fitted to a problem and a compressor: the one place where misfits are refused."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Generic, TypeAlias, TypeVar
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
 
+P = TypeVar("P", bound=Problem)
+P_co = TypeVar("P_co", bound=Problem, covariant=True)
+
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Experiment(Generic[P_co]):
     """A method, the view of a problem that it solves, and its compressor; made by :meth:`of`.
 
     Attributes
@@ -31,11 +35,11 @@ class Experiment:
     """
 
     method: Method
-    problem: Any
+    problem: P_co
     compressor: Compressor
 
-    @classmethod
-    def of(cls, method: Method, problem: Any, compressor: Compressor | None = None) -> Self:
+    @staticmethod
+    def of(method: Method, problem: P, compressor: Compressor | None = None) -> "Experiment[P]":
         """Fit the three to each other; without a compressor, messages are not compressed.
 
         Raises
@@ -44,19 +48,23 @@ class Experiment:
             If the method needs another class of compressors or problems, or the compressor another
             dimension.
         """
-        return cls(
+        return Experiment(
             method, fitted_view(method, problem), fitted_compressor(method, compressor, problem.d)
         )
 
     @property
     def n(self) -> int:
         """Number of clients."""
-        return int(self.problem.n)
+        return self.problem.n
 
     @property
     def d(self) -> int:
         """Number of features."""
-        return int(self.problem.d)
+        return self.problem.d
+
+
+ConvexExperiment: TypeAlias = Experiment[StronglyConvexProblem]
+"""An experiment that theorems, certificates and exact worst cases can speak about."""
 
 
 def fitted_compressor(
@@ -87,7 +95,7 @@ def fitted_compressor(
     return compressor
 
 
-def fitted_view(method: Method | type[Method], problem: Any) -> Any:
+def fitted_view(method: Method | type[Method], problem: P) -> P:
     """Return the view of a problem that a method solves, with a shared g or without.
 
     Raises
@@ -96,7 +104,7 @@ def fitted_view(method: Method | type[Method], problem: Any) -> Any:
         If the method needs a strongly convex problem and mu is not positive.
     """
     view = problem.composite if method.needs.composite else problem.plain
-    if method.needs.strongly_convex and not view.constants.mu > 0:
+    if method.needs.strongly_convex and not is_strongly_convex(view):
         raise Refusal(
             f"{method.name} needs a strongly convex problem and {problem.name} has "
             f"mu = {view.constants.mu:g}; add regularisation (mu > 0)"

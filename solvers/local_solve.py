@@ -11,13 +11,12 @@ import numpy as np
 from bitbound.data.arrays import Array, is_numpy
 from bitbound.solvers.backend import host, where
 from bitbound.solvers.method import Gradients
-from bitbound.solvers.state import clients_of, put_clients
+from bitbound.solvers.state import Dataclass, S, clients_of, put_clients
 
 _LARGE = 1 << 15
 """Numbers in a vector (n, d, R) from which on it pays to leave clients out."""
 
-S = TypeVar("S")
-G = TypeVar("G")
+G = TypeVar("G", bound=Dataclass)
 
 
 @dataclass(frozen=True)

@@ -42,16 +42,24 @@ class Gradients(Protocol):
         """Narrow to k of the clients: gradients are (k, d, R), and n is still that of all."""
 
 
-class Solution(Gradients, Protocol):
-    """What the fixed point of a method is made of."""
+class Solution(Protocol):
+    """What the fixed point of a method is made of; a problem is one."""
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
 
     @property
     def x_star(self) -> Array:
-        """The solution, (d,)."""
+        """The solution, (1, d, 1), or (1, d, R) where runs have different ones."""
 
     @property
     def grad_star(self) -> Array:
-        """The gradients of the f_i at the solution, (n, d)."""
+        """The gradients of the f_i at the solution, (n, d, 1) or (n, d, R)."""
 
 
 class Messages(Protocol):

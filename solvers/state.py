@@ -5,8 +5,8 @@ so that a grid of parameters is one batch.
 """
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import Field, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,37 @@ from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import like
 
-S = TypeVar("S")
+
+class Dataclass(Protocol):
+    """A state: a frozen dataclass of arrays with the runs on the last axis."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+class Owner(Protocol):
+    """A method or a problem."""
+
+    @property
+    def per_run(self) -> tuple[str, ...]:
+        """Fields that may be arrays with one value for each run."""
+
+
+S = TypeVar("S", bound=Dataclass)
+Owned = TypeVar("Owned", bound=Owner)
 
 
 def each(function: Callable[..., Array], first: S, *others: S) -> S:
     """Apply a function to every field of one or several states of the same kind."""
-    state: Any = first
     return replace(
-        state,
+        first,
         **{
             field.name: function(*(getattr(s, field.name) for s in (first, *others)))
-            for field in fields(state)
+            for field in fields(first)
         },
     )
 
 
-def number_of_runs(state: Any) -> int:
+def number_of_runs(state: Dataclass) -> int:
     """Return R, the length of the last axis of every field."""
     return int(getattr(state, fields(state)[0].name).shape[2])
 
@@ -44,7 +59,7 @@ def _take(x: Array, runs: NDArray[np.intp]) -> Array:
     return array_namespace(x).take(x, like(x, runs), axis=2)
 
 
-def batch(*owners: Any) -> int:
+def batch(*owners: Owner) -> int:
     """Return the number of runs that the parameters of a method and a problem are made for.
 
     It is 1 if all are numbers, which fit any number of runs.
@@ -63,14 +78,14 @@ def batch(*owners: Any) -> int:
     return sizes.pop() if sizes else 1
 
 
-def narrow(owner: S, runs: NDArray[np.intp]) -> S:
+def narrow(owner: Owned, runs: NDArray[np.intp]) -> Owned:
     """Return a method or a problem for some of the runs that its parameters are made for."""
     some = {name: _take(x, runs) for name, x in _per_run(owner).items() if x.shape[2] > 1}
-    changed: S = replace(owner, **some) if some else owner  # type: ignore[type-var]
+    changed: Owned = replace(owner, **some) if some else owner  # type: ignore[type-var]
     return changed
 
 
-def _per_run(owner: Any) -> dict[str, Array]:
+def _per_run(owner: Owner) -> dict[str, Array]:
     parameters = {name: getattr(owner, name) for name in owner.per_run}
     return {name: x for name, x in parameters.items() if hasattr(x, "shape")}
 

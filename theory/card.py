@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.bill import Bill

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import Experiment, fitted_compressor, fitted_view
+from bitbound.solvers.experiment import ConvexExperiment, fitted_compressor, fitted_view
 from bitbound.solvers.method import Method
 
 
@@ -52,7 +52,7 @@ class Setting:
         return cls(view.constants, view.n, view.d, sent)
 
     @classmethod
-    def at(cls, experiment: Experiment) -> Self:
+    def at(cls, experiment: ConvexExperiment) -> Self:
         """Return the setting of an experiment, whose parts fit each other already."""
         problem = experiment.problem
         return cls(problem.constants, problem.n, problem.d, experiment.compressor)

@@ -4,7 +4,7 @@ import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse
@@ -15,7 +15,8 @@ from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.splits import split as deal
-from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problem import Constants
+from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.rows import DenseRows, Rows, stored
 from bitbound.data.problems.solution import cached, minimiser
 from bitbound.data.problems.spectrum import largest_eigenvalue
@@ -25,7 +26,7 @@ _SMALL_STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LogisticRegression(Problem):
+class LogisticRegression(RidgeProblem):
     """h_i(x) = (1/m) sum_s log(1 + exp(-b_is a_is' x)), with ridge 2 mu in all.
 
     In the composite view f_i and g hold the ridge mu each: formula (11) of LoCoDL with
@@ -98,7 +99,7 @@ class LogisticRegression(Problem):
                 bare=Constants(0.0, L_i, largest_eigenvalue(matrix) / (4 * m * n)),
                 ridge=2 * ridge,
                 ridge_g=ridge,
-                x_star=np.zeros(matrix.shape[1]),
+                x_star=np.zeros((1, matrix.shape[1], 1)),
                 rows=stored(matrix, n, storage),
                 split=split,
             )
@@ -115,9 +116,12 @@ class LogisticRegression(Problem):
         return "dense" if isinstance(self.rows, DenseRows) else "sparse"
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """What defines the problem and its view, ready for JSON."""
         return super().specification | {"m": self.m, "split": self.split}
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, storage={self.storage!r})"
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         """Hessian of f + g at a point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
@@ -133,8 +137,8 @@ class LogisticRegression(Problem):
         z += 1.0
         return self.rows.backward((-1.0 / self.m) / z, ridge, x)
 
-    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
-        return {"rows": self.rows.of(clients)}
+    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
+        return replace(self, rows=self.rows.of(clients))
 
     def _bare_value(self, x: Array) -> Array:
         z = self.rows.forward(x)
@@ -149,7 +153,7 @@ class LogisticRegression(Problem):
     @cached_property
     def _margins(self) -> Array:
         """Products b a' x_star of all rows, (n, m, 1)."""
-        return self.rows.forward(self._solution)
+        return self.rows.forward(self.x_star)
 
     def _bare_hessian(self, x: Array) -> Array:
         return self.rows.gram(self._curvature(x))
@@ -216,7 +220,7 @@ def _fingerprint(
     """SHA-256 of what was asked for; a derived mu would differ in its last bit between machines."""
     asked = [None if value is None else float(value) for value in (mu, kappa)]
     digest = hashlib.sha256(repr((n, matrix.shape, asked)).encode())
-    arrays: list[NDArray[Any]] = [
+    arrays: list[NDArray[np.generic]] = [
         matrix.indptr.astype("<i8"),
         matrix.indices.astype("<i8"),
         matrix.data.astype("<f8"),

@@ -3,25 +3,26 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problem import Constants
+from bitbound.data.problems.ridge_problem import RidgeProblem
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Quadratic(Problem):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Quadratic(RidgeProblem):
     """f_i(x) = (1/2) (x - c_i)' H_i (x - c_i), in the plain view.
 
     Parameters
     ----------
     H : array of shape (n, d, d)
         Symmetric positive definite matrices.
-    c : array of shape (n, d)
+    c : array of shape (n, d, 1)
         The minimisers of the f_i.
     """
 
@@ -71,9 +72,9 @@ class Quadratic(Problem):
             bare=Constants(mu, eigenvalues[:, -1], float(np.linalg.eigvalsh(average)[-1])),
             ridge=0.0,
             ridge_g=0.0,
-            x_star=x_star,
+            x_star=x_star.reshape(1, -1, 1),
             H=H,
-            c=c,
+            c=c[:, :, None],
         )
 
     @classmethod
@@ -143,13 +144,13 @@ class Quadratic(Problem):
         )
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:
-        return add_scaled(self.H @ (x - self.c[:, :, None]), ridge, x)
+        return add_scaled(self.H @ (x - self.c), ridge, x)
 
-    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
-        return {"H": self.H[clients], "c": self.c[clients]}
+    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
+        return replace(self, H=self.H[clients], c=self.c[clients])
 
     def _bare_value(self, x: Array) -> Array:
-        step = x - self.c[:, :, None]
+        step = x - self.c
         return array_namespace(x).sum(step * (self.H @ step), axis=(0, 1)) / (2 * self.n)
 
     def _bare_gap(self, step: Array) -> Array:

@@ -21,6 +21,9 @@ try:  # private to scipy, which calls it in every product
 except ImportError:
     _routines = None  # type: ignore[assignment]
 
+Sparse = Any
+"""A sparse matrix of scipy, or of cupy."""
+
 STORAGES = ("dense", "sparse")
 
 _DENSE_BYTES = 1 << 30
@@ -81,9 +84,9 @@ class SparseRows:
     """
 
     shape: tuple[int, int, int]
-    stacked: Any
-    blocks: Any
-    transposed: Any
+    stacked: Sparse
+    blocks: Sparse
+    transposed: Sparse
 
     def forward(self, x: Array) -> Array:
         """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, m, R)."""
@@ -109,7 +112,7 @@ class SparseRows:
         return products if x is None else add_scaled(products, a, x)
 
     @cached_property
-    def _columns(self) -> Any:
+    def _columns(self) -> Sparse:
         """All rows as compressed sparse columns.
 
         For several runs scattering is faster than gathering, as no sum waits for the one before.

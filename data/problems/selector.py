@@ -3,8 +3,8 @@
 from bitbound.data.errors import Refusal
 from bitbound.data.files.libsvm import load
 from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.problem import Problem
 from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
 """The condition number where neither mu nor kappa is given, that of the LoCoDL paper."""
@@ -19,7 +19,7 @@ def problem(
     split: str = "shuffled",
     storage: str | None = None,
     download: bool = True,
-) -> Problem:
+) -> RidgeProblem:
     """Make the problem that a selector names.
 
     Parameters

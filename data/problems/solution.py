@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bitbound.data.files.cache import cache_folder, write_atomically
-from bitbound.data.problems.problem import Problem, mean_gradient
+from bitbound.data.problems.ridge_problem import RidgeProblem, mean_gradient
 
-Vector = NDArray[np.float64]
+Point = NDArray[np.float64]
+"""A point (1, d, 1)."""
 
 _DENSE_FEATURES = 2000
 """Up to this many features Newton's method factorises the Hessian; beyond, conjugate gradients."""
 
 _ITERATIONS = 200
 
-P = TypeVar("P", bound=Problem)
+P = TypeVar("P", bound=RidgeProblem)
 
 
-def minimiser(problem: Problem) -> Vector:
+def minimiser(problem: RidgeProblem) -> Point:
     """Minimise f + g by Newton's method, until rounding stops the gradient from shrinking.
 
     Steps are halved until the value decreases enough, as long as the decrease promised is above
@@ -32,24 +33,24 @@ def minimiser(problem: Problem) -> Vector:
 
     Parameters
     ----------
-    problem : Problem
+    problem : RidgeProblem
         A strongly convex problem on numpy arrays.
 
     Returns
     -------
-    array of shape (d,)
+    array of shape (1, d, 1)
 
     Raises
     ------
     ArithmeticError
         If the gradient does not get down to rounding level.
     """
-    x = np.zeros(problem.d)
+    x = np.zeros((1, problem.d, 1))
     gradient = mean_gradient(problem, x)
     start = float(np.linalg.norm(gradient))
     for _ in range(_ITERATIONS):
         step = _newton_step(problem, x, gradient)
-        descent = float(-gradient @ step)
+        descent = float(-np.vdot(gradient, step))
         value = _value(problem, x)
         if descent > 1e-9 * abs(value):
             length = 1.0
@@ -72,7 +73,7 @@ def minimiser(problem: Problem) -> Vector:
     return x
 
 
-def cached(problem: P, solve: Callable[[P], Vector]) -> Vector:
+def cached(problem: P, solve: Callable[[P], Point]) -> Point:
     """Return the solution from the cache, or solve and put it there.
 
     The file is named by the fingerprint of the problem. One that cannot be read, or does not hold
@@ -90,35 +91,34 @@ def cached(problem: P, solve: Callable[[P], Vector]) -> Vector:
             )
     x_star = solve(problem)
     try:
-        write_atomically(path, lambda file: np.savez(file, x_star=x_star))
+        write_atomically(path, lambda file: np.savez(file, x_star=x_star.ravel()))
     except OSError as error:
         warnings.warn(f"the solution is not kept in the cache: {error}", stacklevel=2)
     return x_star
 
 
-def _read(path: Path, d: int) -> Vector:
+def _read(path: Path, d: int) -> Point:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-        x_star: Vector = content["x_star"]
+        x_star: Point = content["x_star"]
     if x_star.shape != (d,) or x_star.dtype != np.float64 or not np.isfinite(x_star).all():
         raise ValueError(f"it holds no {d} finite numbers")
-    return x_star
+    return x_star.reshape(1, d, 1)
 
 
-def _value(problem: Problem, x: Vector) -> float:
-    return float(problem.value(x[None, :, None])[0])
+def _value(problem: RidgeProblem, x: Point) -> float:
+    return float(problem.value(x)[0])
 
 
-def _newton_step(problem: Problem, x: Vector, gradient: Vector) -> Vector:
-    point = x[None, :, None]
+def _newton_step(problem: RidgeProblem, x: Point, gradient: Point) -> Point:
+    right = -gradient.ravel()
     if problem.d <= _DENSE_FEATURES:
-        factor = scipy.linalg.cho_factor(problem.hessian(point))
-        step: Vector = scipy.linalg.cho_solve(factor, -gradient)
-        return step
-
-    def product(v: Vector) -> Vector:
-        result: Vector = problem.hessian_product(point, v.reshape(1, -1, 1))[0, :, 0]
-        return result
-
-    operator = LinearOperator((problem.d, problem.d), matvec=product, dtype=np.float64)
-    solution, _ = cg(operator, -gradient, rtol=1e-6, maxiter=10 * problem.d)
-    return solution
+        factor = scipy.linalg.cho_factor(problem.hessian(x))
+        step = scipy.linalg.cho_solve(factor, right)
+    else:
+        operator = LinearOperator(
+            (problem.d, problem.d),
+            matvec=lambda v: problem.hessian_product(x, v.reshape(1, -1, 1)).ravel(),
+            dtype=np.float64,
+        )
+        step, _ = cg(operator, right, rtol=1e-6, maxiter=10 * problem.d)
+    return step.reshape(x.shape)

@@ -8,21 +8,21 @@ from numpy.typing import ArrayLike
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 from bitbound.data.relaxed.shapes import Cosh, PseudoHuber, Shape, Square, Steep, Well, unit_vectors
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Family(RelaxedProblem):
     """Clients whose average is the shape h itself."""
 
     shape: Shape
 
     @property
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """A minimiser of h, (1, d, 1)."""
-        return 0 * self.start[:, :, :1] + self.shape.minimiser
+        return 0 * self.x_0[:, :, :1] + self.shape.minimiser
 
     def gap(self, x: Array) -> Array:
         """h(x) - inf h at (1, d, R), as (R,)."""
@@ -36,7 +36,7 @@ class _Family(RelaxedProblem):
         return RelaxedConstants(L0, L1, kappa, rho, self._sigma(), self._gap_at_start())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tilted(_Family):
     """f_i = h + b_i'x with sum_i b_i = 0, so f = h; kappa = max |b_i|, rho = 1.
 
@@ -51,7 +51,7 @@ class Tilted(_Family):
     b: Array
 
     name: ClassVar[str] = "tilted"
-    per_run: ClassVar[tuple[str, ...]] = ("start", "b")
+    per_run: ClassVar[tuple[str, ...]] = ("x_0", "b")
 
     @classmethod
     def of(cls, shape: Shape, b: ArrayLike, x_0: ArrayLike, noise: Noise | None = None) -> Self:
@@ -69,7 +69,7 @@ class Tilted(_Family):
             raise Refusal(f"tilts of shape {tilts.shape} do not fit d = {start.shape[1]}")
         if np.abs(tilts.sum(axis=0)).max() > 1e-12 * np.abs(tilts).max():
             raise Refusal("the tilts do not add up to 0; subtract their mean")
-        return cls(shape=shape, start=start, noise=noise, b=tilts)
+        return cls(shape=shape, x_0=start, noise=noise, b=tilts)
 
     @property
     def n(self) -> int:
@@ -87,7 +87,7 @@ class Tilted(_Family):
         return self._constants(self.shape.offset(L1) + L1 * kappa, L1, kappa, 1.0)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Multiples(_Family):
     """f_i = c_i h with mean c_i = 1, so f = h; kappa = 0, rho = max |c_i|.
 
@@ -118,7 +118,7 @@ class Multiples(_Family):
         if abs(factors.mean() - 1) > 1e-12:
             raise Refusal(f"the mean of the factors is {factors.mean():g}; it must be 1")
         start = start_at(x_0)
-        return cls(shape=shape, start=start, noise=noise, c=factors[:, None, None])
+        return cls(shape=shape, x_0=start, noise=noise, c=factors[:, None, None])
 
     @property
     def n(self) -> int:

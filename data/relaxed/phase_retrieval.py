@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PhaseRetrieval(RelaxedProblem):
     """f_i(x) = (1/(2m)) sum_j (y_ij - (a_ij'x)^2)^2 with y_ij = (a_ij'x*)^2; min f = 0.
 
@@ -49,7 +49,7 @@ class PhaseRetrieval(RelaxedProblem):
         generator = np.random.default_rng(seed)
         signal, start = generator.standard_normal((2, d))
         return cls(
-            start=start_at(3 * start / np.linalg.norm(start)),
+            x_0=start_at(3 * start / np.linalg.norm(start)),
             noise=noise,
             rows=generator.standard_normal((n, m, d)),
             signal=start_at(signal / np.linalg.norm(signal)),
@@ -61,7 +61,7 @@ class PhaseRetrieval(RelaxedProblem):
         return int(self.rows.shape[0])
 
     @property
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """The planted signal, (1, d, 1); its negative is as good."""
         return self.signal
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
@@ -44,7 +44,7 @@ def slope_offset(m: float, L1: float) -> float:
     return 12 * t**2 + 18 * t + m - L1 * (4 * t**3 - 9 * t**2 - m * t - 1)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Quartics(RelaxedProblem):
     """EPISODE's synthetic problem: two quartics whose distance grows with H.
 
@@ -66,7 +66,7 @@ class Quartics(RelaxedProblem):
     minimiser: Array
 
     name: ClassVar[str] = "episode-quartics"
-    per_run: ClassVar[tuple[str, ...]] = ("start", "H", "minimiser")
+    per_run: ClassVar[tuple[str, ...]] = ("x_0", "H", "minimiser")
     n: ClassVar[int] = 2
 
     @classmethod
@@ -81,10 +81,10 @@ class Quartics(RelaxedProblem):
         values = np.asarray(H, dtype=np.float64).reshape(1, 1, -1)
         if not (values > 0).all():
             raise Refusal(f"H = {values.min()} is not possible; give positive numbers")
-        return cls(start=start_at(x_0), noise=noise, H=values, minimiser=_largest_root(values))
+        return cls(x_0=start_at(x_0), noise=noise, H=values, minimiser=_largest_root(values))
 
     @property
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """The global minimiser of f, (1, 1, R) or (1, 1, 1)."""
         return self.minimiser
 

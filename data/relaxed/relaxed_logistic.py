@@ -3,18 +3,18 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from scipy.optimize import minimize
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MarginLogistic(RelaxedProblem):
     """f_i(x) = (1/m) sum_j log(1 + exp(-b_ij'x)), separable: b_ij'u >= margin for a unit u.
 
@@ -43,7 +43,7 @@ class MarginLogistic(RelaxedProblem):
         """Make one whose margin is that of the first unit vector; runs start at 0."""
         rows = np.random.default_rng(seed).standard_normal((n, m, d))
         rows[:, :, 0] = margin + np.abs(rows[:, :, 0])
-        return cls(start=start_at(np.zeros(d)), noise=noise, rows=rows, margin=margin)
+        return cls(x_0=start_at(np.zeros(d)), noise=noise, rows=rows, margin=margin)
 
     @property
     def n(self) -> int:
@@ -51,9 +51,9 @@ class MarginLogistic(RelaxedProblem):
         return int(self.rows.shape[0])
 
     @property
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """NaN, (1, d, 1): the infimum is not attained."""
-        return self.start * math.nan
+        return self.x_0 * math.nan
 
     def grad(self, x: Array) -> Array:
         """-(1/m) sum_j p b, (n, d, R)."""
@@ -81,7 +81,7 @@ class MarginLogistic(RelaxedProblem):
         return RelaxedConstants(L0, L1, 0.0, rho, self._sigma(), self._gap_at_start())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RobustLogistic(RelaxedProblem):
     """Distributionally robust logistic loss with a penalised divergence, in its dual form.
 
@@ -128,7 +128,7 @@ class RobustLogistic(RelaxedProblem):
         rows = np.random.default_rng(seed).standard_normal((1, m, d))
         start = start_at(np.zeros(d + 1))
         problem = cls(
-            start=start, noise=noise, rows=rows, penalty=penalty, divergence=divergence,
+            x_0=start, noise=noise, rows=rows, penalty=penalty, divergence=divergence,
             minimiser=start,
         )  # fmt: skip
 
@@ -138,7 +138,7 @@ class RobustLogistic(RelaxedProblem):
         def slope(x: Array) -> Array:
             return problem.grad(start_at(x))[0, :, 0]
 
-        found: Any = minimize(
+        found = minimize(
             value,
             np.zeros(d + 1),
             jac=slope,
@@ -146,12 +146,12 @@ class RobustLogistic(RelaxedProblem):
             options={"gtol": 1e-10, "maxiter": 10_000},
         )
         return cls(
-            start=start, noise=noise, rows=rows, penalty=penalty, divergence=divergence,
+            x_0=start, noise=noise, rows=rows, penalty=penalty, divergence=divergence,
             minimiser=start_at(found.x),
         )  # fmt: skip
 
     @property
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """The solution (x, e), (1, d + 1, 1)."""
         return self.minimiser
 

@@ -10,14 +10,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self
+from typing import ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ class RelaxedProblem(ABC):
 
     Parameters
     ----------
-    start : array (1, d, R) or (1, d, 1)
-        Where runs start, x_0.
+    x_0 : array (1, d, R) or (1, d, 1)
+        Where runs start.
     noise : Noise, optional
         The law of the noise of stochastic gradients.
     """
 
-    start: Array
+    x_0: Array
     noise: Noise | None = None
 
     name: ClassVar[str]
-    per_run: ClassVar[tuple[str, ...]] = ("start",)
+    per_run: ClassVar[tuple[str, ...]] = ("x_0",)
 
     @property
     @abstractmethod
@@ -76,30 +76,29 @@ class RelaxedProblem(ABC):
     @property
     def d(self) -> int:
         """Number of features."""
-        return int(self.start.shape[1])
-
-    @property
-    def x_0(self) -> Array:
-        """Where runs start: (d,), or (d, R) if it differs between runs."""
-        return _flat(self.start)
+        return int(self.x_0.shape[1])
 
     @property
     @abstractmethod
-    def solution(self) -> Array:
+    def x_star(self) -> Array:
         """A global minimiser of f, (1, d, R) or (1, d, 1); NaN if the infimum is not attained."""
 
     @property
-    def x_star(self) -> Array:
-        """A global minimiser of f: (d,), or (d, R) if it differs between runs."""
-        return _flat(self.solution)
+    def grad_star(self) -> Array:
+        """Gradients of all f_i at x_star, (n, d, R) or (n, d, 1)."""
+        return self.grad(self.x_star)
 
     @abstractmethod
     def grad(self, x: Array) -> Array:
         """Gradients of all f_i at (n, d, R), or at one point (1, d, R), as (n, d, R)."""
 
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g = 0, of the shape of ``y``."""
+        return 0 * y
+
     @abstractmethod
     def value(self, x: Array) -> Array:
-        """F at shared points (1, d, R), as an array (R,)."""
+        """f(x) at shared points (1, d, R), as an array (R,)."""
 
     @abstractmethod
     def gap(self, x: Array) -> Array:
@@ -117,7 +116,7 @@ class RelaxedProblem(ABC):
     @property
     def f_star(self) -> float:
         """The infimum of f, for a problem that is the same in all runs."""
-        return float((self.value(self.start) - self.gap(self.start))[0])
+        return float((self.value(self.x_0) - self.gap(self.x_0))[0])
 
     @property
     def plain(self) -> Self:
@@ -143,7 +142,7 @@ class RelaxedProblem(ABC):
         return hashlib.sha256(json.dumps(_described(self)).encode()).hexdigest()
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """What defines the problem, ready for JSON."""
         noise = _described(self.noise) if self.noise else None
         return {
@@ -154,18 +153,21 @@ class RelaxedProblem(ABC):
             "fingerprint": self.fingerprint,
         }
 
+    def __repr__(self) -> str:
+        runs = max(getattr(self, name).shape[2] for name in self.per_run)
+        constants = (
+            f"{runs=}" if runs > 1 else f"L0={self.constants.L0:.4g}, L1={self.constants.L1:.4g}"
+        )
+        return f"{type(self).__name__}(n={self.n}, d={self.d}, {constants}, noise={self.noise})"
+
     def _sigma(self) -> float:
         return self.noise.sigma if self.noise else 0.0
 
     def _gap_at_start(self) -> float:
-        return float(array_namespace(self.start).max(self.gap(self.start)))
+        return float(array_namespace(self.x_0).max(self.gap(self.x_0)))
 
 
-def _flat(x: Array) -> Array:
-    return x[0, :, 0] if x.shape[2] == 1 else x[0, :, :]
-
-
-def _described(value: Any) -> Any:
+def _described(value: object) -> object:
     """Return a dataclass of numbers, texts and numpy arrays as JSON values."""
     if is_dataclass(value):
         return [

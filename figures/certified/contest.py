@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.problem import Constants, Problem
+from bitbound.data.problem import Constants, StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.figures.locodl.panels import Panel
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
@@ -109,7 +109,9 @@ class ParameterContest:
             measured_optimal=_bits(second, accuracy),
         )
 
-    def _run(self, method: Method, problem: Problem, sent: Compressor | None) -> Trace:
+    def _run(
+        self, method: Method, problem: StronglyConvexProblem, sent: Compressor | None
+    ) -> Trace:
         budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
         return Store(self.folder).trace(method, problem, sent, seeds=self.seeds, budget=budget)
 
@@ -188,7 +190,7 @@ def _text(method: Method, sent: Compressor | None) -> str:
 
 
 @lru_cache(maxsize=2)
-def _problem(selector: str, kappa: float) -> Problem:
+def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
     return select_problem(selector, kappa=kappa, download=False)
 
 

@@ -70,7 +70,7 @@ def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
 def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence[str]) -> None:
     """Draw f and where the runs of the methods have ended."""
     problem = Quartics.of(H)
-    star = float(problem.x_star[0])
+    star = problem.x_star.item()
     low, high = 0.3, star + 0.9
     x = np.linspace(low, high, 300)
     place.plot(x, problem.value(x[None, None, :]), color="0.6", linewidth=0.9)
@@ -93,7 +93,7 @@ def end_points(problem: Quartics, best: Best) -> Values:
 
     Of the two points at the distance from x*, that with the gap recorded is the model.
     """
-    star, step = float(problem.x_star[0]), np.sqrt(best.distance[-1])
+    star, step = problem.x_star.item(), np.sqrt(best.distance[-1])
     sides = np.array([star - step, star + step])
     gaps = np.array([problem.gap(side[None, None, :]) for side in sides])
     nearest = np.argmin(np.abs(gaps - best.gap[-1]), axis=0)

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import WithProbability
 from bitbound.theory.theorem import Setting

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
+from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
 from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.seeds import fitted_seeds
-from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, take
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
@@ -21,7 +22,7 @@ from bitbound.solvers.world.simulation import simulated_world
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""
 
-Potential = Callable[[Method, Any, Any], Array]
+RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
 
 _CACHED = 1 << 18
@@ -29,7 +30,7 @@ _CACHED = 1 << 18
 
 
 def simulate(
-    experiment: Experiment,
+    experiment: Experiment[Problem],
     *,
     seeds: int | Sequence[int] = 5,
     budget: Budget,
@@ -37,7 +38,7 @@ def simulate(
     wire: bool = False,
     library: str = "numpy",
     dtype: str = "float64",
-    potential: Potential | None = None,
+    potential: RecordedPotential | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
@@ -80,7 +81,7 @@ def simulate(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     tell = progress or (lambda fraction: None)
-    parts: list[dict[str, NDArray[Any]]] = []
+    parts: list[dict[str, Column]] = []
     ending: tuple[str, ...] = ()
     with quiet_machine():
         for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
@@ -117,7 +118,7 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
 
 
 def specification(
-    experiment: Experiment,
+    experiment: Experiment[Problem],
     *,
     seeds: int | Sequence[int] = 5,
     budget: Budget,
@@ -125,7 +126,7 @@ def specification(
     wire: bool = False,
     library: str = "numpy",
     dtype: str = "float64",
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     method, problem = experiment.method, experiment.problem
     return {
@@ -141,7 +142,7 @@ def specification(
     }
 
 
-def _values(method: Method) -> dict[str, Any]:
+def _values(method: Method) -> dict[str, object]:
     """Return the parameters of a method as JSON values, arrays (1, 1, R) as lists."""
     values = asdict(method)
     return {name: x.ravel().tolist() if hasattr(x, "ravel") else x for name, x in values.items()}
@@ -152,12 +153,12 @@ class _Simulation:
 
     def __init__(
         self,
-        experiment: Experiment,
+        experiment: Experiment[Problem],
         seeds: tuple[int, ...],
         budget: Budget,
         record: Record,
         wire: bool,
-        potential: Potential | None,
+        potential: RecordedPotential | None,
     ) -> None:
         self.method, self.potential = experiment.method, potential
         self.budget, self.record = budget, record
@@ -171,14 +172,14 @@ class _Simulation:
         self.due = np.ones(len(seeds), dtype=np.int64)
         self.done = np.zeros(len(seeds))
         self.ending = [""] * len(seeds)
-        self.rows: list[dict[str, NDArray[Any]]] = []
+        self.rows: list[dict[str, Column]] = []
 
     @property
-    def problem(self) -> Any:
+    def problem(self) -> Problem:
         """The problem of the runs that are still going."""
         return self.oracle.problem
 
-    def finish(self, progress: Progress) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    def finish(self, progress: Progress) -> tuple[dict[str, Column], tuple[str, ...]]:
         """Go on until no run is left; give the recorded columns and what ended each run."""
         self._record(np.arange(len(self.active)))
         while self.active.size:
@@ -243,13 +244,13 @@ class _Simulation:
                 self.ending[run] = ending
         self._drop(positions[self.done[runs] >= 1])
 
-    def _squared_gradient(self, method: Method, problem: Any, x: Array) -> NDArray[np.float64]:
+    def _squared_gradient(self, method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
         """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""
         if method.needs.strongly_convex:
             return np.full(x.shape[2], np.nan)
         return host(squared_norm(mean(problem.grad(x))))[0, 0]
 
-    def _lyapunov(self, method: Method, state: Any, problem: Any, runs: int) -> NDArray[np.float64]:
+    def _lyapunov(self, method: Method, state: Any, problem: Problem, runs: int) -> NDArray[np.float64]:
         """Return the Lyapunov function, NaN where none is recorded; (R,)."""
         if self.potential is None:
             return np.full(runs, np.nan)

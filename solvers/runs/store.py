@@ -14,9 +14,10 @@ from zipfile import BadZipFile
 
 import bitbound.data
 import bitbound.solvers
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
-from bitbound.solvers.runs.engine import simulate, specification
+from bitbound.solvers.runs.engine import Progress, simulate, specification
 from bitbound.solvers.runs.trace import Trace
 
 
@@ -37,7 +38,7 @@ class Store:
         self.folder = Path(folder)
 
     def path(
-        self, method: Method, problem: Any, compressor: Compressor | None = None, **options: Any
+        self, method: Method, problem: Problem, compressor: Compressor | None = None, **options: Any
     ) -> Path:
         """Return the file of a trace; the options are those of :func:`bitbound.solvers.run`."""
         settings = specification(method, problem, compressor, **options)
@@ -47,7 +48,7 @@ class Store:
         return self.folder / f"{method.name}-{key}.npz"
 
     def find(
-        self, method: Method, problem: Any, compressor: Compressor | None = None, **options: Any
+        self, method: Method, problem: Problem, compressor: Compressor | None = None, **options: Any
     ) -> Trace | None:
         """Load a finished trace, or give None; a file that cannot be read is told and ignored."""
         path = self.path(method, problem, compressor, **options)
@@ -62,10 +63,10 @@ class Store:
     def trace(
         self,
         method: Method,
-        problem: Any,
+        problem: Problem,
         compressor: Compressor | None = None,
         *,
-        progress: Any = None,
+        progress: Progress | None = None,
         **options: Any,
     ) -> Trace:
         """Load a finished trace, or run it and save it; options as in :func:`simulate`."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.files.cache import write_atomically
+
+Column = NDArray[Any]
+"""One number per recorded point, whole or not."""
 
 COLUMNS = {
     "run": "position of the run among the seeds",
@@ -43,15 +47,26 @@ class Trace:
     """
 
     specification: Mapping[str, Any]
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Column]
     ending: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        made = self.specification
+        endings = ", ".join(f"{name} ({runs})" for name, runs in Counter(self.ending).items())
+        method, problem = made["method"]["name"], made["problem"]["name"]
+        return (
+            f"Trace of {method} on {problem}, {made['compressor']}\n"
+            f"runs: {len(self.seeds)}, ended by {endings}\n"
+            f"last f - f*: {_range(self.final('gap'))}\n"
+            f"uplink bits per client: {_range(self.final('uplink_bits'))}"
+        )
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the runs, (R,)."""
         return tuple(self.specification["seeds"])
 
-    def run(self, run: int) -> dict[str, NDArray[Any]]:
+    def run(self, run: int) -> dict[str, Column]:
         """Return the columns of one run, by its position among the seeds."""
         rows = self.columns["run"] == run
         return {name: column[rows] for name, column in self.columns.items()}
@@ -71,10 +86,10 @@ class Trace:
         costs[runs] = self.columns[column][reached[first]]
         return costs
 
-    def final(self, column: str) -> NDArray[Any]:
+    def final(self, column: str) -> Column:
         """Return the last recorded value of a column for every run, (R,)."""
         last = np.searchsorted(self.columns["run"], np.arange(len(self.seeds)), side="right") - 1
-        values: NDArray[Any] = self.columns[column][last]
+        values: Column = self.columns[column][last]
         return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -98,3 +113,9 @@ class Trace:
             header = json.loads(str(file["header"]))
             columns = {name: file[name] for name in COLUMNS}
         return cls(header["specification"], columns, tuple(header["ending"]))
+
+
+def _range(values: Column) -> str:
+    """Return the smallest and the largest number as text; where a value is none, it is left out."""
+    ends = np.fmin.reduce(values), np.fmax.reduce(values)
+    return " to ".join(dict.fromkeys(f"{end:.4g}" for end in ends))

@@ -7,13 +7,13 @@ pays for and draws exactly what it would alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
@@ -24,6 +24,9 @@ from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
 
 _UNCOMPRESSED = Identity()
+
+Bits = int | NDArray[np.int64]
+"""A number for all runs, or one for each, (R,)."""
 
 
 class Ledger:
@@ -45,14 +48,14 @@ class Ledger:
         self.synchronisations = np.zeros(runs, dtype=np.int64)
         self._waiting = np.zeros(runs, dtype=bool)
 
-    def up(self, runs: NDArray[np.intp], bits: Any) -> None:
+    def up(self, runs: NDArray[np.intp], bits: Bits) -> None:
         """Count bits sent by the clients of some runs, a number or (R,)."""
         self.uplink_bits[runs] += bits
         sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
         self.synchronisations[runs] += sent & ~waiting
         self._waiting[runs] = sent | waiting
 
-    def down(self, runs: NDArray[np.intp], bits: Any) -> None:
+    def down(self, runs: NDArray[np.intp], bits: Bits) -> None:
         """Count bits received by the clients of some runs, a number or (R,)."""
         self.downlink_bits[runs] += bits
         self._waiting[runs] &= np.asarray(bits) == 0
@@ -186,7 +189,7 @@ class Channel:
         order = self.streams.uniform(purpose, self.runs, (self.n, 1))[:, 0, :] + first
         return np.argsort(np.argsort(order, axis=0), axis=0)
 
-    def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Any]:
+    def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Bits]:
         """Return what is received and the bits of all senders, (R,) or the same for all."""
         senders, d, _ = v.shape
         layout = _UNCOMPRESSED.layout(d)
@@ -211,7 +214,7 @@ def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
 class Oracle:
     """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise."""
 
-    problem: Any
+    problem: Problem
     runs: NDArray[np.intp]
     ledger: Ledger
     tape: Tape | None = None
@@ -260,7 +263,18 @@ class Oracle:
         return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
 
     def of(self, clients: NDArray[np.intp]) -> "Oracle":
-        """Narrow to k clients: gradients are (k, d, R), and n is still the number of all."""
+        """Narrow to k clients: gradients are (k, d, R), and n is still the number of all.
+
+        Raises
+        ------
+        Refusal
+            If the problem is not strongly convex; such a one is not divided.
+        """
+        if not is_strongly_convex(self.problem):
+            raise Refusal(
+                f"the clients of {self.problem.name} are not taken apart; choose a method whose "
+                "clients do the same number of local steps, or a strongly convex problem"
+            )
         return replace(self, problem=self.problem.of(clients), whole=self.n)
 
     def grad_g(self, y: Array) -> Array:

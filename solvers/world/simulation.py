@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bitbound.solvers.backend import array_namespace, device
+from array_api_compat import device
+
+from bitbound.data.arrays import array_namespace
+from bitbound.data.problem import Problem
 from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.randomness import Streams
@@ -12,7 +15,7 @@ from bitbound.solvers.world.tape import Tape
 
 
 def simulated_world(
-    experiment: Experiment, seeds: Sequence[int] = (0,), wire: bool = False
+    experiment: Experiment[Problem], seeds: Sequence[int] = (0,), wire: bool = False
 ) -> tuple[Channel, Oracle]:
     """Return channel and gradients of runs with some seeds; the channel's template is x_0.
 

@@ -7,12 +7,11 @@ a client sees is keyed by (seed, round, client, slot), whatever the method and i
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.relaxed.noise import Noise
+from bitbound.data.noise import Noise, Samples
 from bitbound.solvers.world.randomness import Streams
 
 
@@ -44,7 +43,7 @@ class Tape:
         """Narrow to some of the runs, given by their positions among these."""
         return replace(self, places=self.places[runs])
 
-    def draw(self, slot: int | str, n: int, d: int) -> NDArray[Any]:
+    def draw(self, slot: int | str, n: int, d: int) -> Samples:
         """Return the next sample of a slot for every client and run, (n, d, R)."""
         seeds, spread = self._seeds
         uniforms = self.streams.uniform(f"noise {slot}", seeds, (n, self.noise.uniforms(d)))

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
+from bitbound.data.relaxed.families import stalemate
+from bitbound.solvers.world.channel import Ledger, Oracle
 
 PROBLEMS = {
     "quadratic": lambda: Quadratic.random(9, 30, 1.0, 20.0),
@@ -30,3 +33,9 @@ def test_gradients_of_some_clients(name, view, runs, clients):
     shared = problem.grad(x[:1])[clients]
     np.testing.assert_allclose(some.grad(x[:1]), shared, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(some.constants.L_i, problem.constants.L_i[clients])
+
+
+def test_clients_of_a_problem_that_is_not_strongly_convex_are_not_taken_apart():
+    oracle = Oracle(stalemate(), np.arange(1), Ledger(1))
+    with pytest.raises(Refusal, match=r"the clients of tilted are not taken apart; choose a"):
+        oracle.of(np.array([0]))

@@ -6,7 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from bitbound.data.problems.problem import Constants, mean_gradient
+from bitbound.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.ridge_problem import mean_gradient
 from bitbound.solvers.backend import host, transfer
 
 
@@ -72,16 +74,40 @@ def test_grad_leaves_its_argument_alone(view):
 def test_the_solution_is_where_the_gradient_vanishes(view):
     scale = view.constants.L * (1 + np.abs(view.x_star).max())
     assert np.linalg.norm(mean_gradient(view, view.x_star)) < 1e-14 * scale
-    assert view.grad_star.shape == (view.n, view.d)
     np.testing.assert_allclose(
-        view.grad_star.mean(axis=0), -view.grad_g(view.x_star), rtol=0, atol=1e-14 * scale
+        average(view.grad_star), -view.grad_g(view.x_star), rtol=0, atol=1e-14 * scale
     )
+
+
+def members(protocol):
+    bases = [base for base in protocol.__mro__ if getattr(base, "_is_protocol", False)]
+    return {name for base in bases for name in vars(base) if not name.startswith("_")}
+
+
+def test_a_view_has_what_the_protocol_lists(view):
+    listed = members(StronglyConvexProblem)
+    assert {"grad", "x_star", "hessian", "per_run"} <= listed
+    assert {name for name in listed if not hasattr(view, name)} == set()
+    assert is_strongly_convex(view)
+
+
+def test_points_and_gradients_have_clients_features_and_runs(view):
+    assert view.x_0.shape == view.x_star.shape == (1, view.d, 1)
+    assert view.grad_star.shape == (view.n, view.d, 1)
+    np.testing.assert_array_equal(view.grad_star, view.grad(view.x_star))
+
+
+def test_a_problem_is_told_in_a_line(view):
+    kappa = f"{view.constants.kappa:.4g}"
+    line = f"({view.name!r}, n={view.n}, d={view.d}, kappa={kappa}, view={view.view!r}"
+    more = f", storage={view.storage!r})" if isinstance(view, LogisticRegression) else ")"
+    assert repr(view) == type(view).__name__ + line + more
 
 
 def test_the_gap_is_the_value_above_the_minimum(view):
     x = points(view, shared=True)
     np.testing.assert_allclose(view.gap(x), view.value(x) - view.f_star, rtol=1e-10)
-    assert view.gap(view.x_star[None, :, None]).tolist() == [0.0]
+    assert view.gap(view.x_star).tolist() == [0.0]
 
 
 def test_views_are_one_problem(problem):
@@ -124,6 +150,7 @@ def test_constants_derived():
     assert constants.L == 7.0
     assert constants.L_tilde == 5.0
     assert constants.kappa == 14.0
+    assert Constants(0.0, constants.L_i, 3.0).kappa == np.inf
 
 
 def test_specification_is_ready_for_json(view):

@@ -38,11 +38,11 @@ def test_functions_and_centres():
     problem = Quadratic.random(3, 4, seed=1)
     x = np.random.default_rng(0).standard_normal((3, 4, 2))
     expected = [
-        [H @ (x[i, :, r] - problem.c[i]) for r in range(2)] for i, H in enumerate(problem.H)
+        [H @ (x[i, :, r] - problem.c[i, :, 0]) for r in range(2)] for i, H in enumerate(problem.H)
     ]
     np.testing.assert_allclose(problem.grad(x), np.transpose(expected, (0, 2, 1)), rtol=1e-12)
     point = x[:1, :, :1]
-    steps = point[0, :, 0] - problem.c
+    steps = (point - problem.c)[:, :, 0]
     value = np.mean([s @ H @ s / 2 for s, H in zip(steps, problem.H, strict=True)])
     np.testing.assert_allclose(problem.value(point)[0], value, rtol=1e-13)
 
@@ -55,13 +55,13 @@ def test_gap_is_exact_on_integers(scale):
     pull = np.array([1.0, -2.0])
     c = np.array([star - np.linalg.solve(H[0], pull), star + np.linalg.solve(H[1], pull)])
     problem = Quadratic.from_arrays(H, c)
-    np.testing.assert_allclose(problem.x_star, star, rtol=1e-15)
-    x = problem.x_star + scale * np.array([1.0, 2.0])
-    step = [Fraction(v) - Fraction(s) for v, s in zip(x, problem.x_star, strict=True)]
+    np.testing.assert_allclose(problem.x_star[0, :, 0], star, rtol=1e-15)
+    x = problem.x_star + scale * np.array([[1.0], [2.0]])
+    step = [Fraction(v) - Fraction(s) for v, s in zip(x.flat, problem.x_star.flat, strict=True)]
     average = [[Fraction(v) for v in row] for row in H.mean(axis=0)]
     exact = sum(step[i] * average[i][j] * step[j] for i in range(2) for j in range(2)) / 2
     for view in (problem.plain, problem.composite):
-        assert view.gap(x[None, :, None])[0] == pytest.approx(float(exact), rel=1e-14)
+        assert view.gap(x)[0] == pytest.approx(float(exact), rel=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.data.relaxed.families import (
     Multiples,
     Tilted,
@@ -16,7 +17,7 @@ from bitbound.data.relaxed.families import (
     stalemate,
     tilted_wells,
 )
-from bitbound.data.relaxed.noise import Uniform
+from bitbound.data.noise import Uniform
 from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
 from bitbound.data.relaxed.polynomials import Quartics, slope_offset, smallest_offset
 from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
@@ -73,7 +74,7 @@ def sampled(problem, seed=0, count=3000):
     generator = np.random.default_rng(seed)
     lengths = 10 ** generator.uniform(-2, 1, (1, 1, count))
     directions = generator.standard_normal((1, problem.d, count))
-    centre = np.nan_to_num(np.asarray(problem.solution)) * generator.integers(0, 2, (1, 1, count))
+    centre = np.nan_to_num(np.asarray(problem.x_star)) * generator.integers(0, 2, (1, 1, count))
     return centre + lengths * directions / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
@@ -86,6 +87,39 @@ def norms(problem, x):
         np.abs(np.linalg.eigvalsh(matrices.mean(axis=0))).max(axis=-1),
         np.linalg.norm(slopes.mean(axis=0), axis=0),
     )
+
+
+@each_problem
+def test_a_problem_has_what_the_protocol_lists(name):
+    problem = PROBLEMS[name]
+    listed = {name for name in vars(Problem) if not name.startswith("_")}
+    assert {"grad", "x_star", "per_run"} <= listed
+    assert {name for name in listed - {"composite"} if not hasattr(problem, name)} == set()
+    assert not is_strongly_convex(problem)
+    assert problem.x_0.shape == problem.x_star.shape == (1, problem.d, 1)
+    assert problem.grad_star.shape == (problem.n, problem.d, 1)
+    assert not problem.grad_g(problem.x_0).any()
+
+
+@each_problem
+def test_a_problem_is_told_in_a_line(name):
+    told, constants = repr(PROBLEMS[name]), PROBLEMS[name].constants
+    assert f"L0={constants.L0:.4g}, L1={constants.L1:.4g}" in told
+    assert len(told) < 100
+
+
+def test_problems_of_many_runs_are_told_in_a_line():
+    grid = np.linspace(1, 8, 5000)
+    assert repr(Quartics.of(grid)) == "Quartics(n=2, d=1, runs=5000, noise=None)"
+    told = repr(crossed_cosh(grid, Uniform(0.5)))
+    assert told == "Tilted(n=4, d=2, runs=5000, noise=Uniform(sigma=0.5))"
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_points_may_differ_between_runs(runs):
+    problem = Quartics.of(np.linspace(1, 8, runs))
+    assert problem.x_star.shape == (1, 1, runs)
+    assert problem.grad_star.shape == (2, 1, runs)
 
 
 @each_problem
@@ -111,10 +145,10 @@ def test_the_gap_is_the_value_less_the_infimum(name):
     gap, value = problem.gap(x), problem.value(x)
     assert (gap >= -1e-9).all()
     np.testing.assert_allclose(gap + problem.f_star, value, rtol=1e-9, atol=1e-9)
-    if np.isfinite(problem.solution).all():
-        assert problem.gap(problem.solution)[0] == pytest.approx(0, abs=1e-12)
-        scale = np.linalg.norm(problem.grad(problem.solution), axis=1).max() + 1
-        assert np.linalg.norm(problem.grad(problem.solution).mean(axis=0)) <= 1e-6 * scale
+    if np.isfinite(problem.x_star).all():
+        assert problem.gap(problem.x_star)[0] == pytest.approx(0, abs=1e-12)
+        scale = np.linalg.norm(problem.grad(problem.x_star), axis=1).max() + 1
+        assert np.linalg.norm(problem.grad(problem.x_star).mean(axis=0)) <= 1e-6 * scale
 
 
 @pytest.mark.parametrize("name", [n for n in PROBLEMS if n not in FLAT and "robust" not in n])
@@ -122,9 +156,9 @@ def test_the_gap_is_accurate_near_the_solution(name):
     """Near x*, f - f* is half the second derivative times the step squared, far below rounding."""
     problem = PROBLEMS[name]
     direction = np.ones((1, problem.d, 1))
-    curvature = hessians(problem.grad, problem.solution).mean(axis=0).sum()
+    curvature = hessians(problem.grad, problem.x_star).mean(axis=0).sum()
     for length in (1e-6, 1e-8, 1e-10):
-        gap = problem.gap(problem.solution + length * direction)[0]
+        gap = problem.gap(problem.x_star + length * direction)[0]
         assert gap == pytest.approx(length**2 * curvature / 2, rel=1e-4, abs=length**2.9)
 
 
@@ -140,7 +174,7 @@ def test_the_constants_hold(name, scale):
     if not math.isnan(constants.kappa):
         assert (slopes <= constants.kappa + constants.rho * slope + 1e-9 * (1 + slopes)).all()
         assert constants.rho >= 1
-    assert constants.Delta == pytest.approx(problem.gap(problem.start)[0])
+    assert constants.Delta == pytest.approx(problem.gap(problem.x_0)[0])
     assert constants.mu == 0
 
 
@@ -165,7 +199,7 @@ def test_the_search_finds_the_sharp_constant(name):
     """
     problem = PROBLEMS[name]
     if isinstance(problem, Tilted):
-        problem = Multiples.of(problem.shape, (1.0,), problem.start)
+        problem = Multiples.of(problem.shape, (1.0,), problem.x_0)
     constants = problem.relaxed(problem.relaxed().L1 or 0.5)
     found = relaxed_smoothness(problem.grad, problem.d, constants.L1, radius=2.0, doublings=4)
     assert pytest.approx(constants.L0, rel=1e-3, abs=1e-6) == found.L0
@@ -210,7 +244,7 @@ TABLE = {
 def test_the_quartics_have_their_published_facts(H):
     """The table of the specification: minimiser, minimum, best kappa and smallest L0."""
     problem = Quartics.of(H)
-    star = float(problem.x_star[0])
+    star = problem.x_star.item()
     facts = {
         1: (2.311365813428925929, -8.863279831704152487),
         2: (1 + math.sqrt(2), -11.656854249492380195),
@@ -261,12 +295,12 @@ def test_the_hard_instances_start_as_they_should(M):
     Delta, eps = 1000.0, 0.1
     explosion, bias, slow = hard_instances(M, Delta, eps)
     for problem in (explosion, bias):
-        assert np.abs(problem.grad(problem.start).mean()) == pytest.approx(M)
+        assert np.abs(problem.grad(problem.x_0).mean()) == pytest.approx(M)
         assert problem.constants.Delta <= Delta
-    assert bias.grad(bias.start).ravel() == pytest.approx([5 * M, -M, -M])
+    assert bias.grad(bias.x_0).ravel() == pytest.approx([5 * M, -M, -M])
     assert (bias.constants.L0, bias.constants.rho) == (pytest.approx(1.0), 5.0)
     assert slow.constants.Delta <= Delta
-    assert np.abs(slow.grad(slow.start)).max() < 2 * eps
+    assert np.abs(slow.grad(slow.x_0)).max() < 2 * eps
 
 
 @pytest.mark.parametrize("L1", [0.1, 1.0, 10.0, 1e4])

@@ -7,7 +7,7 @@ import scipy.sparse
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.problems import solution
 from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.problem import mean_gradient
+from bitbound.data.problems.ridge_problem import mean_gradient
 from bitbound.data.problems.solution import cached, minimiser
 
 
@@ -42,7 +42,7 @@ def test_newton_at_all_scales(make_dataset, size, kappa):
     scales = np.array([1.0, size, 1.0, 1.0])
     dataset = Dataset("scaled", dataset.A * scales[None, :], dataset.b, dataset.labels, "a test")
     problem = LogisticRegression.from_data(dataset, 5, kappa=kappa)
-    start = np.linalg.norm(mean_gradient(problem, np.zeros(4)))
+    start = np.linalg.norm(mean_gradient(problem, np.zeros((1, 4, 1))))
     scale = start + problem.constants.L * np.linalg.norm(problem.x_star)
     assert np.linalg.norm(mean_gradient(problem, problem.x_star)) < 1e-14 * scale
 

@@ -89,7 +89,7 @@ def test_the_end_points_are_the_models():
     """Distance and gap say on which side of x* a model is."""
     problem = Quartics.of(2.0)
     models = np.array([1.0, 2.0, 2.41, 2.5, 3.1])[None, None, :]
-    star = problem.x_star[0]
+    star = problem.x_star.item()
     best = Best(0.1, 1.0, np.array([5]), problem.gap(models)[None, :],
                 (models[0] - star) ** 2, 0.0, 0.0)  # fmt: skip
     np.testing.assert_allclose(end_points(problem, best), models[0, 0])

@@ -7,7 +7,7 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.noise import Ball, Rademacher, Uniform
+from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record

@@ -8,10 +8,10 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
-from bitbound.data.relaxed.noise import Ball, Rademacher, Uniform
+from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.shapes import Cosh, Well
-from bitbound.solvers.backend import host, points, quiet_machine, transfer
+from bitbound.solvers.backend import host, namespace, quiet_machine, transfer
 from bitbound.solvers.clipping import unit
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.methods.celgc import CELGC
@@ -40,7 +40,7 @@ def trajectory(method, problem, rounds=ROUNDS, library="numpy"):
     """Return the models after every round, (rounds + 1, d, R), and the ledger."""
     problem = transfer(problem, library)
     ledger, runs = Ledger(len(SEEDS)), np.arange(len(SEEDS))
-    x = points(problem.x_0, problem.d, len(SEEDS))
+    x = problem.x_0 + namespace(library).zeros((1, 1, len(SEEDS)))
     channel = Channel(problem.n, Identity(), runs, Streams(SEEDS), ledger, x)
     tape = Tape.of(problem.noise, SEEDS) if problem.noise else None
     oracle = Oracle(problem, runs, ledger, tape)
@@ -193,9 +193,9 @@ def test_the_stalemate(gamma):
     models, _ = trajectory(CELGC(1.0, gamma), problem, 100)
     assert (models == 0).all()
     for x_0 in np.linspace(-2, 1, 25):
-        moved = replace(problem, start=np.full((1, 1, 1), x_0))
+        moved = replace(problem, x_0=np.full((1, 1, 1), x_0))
         assert np.abs(trajectory(CELGC(1.0, gamma), moved, 3)[0] - x_0).max() <= 1e-15
-    outside = replace(problem, start=np.full((1, 1, 1), 1.5))
+    outside = replace(problem, x_0=np.full((1, 1, 1), 1.5))
     assert trajectory(CELGC(1.0, gamma), outside, 1)[0][1, 0, 0] < 1.5
     models, _ = trajectory(EPISODE(1.0, gamma), problem, 5)
     np.testing.assert_array_equal(models[1:], np.full((5, 1, 3), -0.5))
@@ -253,7 +253,7 @@ def test_normalised_gd_is_within_a_factor_of_two_of_clipping():
     soft = MomentumClipping(eta / beta, eta, beta=0.0, soft=True)
     for scale in (1e-3, 1.0, 2.0, 30.0):
         problem = single(None)
-        problem = replace(problem, start=scale * problem.start)
+        problem = replace(problem, x_0=scale * problem.x_0)
         hard = np.linalg.norm(np.diff(trajectory(clipped, problem, 1)[0], axis=0))
         for other in (NormalisedGD(eta, beta), soft):
             length = np.linalg.norm(np.diff(trajectory(other, problem, 1)[0], axis=0))
@@ -312,7 +312,7 @@ def test_sampling_is_uniform_and_only_the_cohort_speaks():
     problem = tilted_wells(2.0, Uniform(0.1))
     method = EpisodePlusPlus(0.01, 0.1, 1, 1)
     ledger, runs = Ledger(3), np.arange(3)
-    x = np.repeat(problem.start, 3, axis=2)
+    x = np.repeat(problem.x_0, 3, axis=2)
     channel = Channel(20, Identity(), runs, Streams(SEEDS), ledger, x)
     oracle = Oracle(problem, runs, ledger, Tape.of(problem.noise, SEEDS))
     s, turns = method.start(x, oracle, channel), np.zeros(20)

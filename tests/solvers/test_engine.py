@@ -33,7 +33,7 @@ def test_gradient_descent_is_the_recursion_written_out(problem):
     x = np.zeros((1, 5, 1))
     for row in range(rounds + 1):
         assert trace.columns["distance"][row] == pytest.approx(
-            np.sum((x[0, :, 0] - problem.x_star) ** 2), rel=1e-12
+            np.sum((x - problem.x_star) ** 2), rel=1e-12
         )
         x = x - gamma * problem.grad(x).mean(axis=0, keepdims=True)
     np.testing.assert_array_equal(trace.columns["uplink_bits"], 32 * 5 * np.arange(rounds + 1))

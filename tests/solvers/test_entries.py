@@ -114,7 +114,7 @@ class Relay(Method):
         return s.x
 
     def fixed_point(self, problem):
-        x = problem.x_star[None, :, None]
+        x = problem.x_star
         return Kept(x, problem.grad(x))
 
     def lyapunov(self, s, star, problem):

@@ -140,7 +140,7 @@ def test_5gcs_local_steps_approach_the_exact_solve():
     channel = Channel(problem.n, Identity(), np.arange(RUNS), Streams((0, 1, 2)), Ledger(RUNS), s.x)
     x = (s.x - method.gamma * s.v) / (1 + method.gamma * method.mu)
     hessian = (problem.H - method.mu * np.eye(problem.d)) / problem.n
-    pull = (problem.H @ problem.c[:, :, None]) / problem.n
+    pull = (problem.H @ problem.c) / problem.n
     y = np.linalg.solve(hessian + method.tau * np.eye(problem.d), method.tau * x + u + pull)
     assert_same(method.communicate(s, oracle, channel).u, u - method.tau * (y - x))
 
@@ -177,7 +177,7 @@ def solve(problem, method, i, x, u, z):
     y, reached, steps = x + z, x + z, 0
     q = np.sqrt(method.tau / (method.L_F + method.tau))
     while True:
-        dual = (problem.H[i] @ (y - problem.c[i]) - method.mu * y) / problem.n
+        dual = (problem.H[i] @ (y - problem.c[i, :, 0]) - method.mu * y) / problem.n
         slope = dual - u + method.tau * (y - x)
         if slope @ slope <= method.tau / (2 * method.L_F) * ((dual - u) @ (dual - u)):
             return dual, y - x, steps

@@ -120,7 +120,7 @@ def test_locodl_is_scaffnew_on_twice_as_many_functions(seed):
     problem = Quadratic.random(3, 4, mu=1.0, L=20.0, seed=seed)
     view, n, d = problem.composite, 3, 4
     H = problem.H + view.ridge_f * np.eye(d)
-    c = np.linalg.solve(H, problem.H @ problem.c[:, :, None])[:, :, 0]
+    c = np.linalg.solve(H, problem.H @ problem.c)[:, :, 0]
     copies = np.repeat(view.ridge_g * np.eye(d)[None], n, axis=0)
     doubled = Quadratic.from_arrays(
         np.concatenate([H, copies]), np.concatenate([c, np.zeros((n, d))])

@@ -64,6 +64,36 @@ def test_the_specification_is_json_and_complete(problem, method):
     assert again["seeds"] == [0, 1]
 
 
+def test_a_trace_is_told_in_four_lines(problem, method):
+    told = repr(simulate(method, problem, RAND_2, **OPTIONS)).splitlines()
+    assert told[:2] == [
+        "Trace of diana on quadratic:d=5@3, rand-k:2",
+        "runs: 2, ended by rounds (2)",
+    ]
+    assert [line.partition(":")[0] for line in told[2:]] == [
+        "last f - f*",
+        "uplink bits per client",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "bits", "lines"),
+    [
+        ([1e-6, 3e-7], [64, 96], ["last f - f*: 3e-07 to 1e-06", "per client: 64 to 96"]),
+        ([1e-6, np.nan], [64, 64], ["last f - f*: 1e-06", "per client: 64"]),
+        ([np.nan, np.nan], [1, 2], ["last f - f*: nan", "per client: 1 to 2"]),
+    ],
+)
+def test_the_ends_of_a_trace_are_told(problem, method, gaps, bits, lines):
+    trace = simulate(method, problem, RAND_2, **OPTIONS)
+    at = np.searchsorted(trace.columns["run"], [0, 1], side="right") - 1
+    columns = {name: column.copy() for name, column in trace.columns.items()}
+    columns["gap"][at], columns["uplink_bits"][at] = gaps, bits
+    told = repr(replace(trace, columns=columns, ending=("rounds", "diverged"))).splitlines()
+    assert told[1] == "runs: 2, ended by rounds (1), diverged (1)"
+    assert all(line.endswith(end) for line, end in zip(told[2:], lines, strict=True))
+
+
 def test_what_exists_is_loaded(problem, method, tmp_path, counted):
     store = Store(tmp_path)
     first = store.trace(method, problem, RAND_2, **OPTIONS)

@@ -67,8 +67,8 @@ METHOD_FAULTS = [
         ),
         (
             "fixed point with shifts 0",
-            "return State(problem.x_star[None, :, None], h, mean(h))",
-            "return State(problem.x_star[None, :, None], 0 * h, 0 * mean(h))",
+            "return State(problem.x_star, h, mean(h))",
+            "return State(problem.x_star, 0 * h, 0 * mean(h))",
         ),
     ),
     *faults_of(

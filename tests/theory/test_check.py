@@ -194,7 +194,7 @@ class Own(Method):
         return s.x
 
     def fixed_point(self, problem):
-        return State(problem.x_star[None, :, None])
+        return State(problem.x_star)
 
     def lyapunov(self, s, star, problem):
         return (Squares(1.0, s.x - star.x),)

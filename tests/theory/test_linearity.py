@@ -45,7 +45,7 @@ class Weighted(GD):
 
 
 def problem_solution(oracle):
-    return oracle.problem.x_star[None, :, None]
+    return oracle.problem.x_star
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class DCGD(Method):
         return s.x
 
     def fixed_point(self, problem):
-        return State(problem.x_star[None, :, None])
+        return State(problem.x_star)
 
     def lyapunov(self, s, star, problem):
         return (Squares(1.0, s.x - star.x),)

@@ -72,7 +72,6 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
     for number, (name, array) in enumerate(vars(state).items()):
         if array.dtype != bool:
             put(step.basis.names["state", number], (array - star[name])[:, :, 0])
-    x_star = problem.x_star
     for place, evaluation in enumerate(step.evaluations):
         if evaluation.function == "g":
             x = evaluation.point[0] @ equal
@@ -80,10 +79,10 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
             values[place] = (problem.ridge_g - MU) / 2 * x @ x
             continue
         x = evaluation.point[0] @ equal / n**0.5 + evaluation.point[1] @ different
-        gradients = problem.grad((x + x_star)[:, :, None])[:, :, 0] - problem.grad_star
-        put(evaluation.gradient, gradients)
+        gradients = problem.grad(x[:, :, None] + problem.x_star) - problem.grad_star
+        put(evaluation.gradient, gradients[:, :, 0])
         # f_i is quadratic: f_i(x* + x) - f_i(x*) - <grad f_i(x*), x> = <change of gradient, x>/2
-        values[place] = np.mean(np.sum((gradients - MU * x) * x, axis=1)) / 2
+        values[place] = np.mean(np.sum((gradients[:, :, 0] - MU * x) * x, axis=1)) / 2
     return equal, different, values
 
 

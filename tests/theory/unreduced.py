@@ -19,7 +19,7 @@ class Unknowns:
 
     def __init__(self, n, size):
         self.n, self.d, self.names = n, size, {}
-        self.x_star, self.grad_star = np.zeros(size), np.zeros((n, size))
+        self.x_star, self.grad_star = np.zeros((1, size, 1)), np.zeros((n, size, 1))
         self.points = []
 
     def vectors(self, rows, *name):

@@ -18,7 +18,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
@@ -73,7 +73,7 @@ def require_linear(method: Method, n: int) -> None:
         _require_invariants(experiment, draw)
 
 
-def _step(experiment: Experiment, s: Any, draw: int, order: Order | None = None) -> Any:
+def _step(experiment: ConvexExperiment, s: Any, draw: int, order: Order | None = None) -> Any:
     channel, oracle = simulated_world(experiment, [draw])
     world = channel if order is None else _Permuted(channel, order)
     return theorem_step(experiment.method, s, oracle, world)
@@ -85,7 +85,7 @@ def _compressor(method: Method) -> Compressor | None:
     ]
 
 
-def _require_invariants(experiment: Experiment, draw: int) -> None:
+def _require_invariants(experiment: ConvexExperiment, draw: int) -> None:
     method = experiment.method
     channel, oracle = simulated_world(experiment, [draw])
     s = method.start(channel.template + 1.0, oracle, channel)

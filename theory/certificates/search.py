@@ -11,7 +11,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.experiment import fitted_compressor
 from bitbound.solvers.method import Method

@@ -1,13 +1,13 @@
 """What a round costs by the published accounting, against what the code spends on the channel."""
 
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.promise import round_cost
 from bitbound.theory.checks.walk import EXACT
 from bitbound.theory.verdict import Verdict
 
 
-def bill_check(card: Card, experiment: Experiment) -> Verdict | None:
+def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
     """Check that a round costs what it should; None for a method whose card has no bill."""
     n, d = experiment.n, experiment.d
     if card.bill is None:

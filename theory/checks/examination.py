@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
 from bitbound.theory.checks.compression import compressor_checks
@@ -94,7 +94,7 @@ class Examination:
 
 def examine(
     card: Card,
-    experiment: Experiment,
+    experiment: ConvexExperiment,
     *,
     rule: str | None = None,
     by_rule: bool = True,
@@ -154,7 +154,7 @@ def examine(
 
 
 def _promised_steps(
-    theorem: Theorem, card: Card, experiment: Experiment, rule: str | None, by_rule: bool
+    theorem: Theorem, card: Card, experiment: ConvexExperiment, rule: str | None, by_rule: bool
 ) -> Iterator[Verdict]:
     """Check one step against a theorem: along a run, at random states, and in the worst case."""
     yield steps_along_a_run(theorem, experiment)
@@ -177,7 +177,7 @@ def _promised_steps(
             yield worst_like(theorem, experiment)
 
 
-def _growing_steps(theorem: Theorem, experiment: Experiment) -> Iterator[Verdict]:
+def _growing_steps(theorem: Theorem, experiment: ConvexExperiment) -> Iterator[Verdict]:
     """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
     yield steps_along_a_run(theorem, experiment, limit=1.0)
     with suppress(Refusal):

@@ -18,7 +18,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
@@ -36,7 +36,7 @@ TIGHT = 1e-6
 
 def steps_along_a_run(
     theorem: Theorem,
-    experiment: Experiment,
+    experiment: ConvexExperiment,
     *,
     seed: int = 0,
     steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
@@ -67,7 +67,7 @@ def steps_along_a_run(
 
 
 def steps_at_random_states(
-    theorem: Theorem, experiment: Experiment, *, seed: int = 0, states: int = 10
+    theorem: Theorem, experiment: ConvexExperiment, *, seed: int = 0, states: int = 10
 ) -> Verdict:
     """Check E[Psi+]/Psi <= tau exactly, at random states of a small quadratic problem.
 
@@ -149,7 +149,7 @@ def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
 
 
 def worst_like(
-    theorem: Theorem, experiment: Experiment, *, seed: int = 0, limit: float | None = None
+    theorem: Theorem, experiment: ConvexExperiment, *, seed: int = 0, limit: float | None = None
 ) -> Verdict:
     """Check the worst case over all states of small quadratics that are like a problem.
 
@@ -187,7 +187,7 @@ def worst_like(
 _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))
 
 
-def _milder(small: Compressor, d: int, n: int, experiment: Experiment) -> bool:
+def _milder(small: Compressor, d: int, n: int, experiment: ConvexExperiment) -> bool:
     """Whether a compressor of a small problem is covered by the one of the problem."""
     fitted = experiment.compressor
     try:

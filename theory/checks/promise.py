@@ -13,7 +13,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.experiment import Experiment, fitted_view
+from bitbound.solvers.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.method import Every, WithProbability
 from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
@@ -88,7 +88,7 @@ class Promise:
         return self.bits_to(accuracy) / 32
 
 
-def promise(theorem: Theorem, experiment: Experiment) -> Promise:
+def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
 
     Raises
@@ -113,7 +113,7 @@ def promise(theorem: Theorem, experiment: Experiment) -> Promise:
     return Promise(theorem.rate(method, setting), start, steps, cost)
 
 
-def round_cost(experiment: Experiment) -> RoundCost:
+def round_cost(experiment: ConvexExperiment) -> RoundCost:
     """Count the mean bits of a round on the channel; coins are enumerated, not sampled.
 
     The clients that a cohort or mask chooses do not change the total, so one draw is enough.
@@ -136,7 +136,7 @@ def round_cost(experiment: Experiment) -> RoundCost:
     return RoundCost(float(up), float(down), float(iterations))
 
 
-def accuracy_constant(potential: Potential, experiment: Experiment) -> float:
+def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> float:
     """Return the smallest known c with f(x) - f* <= c Psi at the model x of every state.
 
     A Lyapunov function with a term w (f(x) - f*) at the model gives 1/w. One of squares bounds

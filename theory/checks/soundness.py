@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
@@ -23,7 +23,7 @@ from bitbound.theory.verdict import Verdict
 from bitbound.theory.worlds.rest import fixed_point, invariants
 
 
-def soundness(card: Card, experiment: Experiment, seed: int = 0) -> tuple[Verdict, ...]:
+def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
     """Make all checks of this module."""
     checks = (
         stays_at_solution,
@@ -40,7 +40,7 @@ def soundness(card: Card, experiment: Experiment, seed: int = 0) -> tuple[Verdic
     return (*verdicts, *(verdict for verdict in more if verdict))
 
 
-def stays_at_solution(experiment: Experiment, seed: int = 0) -> Verdict:
+def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a run that starts at the solution stays there, and that its model is x*."""
     method, view = experiment.method, experiment.problem
     star = fixed_point(method, view)
@@ -51,7 +51,7 @@ def stays_at_solution(experiment: Experiment, seed: int = 0) -> Verdict:
     return Verdict("stays at the solution", worst / (1 + size(start)), EXACT)
 
 
-def potential_at_solution(card: Card, experiment: Experiment) -> Verdict | None:
+def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:
     """Check that the Lyapunov functions are 0 at the solution and have no negative weight.
 
     None without a theorem.
@@ -70,7 +70,7 @@ def potential_at_solution(card: Card, experiment: Experiment) -> Verdict | None:
     return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT)
 
 
-def keeps_invariants(experiment: Experiment, seed: int = 0) -> Verdict:
+def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that what the method calls invariant is 0 in every state of a run."""
     method = experiment.method
     worst, largest = 0.0, 1.0
@@ -81,7 +81,7 @@ def keeps_invariants(experiment: Experiment, seed: int = 0) -> Verdict:
     return Verdict("invariants", worst / largest, EXACT)
 
 
-def purity(experiment: Experiment, seed: int = 0) -> Verdict:
+def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a step writes into nothing and gives the same for the same random numbers."""
     worst = 0.0
     for (state, _, _), (again, _, before) in zip(
@@ -91,7 +91,7 @@ def purity(experiment: Experiment, seed: int = 0) -> Verdict:
     return Verdict("pure steps", worst, 0.0)
 
 
-def independence(experiment: Experiment, seed: int = 0) -> Verdict:
+def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a run is the same alone and in a batch."""
     budget, record = Budget(rounds=6, iterations=500), Record(every=1)
     options: dict[str, Any] = {"budget": budget, "record": record}
@@ -107,7 +107,7 @@ def independence(experiment: Experiment, seed: int = 0) -> Verdict:
     return Verdict("alone as in a batch", worst, EXACT)
 
 
-def schedule(experiment: Experiment, seed: int = 0) -> Verdict:
+def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check how often a method communicates: exactly, or within 7 standard errors."""
     runs, iterations = 25, 80
     trace = simulate(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel, Oracle
@@ -19,7 +19,7 @@ _PACE = Every(5)
 """Local steps between the rounds that are weighed."""
 
 
-def accounts(experiment: Experiment, seed: int = 0) -> Verdict:
+def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
     Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
@@ -44,7 +44,7 @@ def accounts(experiment: Experiment, seed: int = 0) -> Verdict:
     return Verdict("bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note)
 
 
-def _rounds(experiment: Experiment, oracle: Any, channel: Any) -> Any:
+def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
     """Return the state after three rounds."""
     method = experiment.method
     state = method.start(channel.template, oracle, channel)
@@ -53,7 +53,7 @@ def _rounds(experiment: Experiment, oracle: Any, channel: Any) -> Any:
     return state
 
 
-def unsent(experiment: Experiment, seed: int = 0) -> Verdict:
+def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that nothing passes from a client to the others or the server without a message.
 
     The state and the gradients of the last client are changed while all messages that the server

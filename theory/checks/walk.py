@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
@@ -48,7 +48,7 @@ def paced(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
 
 
 def walk(
-    experiment: Experiment, seed: int, start: Any = None
+    experiment: ConvexExperiment, seed: int, start: Any = None
 ) -> Iterator[tuple[Any, Any, tuple[Any, Any]]]:
     """Yield the states of some runs with the gradients, and each state before with its copy.
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
@@ -61,7 +61,7 @@ class RunsCheck:
 
 def whole_runs(
     theorem: Theorem,
-    experiment: Experiment,
+    experiment: ConvexExperiment,
     *,
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problems.problem import Constants
+from bitbound.data.problem import Constants
 from bitbound.solvers.method import Gradients, Method
 from bitbound.solvers.methods.adiana import ADIANA, State
 from bitbound.solvers.methods.agd import AGD

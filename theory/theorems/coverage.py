@@ -6,11 +6,12 @@ from typing import Any
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import Progress, simulate
+from bitbound.solvers.runs.engine import Progress, RecordedPotential, simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.card import Card
 from bitbound.theory.potential import Potential, value
@@ -37,7 +38,7 @@ class OutsideTheoremWarning(UserWarning):
 
 def run(
     method: Method,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     *,
     seeds: int | Sequence[int] = 5,
@@ -119,7 +120,7 @@ def run(
     )
 
 
-def recorded(potential: Potential, setting: Setting) -> Any:
+def recorded(potential: Potential, setting: Setting) -> RecordedPotential:
     """Return a Lyapunov function as a trace records it: of method, state and problem, (R,)."""
 
     def measured(method: Method, state: Any, problem: Any) -> Array:

@@ -21,7 +21,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.iteration import theorem_step
@@ -72,7 +72,7 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
     )
 
 
-def worst_case(experiment: Experiment, potential: Potential) -> float:
+def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
 
     States violate no invariant of the method; a method that leaves the solution has the factor

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.iteration import theorem_step
@@ -91,12 +91,12 @@ class ProbingChannel(Scripted):
         return self.send(received, cohort)
 
 
-def one_step(experiment: Experiment, potential: Potential, state: Any) -> OneStep:
+def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> OneStep:
     """Return Psi and the exact E[Psi+ | state] of a method at a state of one run.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : ConvexExperiment
         The method with its problem and compressor.
     potential : Potential
         Whose Lyapunov function.

@@ -1,60 +1,23 @@
-"""A problem: minimise f + g over x in R^d, with f the average of the clients' functions f_i.
+"""Problems with a ridge: strongly convex, with exact constants and a solution.
 
 Every f_i and g hold a ridge. Moving ridge between them changes the view, not the problem: the
 *plain* view has g = 0, the *composite* view has g = (mu/4) |x|^2 with the mu of the plain one.
 """
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
-
-
-@dataclass(frozen=True, eq=False)
-class Constants:
-    """The constants of a problem, exact up to rounding.
-
-    Parameters
-    ----------
-    mu : float
-        Every f_i is mu-strongly convex.
-    L_i : array of shape (n,)
-        f_i is L_i-smooth.
-    L_f : float
-        f, the average of the f_i, is L_f-smooth.
-    ridge : float
-        The modulus of g = (ridge/2) |x|^2, its smoothness and its strong convexity; 0 without g.
-    """
-
-    mu: float
-    L_i: Array
-    L_f: float
-    ridge: float = 0.0
-
-    @property
-    def L(self) -> float:  # noqa: N802
-        """The largest L_i."""
-        return float(array_namespace(self.L_i).max(self.L_i))
-
-    @property
-    def L_tilde(self) -> float:  # noqa: N802
-        """The root of the mean of the squared L_i."""
-        return math.sqrt(float(array_namespace(self.L_i).mean(self.L_i * self.L_i)))
-
-    @property
-    def kappa(self) -> float:
-        """The condition number L / mu."""
-        return self.L / self.mu
+from bitbound.data.problem import Constants
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem(ABC):
+class RidgeProblem(ABC):
     """Minimise f(x) + g(x) with f = (1/n) sum_i f_i.
 
     Here f_i = h_i + (ridge_f/2) |x|^2 and g = (ridge_g/2) |x|^2. A family of problems defines the
@@ -76,7 +39,7 @@ class Problem(ABC):
         ridge_f + ridge_g, the same in both views.
     ridge_g : float
         The modulus of g.
-    x_star : array of shape (d,)
+    x_star : array of shape (1, d, 1)
         The minimiser of f + g.
     """
 
@@ -99,11 +62,11 @@ class Problem(ABC):
     @property
     def d(self) -> int:
         """Number of features."""
-        return int(self.x_star.shape[0])
+        return int(self.x_star.shape[1])
 
     @property
     def x_0(self) -> Array:
-        """Where runs start, (d,): the origin."""
+        """Where runs start, (1, d, 1): the origin."""
         return 0 * self.x_star
 
     @property
@@ -124,7 +87,7 @@ class Problem(ABC):
     def of(self, clients: NDArray[np.intp]) -> Self:
         """Return the f_i of some clients, for their gradients; x_star stays that of all."""
         bare = replace(self.bare, L_i=self.bare.L_i[clients])
-        return replace(self, bare=bare, **self._bare_of(clients))
+        return replace(self._bare_of(clients), bare=bare)
 
     @cached_property
     def plain(self) -> Self:
@@ -166,7 +129,7 @@ class Problem(ABC):
         D(x, x_star). It is a mean of non-negative terms, each evaluated without cancellation:
         the relative error stays small however small the gap is.
         """
-        step = x - self._solution
+        step = x - self.x_star
         return self._bare_gap(step) + self._ridge_value(step)
 
     def hessian(self, x: Array) -> Array:
@@ -181,15 +144,15 @@ class Problem(ABC):
     @cached_property
     def f_star(self) -> float:
         """The minimum of f + g."""
-        return float(self.value(self._solution)[0])
+        return float(self.value(self.x_star)[0])
 
     @cached_property
     def grad_star(self) -> Array:
-        """Gradients of all f_i at the solution, of shape (n, d)."""
-        return self.grad(self._solution)[:, :, 0]
+        """Gradients of all f_i at the solution, of shape (n, d, 1)."""
+        return self.grad(self.x_star)
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """What defines the problem and its view, ready for JSON."""
         return {
             "name": self.name,
@@ -202,9 +165,10 @@ class Problem(ABC):
             "view": self.view,
         }
 
-    @property
-    def _solution(self) -> Array:
-        return array_namespace(self.x_star).reshape(self.x_star, (1, self.d, 1))
+    def __repr__(self) -> str:
+        kappa = f"{self.constants.kappa:.4g}"
+        kind = type(self).__name__
+        return f"{kind}({self.name!r}, n={self.n}, d={self.d}, kappa={kappa}, view={self.view!r})"
 
     def _ridge_value(self, x: Array) -> Array:
         return (self.ridge / 2) * array_namespace(x).sum(x * x, axis=(0, 1))
@@ -218,8 +182,8 @@ class Problem(ABC):
         """Average of the h_i at shared points (1, d, R), as an array of shape (R,)."""
 
     @abstractmethod
-    def _bare_of(self, clients: NDArray[np.intp]) -> dict[str, Any]:
-        """Fields that hold the h_i, with those of some clients only."""
+    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
+        """Return the problem with the h_i of some clients only."""
 
     @abstractmethod
     def _bare_gap(self, step: Array) -> Array:
@@ -230,8 +194,6 @@ class Problem(ABC):
         """Hessian of the average of the h_i at one point (1, d, 1), as an array of shape (d, d)."""
 
 
-def mean_gradient(problem: Problem, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Gradient of f + g at one point of shape (d,)."""
-    point = x[None, :, None]
-    gradient: NDArray[np.float64] = problem.grad(point).mean(axis=0)[:, 0] + problem.grad_g(x)
-    return gradient
+def mean_gradient(problem: RidgeProblem, x: Array) -> Array:
+    """Gradient of f + g at shared points (1, d, R), of the same shape."""
+    return problem.grad(x).mean(axis=0, keepdims=True) + problem.grad_g(x)

@@ -1,0 +1,161 @@
+"""What every problem gives: minimise f + g over x in R^d, f the average of the n clients' f_i.
+
+Two protocols, which need no inheritance: :class:`Problem` is what the engine asks for, and
+:class:`StronglyConvexProblem` adds what theorems, certificates and exact worst cases ask for.
+Arrays are (n, d, R): clients, features, runs; a point that all clients share is (1, d, R), and
+(1, d, 1) if it is the same in all runs.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.noise import Noise
+
+
+class StrongConvexity(Protocol):
+    """What the constants of every problem tell."""
+
+    @property
+    def mu(self) -> float:
+        """Every f_i is mu-strongly convex; 0 if that is not assumed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """The constants of a strongly convex problem, exact up to rounding.
+
+    Parameters
+    ----------
+    mu : float
+        Every f_i is mu-strongly convex.
+    L_i : array of shape (n,)
+        f_i is L_i-smooth.
+    L_f : float
+        f, the average of the f_i, is L_f-smooth.
+    ridge : float
+        The modulus of g = (ridge/2) |x|^2, its smoothness and its strong convexity; 0 without g.
+    """
+
+    mu: float
+    L_i: Array
+    L_f: float
+    ridge: float = 0.0
+
+    @property
+    def L(self) -> float:  # noqa: N802
+        """The largest L_i."""
+        return float(array_namespace(self.L_i).max(self.L_i))
+
+    @property
+    def L_tilde(self) -> float:  # noqa: N802
+        """The root of the mean of the squared L_i."""
+        return math.sqrt(float(array_namespace(self.L_i).mean(self.L_i * self.L_i)))
+
+    @property
+    def kappa(self) -> float:
+        """The condition number L / mu, infinite for mu = 0."""
+        return self.L / self.mu if self.mu else math.inf
+
+
+class Problem(Protocol):
+    """What a method is run on: clients with gradients, a start and a solution."""
+
+    @property
+    def name(self) -> str:
+        """What the problem is called, such as ``a5a@87``."""
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+
+    @property
+    def noise(self) -> Noise | None:
+        """The law of the noise of stochastic gradients, if there is any."""
+
+    @property
+    def per_run(self) -> tuple[str, ...]:
+        """Fields that have the runs on their last axis and may differ between runs."""
+
+    @property
+    def constants(self) -> StrongConvexity:
+        """The constants of its assumptions."""
+
+    @property
+    def x_0(self) -> Array:
+        """Where runs start, (1, d, 1) or (1, d, R)."""
+
+    @property
+    def x_star(self) -> Array:
+        """A minimiser of f + g, (1, d, 1) or (1, d, R); NaN if there is none."""
+
+    @property
+    def grad_star(self) -> Array:
+        """Gradients of all f_i at x_star, (n, d, 1) or (n, d, R)."""
+
+    @property
+    def f_star(self) -> float:
+        """The infimum of f + g."""
+
+    @property
+    def plain(self) -> Self:
+        """The view with g = 0."""
+
+    @property
+    def composite(self) -> Self:
+        """The view with a strongly convex g, a ridge that all f_i share; refused without one."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of what defines the problem."""
+
+    @property
+    def specification(self) -> Mapping[str, object]:
+        """What defines the problem and its view, ready for JSON."""
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i, each at its own point (n, d, R) or at one (1, d, R): (n, d, R)."""
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g, of the shape of ``y``."""
+
+    def value(self, x: Array) -> Array:
+        """f(x) + g(x) of shared points (1, d, R), as an array of shape (R,)."""
+
+    def gap(self, x: Array) -> Array:
+        """f(x) + g(x) - infimum of shared points (1, d, R), as an array of shape (R,)."""
+
+
+class StronglyConvexProblem(Problem, Protocol):
+    """A problem with mu > 0: smooth f_i with known constants, and second derivatives."""
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of this view."""
+
+    @property
+    def view(self) -> str:
+        """``plain`` or ``composite``."""
+
+    def hessian(self, x: Array) -> Array:
+        """Hessian of f + g at one point (1, d, 1), as an array of shape (d, d)."""
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        """Hessian of f + g at one point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
+
+    def of(self, clients: NDArray[np.intp]) -> Self:
+        """Return the f_i of some clients, for their gradients; x_star stays that of all."""
+
+
+def is_strongly_convex(problem: Problem) -> TypeGuard[StronglyConvexProblem]:
+    """Whether mu > 0, and so the problem gives what a strongly convex one does."""
+    return problem.constants.mu > 0
