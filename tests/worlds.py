@@ -1,8 +1,8 @@
 """Lists that the product tests run over, and the world that a method is put in by hand."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
@@ -11,10 +11,13 @@ from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import namespace, transfer
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.fit import fitting_compressor, fitting_view
-from bitbound.solvers.method import Every, Method, WithProbability
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
-from bitbound.solvers.world.randomness import Streams
+from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs import engine
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.checks.walk import PacedChannel, paced
 from bitbound.theory.theorems.catalogue import METHODS
 
 COMPRESSORS = {
@@ -44,8 +47,6 @@ LIBRARIES = [
     pytest.param("cupy", marks=pytest.mark.skipif(bool(_gpu()), reason=_gpu())),
 ]
 
-NEEDS_TWO_CLIENTS = {"compressed-scaffnew", "tamuna"}
-
 
 class Case(NamedTuple):
     method: str
@@ -58,39 +59,41 @@ class Case(NamedTuple):
 
 CASES = [
     Case(name, selector, problem)
-    for name, entry in METHODS.items()
-    for selector in COMPRESSORS[entry.method.needs.compressor]
+    for name, card in METHODS.items()
+    for selector in COMPRESSORS[card.method.needs.compressor]
     for problem in PROBLEMS
-    if not (problem == "one client" and name in NEEDS_TWO_CLIENTS)
+    if not (problem == "one client" and card.shares_masks)
 ]
 
 
 class World(NamedTuple):
-    method: Method
-    problem: Any
+    experiment: Experiment
     oracle: Oracle
-    channel: Channel
-    ledger: Ledger
+    channel: PacedChannel
+
+    @property
+    def method(self) -> Method:
+        return self.experiment.method
+
+    @property
+    def problem(self) -> Any:
+        return self.experiment.problem
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.channel.ledger
 
     def iterate(self, s: Any, iterations: int) -> Any:
         """Do what the engine does, all runs together, with the coin of the first run."""
         for iteration in range(1, iterations + 1):
-            s = self.method.local_step(s, self.oracle, self.channel)
-            schedule = self.method.schedule
-            if isinstance(schedule, Every):
-                talks = iteration % schedule.iterations == 0
-            else:
-                assert isinstance(schedule, WithProbability)
-                talks = bool(self.channel.streams.uniform("round", np.array([0]), (1, 1)) < 0.5)
-            if talks:
-                s = self.method.communicate(s, self.oracle, self.channel)
+            s, _ = advance(self.method, s, self.oracle, self.channel, iteration)
         return s
 
 
-def fitted(case: Case, rule: str | None = None) -> tuple[Method, Any, Compressor]:
+def fitted(case: Case, rule: str | None = None) -> Experiment:
     """Return the method of a case with parameters from theory, its problem and its compressor."""
     problem, chosen = PROBLEMS[case.problem](), compressor(case.compressor)
-    return METHODS[case.method].parameters(problem, chosen, rule), problem, chosen
+    return Experiment.of(METHODS[case.method].parameters(problem, chosen, rule), problem, chosen)
 
 
 def world(
@@ -102,10 +105,12 @@ def world(
     wire: bool = False,
     library: str = "numpy",
 ) -> World:
-    view = transfer(fitting_view(method, problem), library)
-    runs = np.arange(len(seeds))
-    ledger = Ledger(len(seeds))
-    zero = namespace(library).zeros((1, view.d, len(seeds)))
-    fit = fitting_compressor(method, chosen, view.d)
-    channel = Channel(view.n, fit, runs, Streams(seeds), ledger, zero, wire)
-    return World(method, view, Oracle(view, runs, ledger), channel, ledger)
+    experiment = Experiment.of(method, problem, chosen)
+    moved = replace(experiment, problem=transfer(experiment.problem, library))
+    channel, oracle = simulated_world(moved, seeds, wire)
+    return World(moved, oracle, paced(channel))
+
+
+def simulate(method: Method, problem: Any, chosen: Compressor | None = None, **options: Any):
+    """Run a method that is fitted to its problem first; the options are those of the engine."""
+    return engine.simulate(Experiment.of(method, problem, chosen), **options)

@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
 from bitbound.data.noise import Uniform
+from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record

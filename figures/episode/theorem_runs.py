@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.relaxed.families import Tilted
 from bitbound.data.noise import Uniform
+from bitbound.data.relaxed.families import Tilted
 from bitbound.data.relaxed.shapes import Cosh
 from bitbound.figures.episode.contest import by_round, finished
 from bitbound.solvers.methods.episode import EPISODE

@@ -10,9 +10,7 @@ from bitbound.solvers.authoring import (
     Messages,
     Method,
     Needs,
-    Solution,
     mean,
-    points,
 )
 from bitbound.solvers.clipping import ModelState, norm, require_positive
 

@@ -250,7 +250,9 @@ class _Simulation:
             return np.full(x.shape[2], np.nan)
         return host(squared_norm(mean(problem.grad(x))))[0, 0]
 
-    def _lyapunov(self, method: Method, state: Any, problem: Problem, runs: int) -> NDArray[np.float64]:
+    def _lyapunov(
+        self, method: Method, state: Any, problem: Problem, runs: int
+    ) -> NDArray[np.float64]:
         """Return the Lyapunov function, NaN where none is recorded; (R,)."""
         if self.potential is None:
             return np.full(runs, np.nan)

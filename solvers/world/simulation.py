@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-
 from array_api_compat import device
 
 from bitbound.data.arrays import array_namespace

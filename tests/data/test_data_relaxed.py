@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
+from bitbound.data.noise import Uniform
 from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.data.relaxed.families import (
     Multiples,
@@ -17,7 +19,6 @@ from bitbound.data.relaxed.families import (
     stalemate,
     tilted_wells,
 )
-from bitbound.data.noise import Uniform
 from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
 from bitbound.data.relaxed.polynomials import Quartics, slope_offset, smallest_offset
 from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
@@ -37,7 +38,6 @@ from bitbound.solvers.backend import transfer
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.theorems.catalogue import METHODS
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.relaxed.families import hard_instances
 from bitbound.data.relaxed.polynomials import Quartics
@@ -21,7 +22,6 @@ from bitbound.figures.episode.hard_family import EPSILON as EPSILON_HARD
 from bitbound.figures.episode.theorem_runs import EPSILON, STEPS, Slope, TheoremRun
 from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, judged, written
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
 from bitbound.theory.theorems.clipping import CLIPPING

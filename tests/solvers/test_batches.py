@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.tape import Tape
 from bitbound.theory.theorems.catalogue import parameters

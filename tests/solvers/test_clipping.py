@@ -5,10 +5,11 @@ from math import inf
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
 from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.shapes import Cosh, Well
 from bitbound.solvers.backend import host, namespace, quiet_machine, transfer
@@ -26,7 +27,6 @@ from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from bitbound.solvers.methods.normalised_gd import NormalisedGD
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.arrays import array_namespace
 from bitbound.data.problems.quadratic import Quadratic
@@ -15,7 +16,6 @@ from bitbound.solvers.compressors.selection import L1Selection, RandK
 from bitbound.solvers.entries import Entries
 from bitbound.solvers.method import Method, Needs, Squares, WithProbability
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
 
 N, D, K, RUNS = 5, 12, 3, 2
 

@@ -5,6 +5,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -22,7 +23,6 @@ from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.theorem import Setting

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import PROBLEMS, world
+from worlds import PROBLEMS, simulate, world
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -21,7 +21,6 @@ from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.theorems.catalogue import parameters
 
 

@@ -4,12 +4,11 @@ from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
-from worlds import CASES, LIBRARIES, fitted, world
+from worlds import CASES, LIBRARIES, fitted, simulate, world
 
 from bitbound.solvers import backend, local_solve
 from bitbound.solvers.backend import host
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.theory.theorems.catalogue import METHODS
 

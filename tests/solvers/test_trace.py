@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 import bitbound.solvers.runs.store as store_module
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import COLUMNS, Trace
 from bitbound.theory.theorems.catalogue import parameters

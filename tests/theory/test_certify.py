@@ -9,6 +9,7 @@ import PEPit
 import pytest
 from PEPit.functions import SmoothStronglyConvexFunction
 from unreduced import unreduced_decrease
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -17,7 +18,6 @@ from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import repaired_multipliers
 from bitbound.theory.certificates.search import optimise, rate_comparison, setting

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from worlds import simulate
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -11,7 +12,6 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.checks.one_step import unmet
 from bitbound.theory.checks.promise import (
     Promise,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import world
+from worlds import simulate, world
 
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
@@ -17,7 +17,6 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.theorem import Setting
 from bitbound.theory.theorems import compressed_scaffnew, gradskip, locodl, tamuna
 from bitbound.theory.theorems.catalogue import METHODS, parameters
