@@ -21,7 +21,8 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorem import Condition, Setting, Theorem
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.theorems.coverage import OutsideTheoremWarning, run
 

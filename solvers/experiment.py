@@ -1,7 +1,7 @@
 """A method fitted to a problem and a compressor: the one place where misfits are refused."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeGuard, TypeVar
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
@@ -65,6 +65,11 @@ class Experiment(Generic[P_co]):
 
 ConvexExperiment: TypeAlias = Experiment[StronglyConvexProblem]
 """An experiment that theorems, certificates and exact worst cases can speak about."""
+
+
+def is_convex(experiment: Experiment[Problem]) -> TypeGuard[ConvexExperiment]:
+    """Whether the problem is strongly convex, and so theorems can speak about the experiment."""
+    return is_strongly_convex(experiment.problem)
 
 
 def fitted_compressor(

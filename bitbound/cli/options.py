@@ -7,7 +7,7 @@ from typing import TypeAlias
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.from_file import find_card, read_settings
@@ -73,7 +73,7 @@ def read_compressor(selector: str | None) -> Compressor | None:
     return compressor(selector) if selector else None
 
 
-def read_experiment(chosen: argparse.Namespace) -> tuple[Card, Experiment]:
+def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]:
     """Return what is run: the card of the method, and the method with problem and compressor."""
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)

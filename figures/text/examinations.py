@@ -18,6 +18,7 @@ def describe_examination(found: Examination, view: str) -> str:
         [
             _constants(found.setting, view),
             *map(_promised, found.promised),
+            *([_unpromised(found.unpromised)] if found.unpromised else []),
             f"Whatever the theorem\n{_verdicts(found.sound)}",
             "all checks hold" if found.holds else "A CHECK FAILS",
         ]
@@ -59,6 +60,11 @@ def _promised(promised: Promised) -> str:
     return text
 
 
+def _unpromised(reason: str) -> str:
+    text = f"Nothing is promised: there is no theorem, and no certificate, for {reason}"
+    return textwrap.fill(text, WIDTH)
+
+
 def _hypotheses(conditions: Iterable[Condition]) -> str:
     rows = [
         (
@@ -87,6 +93,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
     """Return an examination as values of strict JSON; null stands for "not finite"."""
     return {
         "holds": found.holds,
+        "unpromised": found.unpromised,
         "sound": [verdict_summary(verdict) for verdict in found.sound],
         "theorems": [
             {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.runs.trace import Trace
 
 WIDTH = 80
@@ -51,7 +51,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
 
 
-def describe(experiment: Experiment) -> str:
+def describe(experiment: ConvexExperiment) -> str:
     """Say what is run: the problem, the method with its parameters, the compressor."""
     facts = summary_of_parts(experiment)
     lines = []
@@ -101,7 +101,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> s
 
 
 def summary(
-    experiment: Experiment,
+    experiment: ConvexExperiment,
     trace: Trace,
     accuracies: Sequence[float],
 ) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def summary(
     return summary_of_parts(experiment) | {"runs": runs}
 
 
-def summary_of_parts(experiment: Experiment) -> dict[str, Any]:
+def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
     """Return the problem, the method and the compressor as values of strict JSON."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
     constants = problem.composite.constants

@@ -1,21 +1,14 @@
 """Local steps, then a round: what one iteration of a method is, in every world."""
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.method import Every, Messages, Method, Schedule
-from bitbound.solvers.state import merge, narrow, take
+from bitbound.solvers.method import Every, Method
+from bitbound.solvers.state import Dataclass, merge, narrow, take
 
-S = TypeVar("S")
-
-
-class PacedMessages(Messages, Protocol):
-    """A network that also decides which runs communicate."""
-
-    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
-        """Say which runs communicate after an iteration, counted from 1: (R,), or (1,) for all."""
+S = TypeVar("S", bound=Dataclass)
 
 
 def advance(

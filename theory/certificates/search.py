@@ -111,7 +111,7 @@ def optimise(
     choices = {} if choices is None else choices
     candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
     before: StepCost | None = None
-    for compressor, *values in product(compressors, *choices.values()):
+    for compressor, values in product(compressors, product(*choices.values())):
         fitting = fitted_compressor(card.method, compressor, d)
         where = setting(n, 1.0, L / mu, d, fitting)
         for rule in card.rules.values():

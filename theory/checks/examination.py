@@ -10,6 +10,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
+from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.compression import compressor_checks
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
@@ -71,13 +72,17 @@ class Examination:
     sound : tuple of Verdict
         What holds for every method and compressor.
     promised : tuple of Promised
-        One for each theorem; if none is met, one more without a theorem.
+        One for each theorem; if none is met, one more without a theorem. A method that has no
+        theorem gets the one that a certificate with a searched potential proves.
+    unpromised : str
+        Why nothing is promised of a method without a theorem.
     """
 
     method: Method
     setting: Setting
     sound: tuple[Verdict, ...]
     promised: tuple[Promised, ...]
+    unpromised: str = ""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -134,7 +139,12 @@ def examine(
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
     found: list[Promised] = []
-    for theorem in card.theorems:
+    theorems, unpromised = card.theorems, ""
+    if not theorems:
+        tell("a potential")
+        theorems, unpromised = _searched(method, setting)
+        by_rule = False
+    for theorem in theorems:
         tell(theorem.title)
         conditions = theorem.conditions(method, setting)
         rate = theorem.rate(method, setting)
@@ -148,9 +158,20 @@ def examine(
         found.append(Promised(theorem, conditions, rate, (*steps, *runs.verdicts), runs))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = _growing_steps(card.theorems[0], experiment)
+        steps = _growing_steps(theorems[0], experiment)
         found.append(Promised(None, (), 1.0, tuple(steps)))
-    return Examination(method, setting, sound, tuple(found))
+    return Examination(method, setting, sound, tuple(found), unpromised)
+
+
+def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:
+    """Return what a certificate proves about a method without a theorem, or why it does not."""
+    try:
+        theorem = searched_theorem(method, setting)
+    except Refusal as refusal:
+        return (), str(refusal)
+    if theorem.certificate.decrease <= 0:
+        return (), f"the best potential found may grow by a factor {theorem.certificate.factor:.6g}"
+    return (theorem,), ""
 
 
 def _promised_steps(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
@@ -43,7 +44,10 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
 def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a run that starts at the solution stays there, and that its model is x*."""
     method, view = experiment.method, experiment.problem
-    star = fixed_point(method, view)
+    try:
+        star = fixed_point(method, view)
+    except Refusal as refusal:
+        return Verdict("stays at the solution", np.inf, EXACT, str(refusal))
     start = each(lambda x: np.repeat(x, RUNS, axis=2), star)
     worst = distance(method.model(star), view.x_star)
     for state, _, _ in walk(experiment, seed, start):

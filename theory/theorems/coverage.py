@@ -8,7 +8,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.experiment import Experiment, is_convex
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import Progress, RecordedPotential, simulate
@@ -104,9 +104,14 @@ def run(
     """
     card = card_of(method) if card is None else card
     experiment = Experiment.of(method, problem, compressor)
-    setting = Setting.at(experiment)
-    require_theorem(card, method, setting, strict=strict)
-    potential = card.potential(method, setting)
+    potential = None
+    if is_convex(experiment):
+        setting = Setting.at(experiment)
+        require_theorem(card, method, setting, strict=strict)
+        theorem = card.potential(method, setting)
+        potential = recorded(theorem, setting) if theorem else None
+    elif strict:
+        raise Refusal(f"{method.name} comes with no theorem; run it without strict")
     return simulate(
         experiment,
         seeds=seeds,
@@ -115,7 +120,7 @@ def run(
         wire=wire,
         library=library,
         dtype=dtype,
-        potential=recorded(potential, setting) if potential else None,
+        potential=potential,
         progress=progress,
     )
 

@@ -1,0 +1,74 @@
+"""A certificate as a theorem, so that what checks theorems checks it too."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.potentials import Reweighted
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import ClassConstants, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
+
+
+@dataclass(frozen=True)
+class CertifiedTheorem(Theorem):
+    """E[Psi+] <= tau Psi for one method with its parameters, proved by its certificate.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        The proof; its potential was searched for.
+    """
+
+    certificate: Certificate
+
+    title = "certified, with a potential that was searched for"
+
+    @property
+    def method(self) -> type[Method]:  # type: ignore[override]  # a theorem's is of its class
+        """The method's class."""
+        return type(self.certificate.method)
+
+    def conditions(self, m: Method, setting: Setting) -> tuple[Condition, ...]:
+        """Return what the function class of the certificate covers."""
+        functions = self.certificate.functions
+        other = float(m != self.certificate.method)
+        conditions = [
+            Condition("the parameters are those of the certificate", other, 0.0),
+            Condition("n of the certificate <= n", functions.n, setting.n),
+            Condition("n <= n of the certificate", setting.n, functions.n),
+            Condition("mu of the certificate <= mu", functions.mu, setting.mu),
+            Condition("L <= L of the certificate", setting.L, functions.L),
+        ]
+        if functions.alpha is not None and m.needs.compressor == "contractive":
+            conditions.append(
+                Condition("alpha of the certificate <= alpha", functions.alpha, setting.alpha)
+            )
+        if m.needs.compressor == "unbiased":
+            conditions.append(
+                Condition("omega <= omega of the certificate", setting.omega, functions.omega)
+            )
+        return tuple(conditions)
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms with the weights that were found."""
+        found = Reweighted(self.certificate.potential, self.certificate.weights)
+        return found.lyapunov(m, s, star, setting, problem)
+
+    def rate(self, m: Method, setting: Setting) -> float:
+        """Return the certified factor."""
+        return self.certificate.factor
+
+
+def searched_theorem(method: Method, setting: Setting) -> CertifiedTheorem:
+    """Search a potential for a method without a theorem, and certify its factor.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, or the solver is not installed.
+    """
+    return CertifiedTheorem(certify(method, FunctionClass.of(setting), "free"))
