@@ -93,6 +93,6 @@ def _certify(chosen: argparse.Namespace) -> None:
 
 
 def _certified(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.certified.tables_and_figures import certified  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
-    certified(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
+    certified_comparison(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)

@@ -182,7 +182,7 @@ def _finite(value: float) -> float | None:
 
 
 def _theory(chosen: argparse.Namespace) -> int:
-    from bitbound.figures.theory_figures import draw_looseness  # noqa: PLC0415  (heavy)
+    from bitbound.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (heavy)
     from bitbound.theory.checks.standard import as_json, rows, tasks  # noqa: PLC0415
 
     found = []
@@ -232,7 +232,7 @@ def _theory(chosen: argparse.Namespace) -> int:
 
 
 def _scaling(chosen: argparse.Namespace) -> int:
-    from bitbound.figures.theory_figures import draw_scaling  # noqa: PLC0415  (heavy)
+    from bitbound.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (heavy)
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415
 
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:

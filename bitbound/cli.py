@@ -247,7 +247,9 @@ def _audit(chosen: argparse.Namespace) -> None:
 
 
 def _episode(chosen: argparse.Namespace) -> None:
-    from bitbound.figures.episode import experiments  # noqa: PLC0415  (matplotlib is slow to import)
+    from bitbound.figures.episode.experiments import (  # noqa: PLC0415  (loads matplotlib)
+        clipping_experiments,
+    )
 
     report: list[str] = []
 
@@ -255,7 +257,7 @@ def _episode(chosen: argparse.Namespace) -> None:
         report.append(text)
         print(text, end="\n\n", flush=True)
 
-    experiments.main(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    clipping_experiments(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
     text = "\n\n".join(report) + "\n"
     write_atomically(chosen.output / "report.txt", lambda file: file.write(text.encode()))
 

@@ -14,10 +14,11 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.figures import pool
+from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.panels import Curve, Figure
 from bitbound.figures.locodl.recipes import demonstration, paper_figure
 from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
-from bitbound.figures.pool import SCHEDULER, Job, traces
+from bitbound.figures.pool import SCHEDULER, traces
 from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import METHODS
@@ -223,9 +224,9 @@ def test_a_cluster_is_used_where_one_is_named(short, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
     panel = short.panels[0]
     job = Job(panel, panel.curves[0], 1, tmp_path)
-    ((done, trace),) = traces([job])
+    ((place, trace),) = traces([job])
     assert told == ["tcp://scheduler:8786", "left"]
-    assert done == job
+    assert place == 0
     assert isinstance(trace, Trace)
 
 
