@@ -6,7 +6,7 @@ import sys
 import time
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -202,6 +202,21 @@ def test_no_processes_are_refused(processes):
 
 def test_no_jobs_are_no_traces(here):
     assert list(traces([])) == []
+
+
+@dataclass(frozen=True)
+class Square:
+    """A job that knows nothing of panels."""
+
+    number: int
+
+    def trace(self):
+        return self.number**2
+
+
+def test_every_trace_comes_with_the_place_of_its_job(here):
+    jobs = [Square(number) for number in range(7)]
+    assert dict(traces(jobs)) == {place: place**2 for place in range(7)}
 
 
 def test_a_cluster_is_used_where_one_is_named(short, tmp_path, monkeypatch):

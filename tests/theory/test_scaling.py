@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.figures.theory_figures import draw_scaling
+from bitbound.figures.checks.scaling_laws import draw_scaling
 from bitbound.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)

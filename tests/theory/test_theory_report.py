@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bitbound import cli
-from bitbound.figures.theory_figures import draw_looseness
+from bitbound.figures.checks.looseness import draw_looseness
 from bitbound.theory.checks import standard as report
 from bitbound.theory.checks.standard import N, TheoremRow, as_json, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition
