@@ -1,94 +1,14 @@
-"""Draws a figure: colour and marker say the method, the line style says the compressor."""
+"""The style of all figures, and their files."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from bitbound.data.files.cache import write_atomically
-from bitbound.figures.bands import band
-from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, METHOD_LABELS, Curve, Figure, Panel
-from bitbound.solvers.runs.trace import Trace
 
-K = TypeVar("K", bound=str | None)
 STYLE = Path(__file__).with_name("bitbound.mplstyle")
 FORMATS = ("svg", "png")
-
-METHODS = {
-    "locodl": ("#D55E00", "o"),
-    "adiana": ("#0072B2", "s"),
-    "diana": ("#56B4E9", "^"),
-    "5gcs-cc": ("#009E73", "D"),
-    "compressed-scaffnew": ("#CC79A7", "v"),
-    "gradskip": ("#E69F00", "P"),
-    "scaffold": ("#000000", "X"),
-    "tamuna": ("#AA4499", "h"),
-    "scaffnew": ("#882255", "d"),
-    "fedcomgate": ("#661100", "*"),
-    "ef21": ("#332288", "<"),
-    "marina": ("#44AA99", ">"),
-    "dasha": ("#999933", "p"),
-    "agd": ("#666666", "8"),
-    "gd": ("#666666", ""),
-}
-"""Colour and marker of each method.
-
-The colours of the methods that the paper compares are those of Okabe and Ito, which the
-colour-blind tell apart, and a grey for the yardstick; the others differ in their markers too.
-"""
-
-LINES: dict[str | None, Any] = {
-    "rand-k+natural": "-",
-    "rand-k": (0, (5, 2)),
-    "natural": (0, (1.2, 1.4)),
-    "l1": (0, (5, 1.6, 1.2, 1.6)),
-    "top-k": (0, (9, 1.6)),
-    None: "-",
-}
-"""Line style of each kind of compressor."""
-_OTHER_METHOD, _OTHER_LINE = ("#444444", "+"), (0, (2.5, 1))
-_THICK, _THIN = 1.3, 0.8
-_ROW = 0.165
-"""Inches of a line of the legend."""
-
-
-def look(curve: Curve) -> dict[str, Any]:
-    """Return the colour, marker and line style of a curve; a thin line has no compressor."""
-    colour, marker = METHODS.get(curve.method, _OTHER_METHOD)
-    return {"color": colour, "marker": marker, **_line(curve.kind)}
-
-
-def _line(kind: str | None) -> dict[str, Any]:
-    width = _THIN if kind is None else _THICK
-    return {"linestyle": LINES.get(kind, _OTHER_LINE), "linewidth": width}
-
-
-def draw_figure(
-    figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace], folder: Path
-) -> list[Path]:
-    """Draw the curves that there are traces of, and write the figure as SVG and PNG.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to draw.
-    traces : mapping
-        A trace per panel and curve; curves without one are not drawn.
-    folder : Path
-        Where the files go; each appears whole or not at all.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
-    with style.context(STYLE):
-        return save(_canvas(figure, traces), folder, figure.name)
 
 
 def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
@@ -103,78 +23,3 @@ def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
             ),
         )
     return paths
-
-
-def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
-    columns = len(figure.panels)
-    curves = [curve for _, curve in traces]
-    methods = _named(METHOD_LABELS, {curve.method for curve in curves})
-    kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
-    height = max(3.2, _ROW * (len(methods) + len(kinds) + 3))
-    canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
-    axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
-    for panel, place in zip(figure.panels, axes, strict=True):
-        drawn = [curve for curve in panel.curves if (panel, curve) in traces]
-        for position, curve in enumerate(drawn):
-            _draw_curve(place, panel, curve, traces[panel, curve], position / len(drawn))
-        _finish(place, panel, drawn)
-    axes[0].set_ylabel("$f(x) - f^\\star$")
-    _legend(canvas, methods, kinds)
-    return canvas
-
-
-def _draw_curve(place: Axes, panel: Panel, curve: Curve, trace: Trace, shift: float) -> None:
-    """Draw the band and the median; ``shift`` in [0, 1) moves its markers and puts it lower."""
-    runs = band(trace, panel.bits, panel.floor)
-    shown = look(curve)
-    place.fill_between(runs.bits, runs.low, runs.high, color=shown["color"], alpha=0.15, lw=0)
-    place.plot(
-        runs.bits, runs.median, markevery=(0.03 + 0.12 * shift, 0.12), zorder=3 - shift, **shown
-    )
-
-
-def _finish(place: Axes, panel: Panel, drawn: list[Curve]) -> None:
-    """Set the axes and say the k of every rand-k."""
-    place.set_yscale("log")
-    place.set_ylim(panel.floor, 1)
-    place.set_xlim(0, panel.bits)
-    place.yaxis.set_major_locator(LogLocator(numticks=20))
-    place.yaxis.set_minor_locator(NullLocator())
-    place.xaxis.set_major_locator(MaxNLocator(5))
-    place.xaxis.set_major_formatter(EngFormatter(sep=""))
-    place.set_xlabel("bits sent per client")
-    place.set_title(panel.title)
-    chosen: dict[str, list[str]] = {}
-    for curve in drawn:
-        if curve.k is not None:
-            ks = chosen.setdefault(METHOD_LABELS.get(curve.method, curve.method), [])
-            ks += [str(curve.k)] * (str(curve.k) not in ks)
-    if chosen:
-        texts = {method: "/".join(ks) for method, ks in chosen.items()}
-        each = ", ".join(f"{k} ({method})" for method, k in texts.items())
-        same = set(texts.values())
-        place.annotate(
-            f"k = {same.pop() if len(same) == 1 else each}",
-            (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=6.5, color="0.35",
-        )  # fmt: skip
-
-
-def _legend(canvas: Canvas, methods: dict[str, str], kinds: dict[str | None, str]) -> None:
-    """Explain colours, markers and line styles, given what they stand for."""
-    colours = [
-        Line2D([], [], color=colour, marker=marker, markersize=5, label=methods[name])
-        for name, (colour, marker) in ((name, METHODS.get(name, _OTHER_METHOD)) for name in methods)
-    ]
-    lines = [Line2D([], [], color="0.25", label=kinds[kind], **_line(kind)) for kind in kinds]
-    headings = [Line2D([], [], linestyle="", label=text) for text in ("method", "compressor")]
-    legend = canvas.legend(
-        handles=[headings[0], *colours, headings[1], *lines], loc="outside right upper"
-    )
-    for text in (legend.get_texts()[0], legend.get_texts()[len(colours) + 1]):
-        text.set_fontweight("bold")
-
-
-def _named(labels: Mapping[K, str], used: set[K]) -> dict[K, str]:
-    """Return the labels of what is used, in their order; what has none is called by its name."""
-    known = {key: label for key, label in labels.items() if key in used}
-    return known | {key: str(key) for key in sorted(used - set(labels), key=str)}

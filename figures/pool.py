@@ -1,77 +1,45 @@
-"""Traces of many curves in parallel processes, or on the workers of a dask cluster.
-
-Every trace that is finished is in a store; starting again computes only what is missing.
-"""
+"""Many jobs in parallel processes, or on the workers of a dask cluster."""
 
 import os
 import signal
 import sys
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
 from multiprocessing import active_children, get_context, parent_process
-from pathlib import Path
+from typing import Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.store import Store
-from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorems.catalogue import parameters
 
 SCHEDULER = "BITBOUND_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
 _STOPPED = 143
 
 
-@dataclass(frozen=True)
-class Job:
-    """One curve of one panel, with so many seeds, and the folder of the finished traces."""
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
-    panel: Panel
-    curve: Curve
-    seeds: int
-    folder: Path
 
-    @property
-    def key(self) -> Hashable:
-        """What determines the trace: jobs of two panels with the same key have the same one."""
-        panel = self.panel
-        return panel.problem, panel.kappa, panel.budget, self.curve, self.seeds
+class Traceable(Protocol[T_co]):
+    """A job: its trace is loaded, or computed and kept. It travels to other processes."""
 
-    def trace(self) -> Trace:
+    def trace(self) -> T_co:
         """Load the trace, or compute and keep it."""
-        problem, method, compressor = world(self.panel, self.curve)
-        return Store(self.folder).trace(
-            method, problem, compressor, seeds=self.seeds, budget=self.panel.budget
-        )
 
 
-def world(panel: Panel, curve: Curve) -> tuple[StronglyConvexProblem, Method, Compressor | None]:
-    """Make the problem of a panel, and the method and the compressor of a curve."""
-    problem = _problem(panel.problem, panel.kappa)
-    compressor = select_compressor(curve.compressor) if curve.compressor else None
-    method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
-    return problem, method, compressor
+def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterator[tuple[int, T]]:
+    """Return the place of every job and its trace, as they are finished.
 
-
-def traces(jobs: Iterable[Job], processes: int | None = None) -> Iterator[tuple[Job, Trace]]:
-    """Return the trace of every job, as they are finished, with a progress bar on stderr.
+    Jobs are started in their order: give the longest first. A progress bar goes to stderr.
 
     Parameters
     ----------
-    jobs : iterable of Job
+    jobs : sequence of Traceable
         What to load or to compute.
     processes : int, optional
         How many at once; by default, one for every core that this process may use. If the
@@ -83,12 +51,11 @@ def traces(jobs: Iterable[Job], processes: int | None = None) -> Iterator[tuple[
     Refusal
         If a job does not fit, or ``processes`` is not positive. What is finished is kept.
     """
-    jobs = list(jobs)
     with (
         _executor(min(_count(processes), max(len(jobs), 1))) as executor,
         tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr) as bar,
     ):
-        futures = {executor.submit(_run, job): job for job in jobs}
+        futures = {executor.submit(_run, job): place for place, job in enumerate(jobs)}
         for future in as_completed(futures):
             try:
                 trace = future.result()
@@ -162,13 +129,8 @@ def _die_with_parent() -> None:
         os._exit(_STOPPED)
 
 
-def _run(job: Job) -> Trace:
+def _run(job: Traceable[T]) -> T:
     try:
         return job.trace()
     except SystemExit:  # stopped by the parent; a file that was being written is gone by now
         os._exit(_STOPPED)
-
-
-@lru_cache(maxsize=3)
-def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
-    return select_problem(selector, kappa=kappa)

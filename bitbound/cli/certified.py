@@ -20,6 +20,6 @@ def add_certified(commands: Commands) -> None:
 
 def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
-    from bitbound.figures.certified.tables_and_figures import certified  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
-    certified(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
+    certified_comparison(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)

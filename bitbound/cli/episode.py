@@ -17,7 +17,7 @@ def add_episode(commands: Commands) -> None:
 
 def draw_episode(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
-    from bitbound.figures.episode import experiments  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.episode.experiments import clipping_experiments  # noqa: PLC0415  (loads matplotlib)
 
     report: list[str] = []
 
@@ -25,5 +25,5 @@ def draw_episode(chosen: argparse.Namespace) -> None:
         report.append(text)
         print(text, end="\n\n", flush=True)
 
-    experiments.main(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    clipping_experiments(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
     write_text(chosen.output / "report.txt", "\n\n".join(report))

@@ -25,7 +25,7 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         row_summary,
         theorems_table,
     )
-    from bitbound.figures.theory_figures import draw_looseness  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (loads matplotlib)
     from bitbound.theory.checks.standard import rows, tasks  # noqa: PLC0415  (loads scipy.stats)
 
     found = []

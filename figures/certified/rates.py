@@ -7,9 +7,9 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting, published, verdict
 from bitbound.theory.theorems.catalogue import METHODS
 
-KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
-OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)
-CLIENTS = (2, 5, 10, 30, 100)
+_KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
+_OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)
+_CLIENTS = (2, 5, 10, 30, 100)
 CENTRE = (10, 100.0, 9.0)
 """n, kappa and omega where the others vary."""
 
@@ -68,10 +68,10 @@ class Rates:
         """Certify all."""
         n, kappa, omega = CENTRE
         grid = [("", CENTRE)]
-        grid += [("kappa", (n, value, omega)) for value in KAPPAS]
+        grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
         if METHODS[self.method].method.needs.compressor is not None:
-            grid += [("omega", (n, kappa, value)) for value in OMEGAS]
-        grid += [("n", (value, kappa, omega)) for value in CLIENTS]
+            grid += [("omega", (n, kappa, value)) for value in _OMEGAS]
+        grid += [("n", (value, kappa, omega)) for value in _CLIENTS]
         return [
             compared_rate(self.method, rule, *family, varied)
             for rule in METHODS[self.method].rules

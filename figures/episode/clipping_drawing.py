@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.figures.drawing import STYLE, save
-from bitbound.figures.episode.contest import Best, Contest, Results
-from bitbound.figures.episode.theorem_runs import EPSILON, Slope
+from bitbound.figures.episode.recorded_rounds import FloatArray
+from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
+from bitbound.figures.episode.tuning import Best, Contest, Results
 from bitbound.theory.theorems.clipping import CLIPPING
-
-Values = NDArray[np.float64]
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
 LOOKS: dict[str, dict[str, Any]] = {
@@ -88,7 +87,7 @@ def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence
         place.set_ylabel("objective $f(x)$")
 
 
-def end_points(problem: Quartics, best: Best) -> Values:
+def end_points(problem: Quartics, best: Best) -> FloatArray:
     """Return the last model of every run, (seeds,); the trace holds distance and gap, which say it.
 
     Of the two points at the distance from x*, that with the gap recorded is the model.
@@ -97,7 +96,7 @@ def end_points(problem: Quartics, best: Best) -> Values:
     sides = np.array([star - step, star + step])
     gaps = np.array([problem.gap(side[None, None, :]) for side in sides])
     nearest = np.argmin(np.abs(gaps - best.gap[-1]), axis=0)
-    points: Values = sides[nearest, np.arange(len(step))]
+    points: FloatArray = sides[nearest, np.arange(len(step))]
     return points
 
 
@@ -145,7 +144,7 @@ def draw_comparison(
         return save(canvas, folder, name)
 
 
-def smoothed(rounds: NDArray[np.int64], gap: Values) -> Values:
+def smoothed(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
     """Take for every run the geometric mean over the rounds within 15 % of each; (K, seeds).
 
     It keeps the noise floor of a run and takes out its fluctuations.
@@ -154,12 +153,12 @@ def smoothed(rounds: NDArray[np.int64], gap: Values) -> Values:
     sums = np.concatenate([np.zeros((1, gap.shape[1])), np.cumsum(logs, axis=0)])
     first = np.searchsorted(rounds, rounds / 1.15)
     last = np.searchsorted(rounds, rounds * 1.15, side="right")
-    means: Values = np.exp((sums[last] - sums[first]) / (last - first)[:, None])
+    means: FloatArray = np.exp((sums[last] - sums[first]) / (last - first)[:, None])
     return means
 
 
 def against_slope(
-    slopes: Sequence[float], rounds: Mapping[str, Values], bound: Values, folder: Path
+    slopes: Sequence[float], rounds: Mapping[str, FloatArray], bound: FloatArray, folder: Path
 ) -> list[Path]:
     """Draw the best rounds against M for every method, and the bound that is proved for one."""
     labels = {
@@ -197,8 +196,8 @@ def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
                        color=LOOKS["episode"]["color"], ls=line)  # fmt: skip
             place.plot(run.rounds[after], run.promised[after], ls=line, color="0.45", lw=0.9,
                        label=f"promised, $\\sigma$ = {run.sigma:g}")  # fmt: skip
-        place.axhline(3 * EPSILON, color="0.35", linewidth=0.7, linestyle=_DOTTED)
-        place.annotate("$3\\epsilon$", (1, 3 * EPSILON), xycoords=("axes fraction", "data"),
+        place.axhline(3 * THEOREM_EPSILON, color="0.35", linewidth=0.7, linestyle=_DOTTED)
+        place.annotate("$3\\epsilon$", (1, 3 * THEOREM_EPSILON), xycoords=("axes fraction", "data"),
                        xytext=(3, 0), textcoords="offset points", va="center")  # fmt: skip
         place.set_xscale("log")
         place.set_yscale("log")
@@ -216,7 +215,7 @@ def _band(
     place: Axes,
     method: str,
     best: Best,
-    values: Values,
+    values: FloatArray,
     rounds: int,
     markers: tuple[float, float] = (0.0, 0.1),
 ) -> None:

@@ -12,16 +12,22 @@ from pathlib import Path
 import numpy as np
 
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
-from bitbound.figures.episode import verdicts as episode_verdicts
 from bitbound.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,
     draw_comparison,
     figure_3,
 )
-from bitbound.figures.episode.contest import Contest, Results, hold
-from bitbound.figures.episode.hard_family import DELTA, EPSILON, SLOPES, best_rounds
+from bitbound.figures.episode.clipping_verdicts import (
+    figure_3_verdicts,
+    lower_bound_verdicts,
+    necessity_verdicts,
+    participation_verdicts,
+    theorem_verdicts,
+)
+from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from bitbound.figures.episode.theorem_runs import theorem_runs
+from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
 from bitbound.figures.text.verdicts import written
 from bitbound.theory.theorems.clipping import CLIPPING
@@ -32,7 +38,7 @@ from bitbound.theory.theorems.clipping_complexity import (
     partial_participation_table,
 )
 
-SEEDS = 20
+_SEEDS = 20
 """Seeds of every point of a grid."""
 
 SYNTHETIC = Contest(
@@ -65,10 +71,10 @@ SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
 
 
-def main(
+def clipping_experiments(
     folder: Path,
     *,
-    seeds: int = SEEDS,
+    seeds: int = _SEEDS,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -101,12 +107,12 @@ def main(
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
     paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
     _tell_contest(tell, "Figure 3, with all methods", SYNTHETIC, synthetic)
-    tell(written(episode_verdicts.synthetic(SYNTHETIC, synthetic)))
+    tell(written(figure_3_verdicts(SYNTHETIC, synthetic)))
 
     panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
     paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
     _tell_contest(tell, "Where clipping is needed", NEEDED, needed)
-    tell(written(episode_verdicts.needed(NEEDED, needed)))
+    tell(written(necessity_verdicts(NEEDED, needed)))
 
     panels = [
         (f"S = {contest.participants} of 20", contest, result, 0)
@@ -115,18 +121,18 @@ def main(
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
     for contest, result in zip(PARTIAL, partial, strict=True):
         _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
-    tell(written(episode_verdicts.partial(PARTIAL, partial)))
+    tell(written(participation_verdicts(PARTIAL, partial)))
 
     rounds = best_rounds(traces, processes)
-    bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, EPSILON) for M in SLOPES])
+    bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
     paths += against_slope(SLOPES, rounds, bound, folder)
     tell("\nRounds on the hard family, best of the grid\n" + _rounds_table(rounds, bound))
-    tell(written(episode_verdicts.lower_bound(SLOPES, rounds, bound)))
+    tell(written(lower_bound_verdicts(SLOPES, rounds, bound)))
 
     runs = theorem_runs(traces, max(1, seeds // 5), processes)
     paths += against_promise(runs, folder)
     tell("\nRuns with the parameters of Theorem 1")
-    tell(written(episode_verdicts.theorem(runs)))
+    tell(written(theorem_verdicts(runs)))
 
     tell("\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell("\n" + "\n".join(map(str, paths)))

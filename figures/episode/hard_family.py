@@ -8,22 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.relaxed.families import hard_instances
-from bitbound.figures.episode.contest import by_round, finished, settled
+from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settled
+from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.clipping import CLIPPING
 
-Values = NDArray[np.float64]
-
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""
-DELTA, EPSILON = 1000.0, 4.0
-METHODS = ("clipped-minibatch-sgd", "episode-plus-plus", "clipped-sgd")
+DELTA, HARD_EPSILON = 1000.0, 4.0
+COMPETITORS = ("clipped-minibatch-sgd", "episode-plus-plus", "clipped-sgd")
 """The first two with S = 1; the last sees all clients."""
 ETAS = tuple(10.0 ** np.arange(-3.75, 0.26, 0.25))
 TAUS = tuple(10.0 ** np.arange(0.0, 4.1, 0.5))
@@ -50,27 +48,28 @@ class Trial:
         grid = self.grid
         return Store(self.folder).trace(
             CLIPPING[self.method].make(grid["eta"], grid["tau"], 1, 1),
-            hard_instances(grid["M"], DELTA, EPSILON)[self.instance],
+            hard_instances(grid["M"], DELTA, HARD_EPSILON)[self.instance],
             seeds=grid.runs,
             budget=Budget(rounds=_CAP[self.instance], gap=1e-4),
             record=Record(1.03, 1),
         )
 
 
-def rounds_needed(trial: Trial, trace: Trace) -> Values:
+def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
     """Return the round from which the mean |f'| over seeds is at most eps for good, (M, eta, tau).
 
     It is infinite where that does not happen. Rounds are resolved to 3 %.
     """
     rounds, squares = by_round(trace, "lyapunov")
     slopes = np.sqrt(squares).reshape(len(rounds), *trial.grid.shape).mean(axis=-1)
-    return settled(rounds, slopes, EPSILON)
+    return settled(rounds, slopes, HARD_EPSILON)
 
 
-def best_rounds(folder: Path, processes: int | None) -> dict[str, Values]:
+def best_rounds(folder: Path, processes: int | None) -> dict[str, FloatArray]:
     """Return the least rounds, over the grid, of the worst of three instances: (M,), by method."""
-    trials = [Trial(method, instance, folder) for method in METHODS for instance in range(3)]
-    worst = {method: np.zeros((len(SLOPES), len(ETAS), len(TAUS))) for method in METHODS}
-    for trial, trace in finished(trials, processes):
+    trials = [Trial(method, instance, folder) for method in COMPETITORS for instance in range(3)]
+    worst = {method: np.zeros((len(SLOPES), len(ETAS), len(TAUS))) for method in COMPETITORS}
+    for place, trace in traces(trials, processes):
+        trial = trials[place]
         worst[trial.method] = np.maximum(worst[trial.method], rounds_needed(trial, trace))
     return {method: rounds.min(axis=(1, 2)) for method, rounds in worst.items()}

@@ -9,16 +9,15 @@ from numpy.typing import NDArray
 from bitbound.data.noise import Uniform
 from bitbound.data.relaxed.families import Tilted
 from bitbound.data.relaxed.shapes import Cosh
-from bitbound.figures.episode.contest import by_round, finished
+from bitbound.figures.episode.recorded_rounds import FloatArray, by_round
+from bitbound.figures.pool import traces
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.episode import MAIN
 
-Values = NDArray[np.float64]
-
-STEPS, EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
+THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
 """I, eps, and the values of sigma."""
 _EVERY = 20
 
@@ -40,9 +39,9 @@ class TheoremRun:
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it; every 20th round is recorded."""
         problem = self.problem
-        chosen = MAIN.parameters(problem.constants, problem.n, STEPS, EPSILON)
+        chosen = MAIN.parameters(problem.constants, problem.n, THEOREM_STEPS, THEOREM_EPSILON)
         return Store(self.folder).trace(
-            EPISODE(chosen.eta, chosen.gamma, STEPS),
+            EPISODE(chosen.eta, chosen.gamma, THEOREM_STEPS),
             problem,
             seeds=self.seeds if self.sigma else 1,
             budget=Budget(rounds=chosen.R),
@@ -68,20 +67,23 @@ class Slope:
 
     sigma: float
     rounds: NDArray[np.int64]
-    running: Values
-    promised: Values
+    running: FloatArray
+    promised: FloatArray
 
 
 def theorem_runs(folder: Path, seeds: int, processes: int | None) -> list[Slope]:
     """Run EPISODE as its theorem says, without and with noise."""
     jobs = [TheoremRun(sigma, seeds, folder) for sigma in NOISES]
     slopes = []
-    for job, trace in finished(jobs, processes):
+    for place, trace in traces(jobs, processes):
+        job = jobs[place]
         rounds, squares = by_round(trace, "lyapunov")
         mean = np.sqrt(squares).mean(axis=1)
         running = np.cumsum(mean) / np.arange(1, len(mean) + 1)
         parameters = trace.specification["method"]["parameters"]
         constants, eta = job.problem.constants, parameters["eta"]
-        promised = np.array([MAIN.promise(constants, STEPS, EPSILON, eta, int(r)) for r in rounds])
+        promised = np.array(
+            [MAIN.promise(constants, THEOREM_STEPS, THEOREM_EPSILON, eta, int(r)) for r in rounds]
+        )
         slopes.append(Slope(job.sigma, rounds, running, promised))
     return sorted(slopes, key=lambda slope: slope.sigma)

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.figures.bands import BAND
-from bitbound.figures.locodl.panels import METHOD_LABELS, Curve, Panel
+from bitbound.figures.locodl.panels import Curve, Panel
+from bitbound.figures.looks import METHOD_LABELS
 from bitbound.figures.text.tables import accuracy_name
 from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
 from bitbound.solvers.runs.trace import Trace
 
-Values = NDArray[np.float64]
 SOURCE = "LoCoDL, section 4"
 ACCURACIES = (1e-3, 1e-5)
 LIKE = 1.25
@@ -41,7 +41,7 @@ class CurveBits:
     panel: Panel
     curve: Curve
     parameters: Mapping[str, Any]
-    bits: Values
+    bits: NDArray[np.float64]
 
     @property
     def median(self) -> float:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.locodl.jobs import world
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.figures.pool import world
 from bitbound.theory.checks.promise import Promise, promise
 from bitbound.theory.theorems.catalogue import METHODS
 

@@ -1,30 +1,12 @@
-"""What a figure is made of: curves, panels, and how methods and compressors are written."""
+"""What a figure is made of: curves, panels, and how compressors are written."""
 
 import re
 from dataclasses import dataclass
 
 from bitbound.data.files.manifest import CATALOGUE
+from bitbound.figures.looks import method_label
 from bitbound.solvers.runs.budget import Budget
 from bitbound.theory.theorems.catalogue import METHODS
-
-METHOD_LABELS = {
-    "locodl": "LoCoDL",
-    "adiana": "ADIANA",
-    "diana": "DIANA",
-    "5gcs-cc": "5GCS-CC",
-    "compressed-scaffnew": "CompressedScaffnew",
-    "gradskip": "GradSkip",
-    "scaffold": "Scaffold",
-    "tamuna": "TAMUNA",
-    "scaffnew": "Scaffnew",
-    "fedcomgate": "FedCOMGATE",
-    "ef21": "EF21",
-    "marina": "MARINA",
-    "dasha": "DASHA",
-    "agd": "AGD",
-    "gd": "GD",
-}
-"""How the methods are written in figures, in the order of a legend."""
 
 COMPRESSOR_LABELS = {
     "rand-k+natural": "rand-k + natural",
@@ -76,7 +58,7 @@ class Curve:
         if self.kind is not None:
             kind = COMPRESSOR_LABELS.get(self.kind, self.kind)
             parts.insert(0, kind.replace("rand-k", f"rand-{self.k}"))
-        method = METHOD_LABELS.get(self.method, self.method)
+        method = method_label(self.method)
         return f"{method}: {', '.join(parts)}" if parts else method
 
 

@@ -11,8 +11,9 @@ from functools import partial
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.manifest import CATALOGUE
-from bitbound.figures.locodl.panels import METHOD_LABELS, Curve, Figure, Panel
+from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.locodl.recommendation import recommended_k
+from bitbound.figures.looks import METHOD_LABELS
 from bitbound.theory.theorems.catalogue import METHODS
 
 

@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from bitbound.data.files.cache import write_atomically
-from bitbound.figures.drawing import draw_figure
+from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, told
-from bitbound.figures.locodl.panels import METHOD_LABELS, Figure, Panel
+from bitbound.figures.locodl.panel_drawing import draw_figure
+from bitbound.figures.locodl.panel_table import panel_table
+from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.locodl.table_2 import table_2
-from bitbound.figures.pool import Job, traces
-from bitbound.figures.text.tables import panel_table
+from bitbound.figures.looks import METHOD_LABELS
+from bitbound.figures.pool import traces
 
-SEEDS = 5
+_SEEDS = 5
 """Seeds of every curve, as in the paper."""
 
 
@@ -21,7 +23,7 @@ def reproduce(
     figures: Iterable[Figure],
     folder: Path,
     *,
-    seeds: int = SEEDS,
+    seeds: int = _SEEDS,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -56,7 +58,7 @@ def reproduce_paper(
     *,
     versions: Sequence[str] = VERSIONS,
     scaled: bool = False,
-    seeds: int = SEEDS,
+    seeds: int = _SEEDS,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -117,8 +119,8 @@ def _compute(
     done: Traces = {}
     paths: list[Path] = []
     longest_first = sorted((each[0] for each in same.values()), key=lambda job: -job.panel.size)
-    for first, trace in traces(longest_first, processes):
-        done |= {(job.panel, job.curve): trace for job in same[first.key]}
+    for place, trace in traces(longest_first, processes):
+        done |= {(job.panel, job.curve): trace for job in same[longest_first[place].key]}
         for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
             figures.remove(figure)
             paths += _finish(figure, done, folder, tell)

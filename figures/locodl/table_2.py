@@ -5,12 +5,18 @@ import textwrap
 from collections.abc import Mapping
 from string import ascii_uppercase
 
-import numpy as np
-
 from bitbound.figures.locodl.explanation import promised
-from bitbound.figures.locodl.panels import METHOD_LABELS, Curve, Panel
-from bitbound.figures.pool import world
-from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.figures.locodl.jobs import world
+from bitbound.figures.locodl.panels import Curve, Panel
+from bitbound.figures.looks import method_label
+from bitbound.figures.text.tables import (
+    ABSENT,
+    WIDTH,
+    accuracy_name,
+    count_text,
+    late_median,
+    table,
+)
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.orders import ORDERS
 
@@ -41,18 +47,18 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         best = promised(panel, curve)
         limit = best.reals_to(panel.floor) if best else math.inf
         bits = trace.bits_to(panel.floor)
-        measured = float(np.median(np.where(np.isnan(bits), np.inf, bits))) / _REAL
+        measured = late_median(bits) / _REAL
         gradients = trace.cost_to(panel.floor, "gradients")
         rows.append(
             (
-                METHOD_LABELS.get(curve.method, curve.method),
+                method_label(curve.method),
                 curve.rule or "",
                 letters[order.formula],
-                _number(factor * order(problem.n, problem.d, panel.kappa)),
-                _number(limit),
-                "diverges" if set(trace.ending) == {"diverged"} else _number(measured),
-                f"{measured / limit:.3f}" if math.isfinite(measured / limit) else "-",
-                _number(float(np.median(np.where(np.isnan(gradients), np.inf, gradients)))),
+                count_text(factor * order(problem.n, problem.d, panel.kappa)),
+                count_text(limit),
+                "diverges" if set(trace.ending) == {"diverged"} else count_text(measured),
+                f"{measured / limit:.3f}" if math.isfinite(measured / limit) else ABSENT,
+                count_text(late_median(gradients)),
             )
         )
     caption = (
@@ -64,7 +70,3 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
     legend = "\n".join(f"{letter} = {formula}" for formula, letter in letters.items())
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if math.isfinite(value) else "-"

@@ -2,19 +2,19 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.runs.trace import Trace
 
 WIDTH = 80
-_NEVER = "-"
+ABSENT = "-"
+"""What stands where there is no number."""
 
 
 def accuracy_name(accuracy: float) -> str:
@@ -23,32 +23,14 @@ def accuracy_name(accuracy: float) -> str:
     return f"{float(mantissa):g}e{int(exponent)}"
 
 
-def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
-    """Compare the curves of a panel: bits to two accuracies, rounds and gradients.
+def late_median(values: NDArray[Any]) -> float:
+    """Return the median, with NaN as later than everything."""
+    return float(np.median(np.where(np.isnan(values), np.inf, values)))
 
-    Numbers are medians over the seeds; "-" stands where half of the runs or more did not get
-    there. Rounds and gradients are those until the end of a run.
-    """
-    targets = (1e-3, panel.floor)
-    rows = [
-        (
-            curve.method,
-            curve.compressor or _NEVER,
-            *(_count(_median(trace.bits_to(target))) for target in targets),
-            _count(_median(trace.final("rounds"))),
-            _count(_median(trace.final("gradients"))),
-        )
-        for curve, trace in ((curve, traces[curve]) for curve in panel.curves if curve in traces)
-    ]
-    names = [accuracy_name(target) for target in targets]
-    seeds = max((len(trace.seeds) for trace in traces.values()), default=0)
-    caption = (
-        f"{panel.title}, kappa = {panel.kappa:g}: bits sent per client until "
-        f"f - f* <= {' and '.join(names)}, rounds and gradients per client until the end; "
-        f"medians of {seeds} seeds"
-    )
-    header = ("method", "compressor", *(f"to {name}" for name in names), "rounds", "gradients")
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
+
+def count_text(value: float) -> str:
+    """Write a number without its fraction, or ``ABSENT`` if it is not finite."""
+    return f"{value:,.0f}" if math.isfinite(value) else ABSENT
 
 
 def describe(experiment: ConvexExperiment) -> str:
@@ -72,14 +54,16 @@ def cost_table(trace: Trace, accuracies: Sequence[float]) -> str:
     for accuracy in accuracies:
         bits = trace.bits_to(accuracy)
         reached = int(np.count_nonzero(~np.isnan(bits)))
-        ends = [_count(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else ["", ""]
+        ends = (
+            [count_text(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else ["", ""]
+        )
         rows.append(
             (
                 accuracy_name(accuracy),
-                _count(_median(bits)),
-                " to ".join(ends) if reached else _NEVER,
-                _count(_median(trace.cost_to(accuracy, "rounds"))),
-                _count(_median(trace.cost_to(accuracy, "gradients"))),
+                count_text(late_median(bits)),
+                " to ".join(ends) if reached else ABSENT,
+                count_text(late_median(trace.cost_to(accuracy, "rounds"))),
+                count_text(late_median(trace.cost_to(accuracy, "gradients"))),
                 f"{reached} of {bits.size}",
             )
         )
@@ -153,15 +137,6 @@ def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
             "bits": used.bits(problem.d),
         },
     }
-
-
-def _median(values: NDArray[Any]) -> float:
-    """Return the median, with NaN as later than everything."""
-    return float(np.median(np.where(np.isnan(values), np.inf, values)))
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}" if math.isfinite(value) else _NEVER
 
 
 def _number(value: Any) -> Any:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from bitbound.cli import main
-from bitbound.figures.certified import contest as certified_contest
-from bitbound.figures.certified import tables_and_figures as certified_module
-from bitbound.figures.certified.contest import Saving, parameter_contests
-from bitbound.figures.certified.drawing import draw_rates, draw_savings
+from bitbound.figures.certified import comparison, parameter_contest
+from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
+from bitbound.figures.certified.certified_tables import rates_table, savings_table
+from bitbound.figures.certified.comparison import certified_comparison
+from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.rates import Rates, compared_rate
-from bitbound.figures.certified.tables import rates_table, savings_table
-from bitbound.figures.certified.tables_and_figures import certified
 from bitbound.theory.theorems.catalogue import METHODS
 
 
@@ -22,9 +21,9 @@ def bare(monkeypatch, tmp_path):
     """Return a machine without any LibSVM file."""
     monkeypatch.delenv("BITBOUND_DATA", raising=False)
     monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path / "cache"))
-    certified_contest._problem.cache_clear()
+    parameter_contest._problem.cache_clear()
     yield tmp_path
-    certified_contest._problem.cache_clear()
+    parameter_contest._problem.cache_clear()
 
 
 def test_a_rate_in_one_family():
@@ -102,10 +101,10 @@ def test_tables_and_figures(tmp_path):
 
 def test_everything_is_written(bare, monkeypatch):
     contest = next(c for c in parameter_contests(1, bare) if c.method == "scaffnew")
-    monkeypatch.setattr(certified_module, "parameter_contests", lambda seeds, folder: (contest,))
-    monkeypatch.setattr(certified_module, "METHODS", {"gd": METHODS["gd"]})
+    monkeypatch.setattr(comparison, "parameter_contests", lambda seeds, folder: (contest,))
+    monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     told = []
-    paths = certified(bare / "out", processes=1, tell=told.append)
+    paths = certified_comparison(bare / "out", processes=1, tell=told.append)
     assert all(path.is_file() for path in paths)
     assert len(json.loads((bare / "out" / "savings.json").read_text())) == 1
     assert json.loads((bare / "out" / "rates.json").read_text())[0]["method"] == "gd"

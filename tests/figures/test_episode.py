@@ -8,18 +8,27 @@ from worlds import simulate
 
 from bitbound.data.relaxed.families import hard_instances
 from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.figures.episode import verdicts as episode_verdicts
 from bitbound.figures.episode.clipping_drawing import (
     draw_comparison,
     end_points,
     figure_3,
     smoothed,
 )
-from bitbound.figures.episode.contest import Best, Contest, Entrant, by_round, settled, tuned
+from bitbound.figures.episode.clipping_verdicts import (
+    figure_3_verdicts,
+    lower_bound_verdicts,
+    theorem_verdicts,
+)
 from bitbound.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
-from bitbound.figures.episode.hard_family import DELTA, METHODS, SLOPES
-from bitbound.figures.episode.hard_family import EPSILON as EPSILON_HARD
-from bitbound.figures.episode.theorem_runs import EPSILON, STEPS, Slope, TheoremRun
+from bitbound.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
+from bitbound.figures.episode.recorded_rounds import by_round, settled
+from bitbound.figures.episode.theorem_runs import (
+    THEOREM_EPSILON,
+    THEOREM_STEPS,
+    Slope,
+    TheoremRun,
+)
+from bitbound.figures.episode.tuning import Best, Contest, Entrant, tuned
 from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, judged, written
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
@@ -125,21 +134,21 @@ GOOD, BAD = fake([1e-4] * 4, [3, 3, 3, 3]), fake([1e-4, 1e-4, 0.5, 5.0], [3, 9, 
 )
 def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, outcomes):
     results = dict.fromkeys(CLIPPING, unclipped) | {"episode": episode, "celgc": celgc}
-    verdicts = episode_verdicts.synthetic(SYNTHETIC, results)
+    verdicts = figure_3_verdicts(SYNTHETIC, results)
     assert [verdict.outcome for verdict in verdicts[:5]] == outcomes
     assert max(map(len, written(verdicts).splitlines())) <= 80
 
 
 def test_verdicts_on_the_lower_bound_and_the_theorem():
     M, bound = np.array(SLOPES), np.array(SLOPES) / 2
-    flat = dict.fromkeys(METHODS, 0 * M + 100)
-    verdicts = episode_verdicts.lower_bound(SLOPES, flat | {METHODS[0]: 10 * M}, bound)
+    flat = dict.fromkeys(COMPETITORS, 0 * M + 100)
+    verdicts = lower_bound_verdicts(SLOPES, flat | {COMPETITORS[0]: 10 * M}, bound)
     assert [v.outcome for v in verdicts] == [HOLDS, HOLDS, HOLDS]
-    verdicts = episode_verdicts.lower_bound(SLOPES, dict.fromkeys(METHODS, M / 4), bound)
+    verdicts = lower_bound_verdicts(SLOPES, dict.fromkeys(COMPETITORS, M / 4), bound)
     assert [v.outcome for v in verdicts] == [FAILS, HOLDS, FAILS]
     for mean, outcome in ((0.1, HOLDS), (3.1, FAILS)):
         slope = Slope(0.0, np.array([0, 9]), np.array([9.0, mean]), np.array([9.0, 3.0]))
-        assert episode_verdicts.theorem([slope])[0].outcome == outcome
+        assert theorem_verdicts([slope])[0].outcome == outcome
 
 
 def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
@@ -147,14 +156,14 @@ def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
     grid = Grid({"M": (31.6,), "eta": (1e-3, 3e-3), "tau": (10.0, 1e4)}, 6)
     trace = simulate(
         CLIPPING["clipped-minibatch-sgd"].make(grid["eta"], grid["tau"], 1, 1),
-        hard_instances(grid["M"], DELTA, EPSILON_HARD)[1],
+        hard_instances(grid["M"], DELTA, HARD_EPSILON)[1],
         seeds=grid.runs,
         budget=Budget(rounds=3000, gap=1e-4),
         record=Record(1.03, 1),
     )
     rounds, squares = by_round(trace, "lyapunov")
     slopes = np.sqrt(squares).reshape(len(rounds), *grid.shape).mean(axis=-1)
-    needed = settled(rounds, slopes, EPSILON_HARD)[0]
+    needed = settled(rounds, slopes, HARD_EPSILON)[0]
     np.testing.assert_array_equal(np.isinf(needed), [[True, False], [True, False]])
 
 
@@ -164,8 +173,8 @@ def test_the_theorem_runs_meet_the_hypotheses(sigma, tmp_path):
     constants = job.problem.constants
     assert (constants.L0, constants.L1, constants.kappa, constants.rho) == (2, 1, 1, 1)
     assert constants.sigma == sigma
-    chosen = MAIN.parameters(constants, 2, STEPS, EPSILON)
-    arguments = (constants, 2, STEPS, EPSILON, chosen.eta, chosen.gamma, chosen.R)
+    chosen = MAIN.parameters(constants, 2, THEOREM_STEPS, THEOREM_EPSILON)
+    arguments = (constants, 2, THEOREM_STEPS, THEOREM_EPSILON, chosen.eta, chosen.gamma, chosen.R)
     assert all(condition.holds for condition in MAIN.conditions(*arguments))
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +14,11 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.figures import pool
+from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.panels import Curve, Figure
 from bitbound.figures.locodl.recipes import demonstration, paper_figure
 from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
-from bitbound.figures.pool import SCHEDULER, Job, traces
+from bitbound.figures.pool import SCHEDULER, traces
 from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import METHODS
@@ -203,6 +204,21 @@ def test_no_jobs_are_no_traces(here):
     assert list(traces([])) == []
 
 
+@dataclass(frozen=True)
+class Square:
+    """A job that knows nothing of panels."""
+
+    number: int
+
+    def trace(self):
+        return self.number**2
+
+
+def test_every_trace_comes_with_the_place_of_its_job(here):
+    jobs = [Square(number) for number in range(7)]
+    assert dict(traces(jobs)) == {place: place**2 for place in range(7)}
+
+
 def test_a_cluster_is_used_where_one_is_named(short, tmp_path, monkeypatch):
     told = []
 
@@ -223,9 +239,9 @@ def test_a_cluster_is_used_where_one_is_named(short, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
     panel = short.panels[0]
     job = Job(panel, panel.curves[0], 1, tmp_path)
-    ((done, trace),) = traces([job])
+    ((place, trace),) = traces([job])
     assert told == ["tcp://scheduler:8786", "left"]
-    assert done == job
+    assert place == 0
     assert isinstance(trace, Trace)
 
 

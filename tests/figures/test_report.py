@@ -4,8 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table, panel_table
+from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table
 
 
 @pytest.mark.parametrize(

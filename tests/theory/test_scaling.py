@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitbound.cli import main
-from bitbound.figures.theory_figures import draw_scaling
+from bitbound.figures.checks.scaling_laws import draw_scaling
 from bitbound.theory.checks import scaling as laws
 from bitbound.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 

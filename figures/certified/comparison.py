@@ -4,19 +4,20 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from bitbound.data.files.cache import write_atomically
-from bitbound.figures.certified.contest import parameter_contests
-from bitbound.figures.certified.drawing import draw_rates, draw_savings
+from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
+from bitbound.figures.certified.certified_tables import rates_table, savings_table
+from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.rates import Rate, Rates
-from bitbound.figures.certified.tables import rates_table, savings_table
-from bitbound.figures.pool import traces
+from bitbound.figures.pool import Traceable, traces
 from bitbound.theory.theorems.catalogue import METHODS
 
 
-def certified(
+def certified_comparison(
     folder: Path,
     *,
     seeds: int = 1,
@@ -41,11 +42,11 @@ def certified(
     list of Path
         The files written.
     """
-    jobs = parameter_contests(seeds, folder / "traces")
-    parts = [*jobs, *map(Rates, METHODS)]
-    results: dict[Any, Any] = dict(traces(parts, processes))  # type: ignore[arg-type]
-    savings: list[Any] = [results[job] for job in jobs]
-    measured: list[Rate] = [rate for part in parts[len(jobs) :] for rate in results[part]]
+    contests = parameter_contests(seeds, folder / "traces")
+    jobs: list[Traceable[Saving | list[Rate]]] = [*contests, *map(Rates, METHODS)]
+    results = [result for _, result in sorted(traces(jobs, processes), key=itemgetter(0))]
+    savings = [result for result in results if isinstance(result, Saving)]
+    measured = [rate for result in results if isinstance(result, list) for rate in result]
     tell(rates_table(measured))
     tell("\n" + savings_table(savings))
     paths = [

@@ -1,9 +1,9 @@
 """Many methods on one problem: the whole grid of step sizes and thresholds, and the best of it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bitbound.data.noise import Uniform
 from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
 from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settled
 from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
@@ -18,10 +19,7 @@ from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.clipping import CLIPPING
 
-J = TypeVar("J")
-Values = NDArray[np.float64]
-
-PROBLEMS: dict[str, Callable[[Values], Any]] = {
+PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),
     "crossed cosh": lambda X: crossed_cosh(X, Uniform(1.0)),
     "tilted wells": lambda kappa: tilted_wells(kappa, Uniform(1.0)),
@@ -115,8 +113,8 @@ class Best:
     eta: float
     tau: float
     rounds: NDArray[np.int64]
-    gap: Values
-    distance: Values
+    gap: FloatArray
+    distance: FloatArray
     fastest: float
     lowest: float
 
@@ -145,14 +143,10 @@ def hold(
     methods = list(methods)
     jobs = [Entrant(contest, name, seeds, folder) for contest in contests for name in methods]
     results: dict[Contest, Results] = {job.contest: {name: [] for name in methods} for job in jobs}
-    for job, trace in finished(jobs, processes):
+    for place, trace in traces(jobs, processes):
+        job = jobs[place]
         results[job.contest][job.method] = tuned(job, trace)
     return results
-
-
-def finished(jobs: Iterable[J], processes: int | None) -> Iterator[tuple[J, Trace]]:
-    """Return the trace of every job that has a ``trace()``, as the pool finishes them."""
-    yield from cast(Any, traces)(jobs, processes)
 
 
 def tuned(job: Entrant, trace: Trace) -> list[Best]:
@@ -186,37 +180,13 @@ def tuned(job: Entrant, trace: Trace) -> list[Best]:
     return best
 
 
-def _end(rounds: NDArray[np.int64], gap: Values) -> Values:
+def _end(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
     """Median over seeds of the median gap in the last fifth of the rounds; (K, ..., seeds)."""
     late = gap[rounds >= 0.8 * rounds[-1]]
-    end: Values = np.median(np.median(late, axis=0), axis=-1)
+    end: FloatArray = np.median(np.median(late, axis=0), axis=-1)
     return end
 
 
-def _reach(rounds: NDArray[np.int64], gap: Values, accuracy: float) -> Values:
+def _reach(rounds: NDArray[np.int64], gap: FloatArray, accuracy: float) -> FloatArray:
     """First recorded round from which the median gap over seeds is at most an accuracy."""
     return settled(rounds, np.median(gap, axis=-1), accuracy)
-
-
-def settled(rounds: NDArray[np.int64], values: Values, limit: float) -> Values:
-    """Return the recorded round from which values (K, ...) are at most a limit for good, (...).
-
-    It is infinite where they are above it at the end.
-    """
-    above = values > limit
-    last = len(rounds) - 1 - np.argmax(above[::-1], axis=0)
-    following = np.append(rounds.astype(float), np.inf)[last + 1]
-    return np.where(above.any(axis=0), following, float(rounds[0]))
-
-
-def by_round(trace: Trace, column: str) -> tuple[NDArray[np.int64], Values]:
-    """Return the recorded rounds, (K,), and a column there, (K, R).
-
-    After a run has diverged its values are infinite, and 0 after it has reached its accuracy.
-    """
-    rounds, row = np.unique(trace.columns["rounds"], return_inverse=True)
-    after = [0.0 if ending == "gap" else np.inf for ending in trace.ending]
-    values = np.repeat(np.array(after)[None, :], len(rounds), axis=0)
-    values[row, trace.columns["run"]] = trace.columns[column]
-    values[np.isnan(values)] = np.inf
-    return rounds, values

@@ -3,9 +3,9 @@
 import math
 import textwrap
 
-from bitbound.figures.certified.contest import Saving
+from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.rates import Rate
-from bitbound.figures.locodl.panels import METHOD_LABELS
+from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
 
 
@@ -13,7 +13,7 @@ def rates_table(measured: list[Rate]) -> str:
     """Tabulate at one family what each method's theorem loses."""
     rows = [
         (
-            METHOD_LABELS.get(rate.method, rate.method),
+            method_label(rate.method),
             rate.rule,
             _small(rate.published),
             _small(rate.certified),
@@ -23,9 +23,7 @@ def rates_table(measured: list[Rate]) -> str:
         if rate.central
     ]
     notes = [
-        textwrap.fill(
-            f"{METHOD_LABELS.get(rate.method, rate.method)}, {rate.rule}: {rate.reason}", WIDTH
-        )
+        textwrap.fill(f"{method_label(rate.method)}, {rate.rule}: {rate.reason}", WIDTH)
         for rate in measured
         if rate.central and rate.reason
     ]
@@ -57,7 +55,7 @@ def savings_table(savings: list[Saving]) -> str:
 
 def _row(saving: Saving) -> tuple[str, ...]:
     return (
-        f"  {METHOD_LABELS.get(saving.method, saving.method)}",
+        f"  {method_label(saving.method)}",
         _count(saving.published),
         _count(saving.optimal),
         _times(saving.promised_saving),

@@ -6,15 +6,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.figures.episode.contest import Contest, Results
-from bitbound.figures.episode.theorem_runs import EPSILON, Slope
+from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
+from bitbound.figures.episode.tuning import Contest, Results
 from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, judged
 from bitbound.theory.theorems.clipping import CLIPPING
 
 PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
 
 
-def synthetic(contest: Contest, results: Results) -> list[ClaimVerdict]:
+def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     """Judge the claims about Figure 3, and whether the experiment shows that clipping is needed.
 
     Every method is taken at the best of the grid for the question: the fastest pair of step size
@@ -69,7 +69,7 @@ def synthetic(contest: Contest, results: Results) -> list[ClaimVerdict]:
     ]
 
 
-def needed(contest: Contest, results: Results) -> list[ClaimVerdict]:
+def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     """Judge whether clipping is needed far from the solution of an exponential function."""
     clipped = [name for name in results if CLIPPING[name].clips and CLIPPING[name].federated]
     plain = [name for name in results if not CLIPPING[name].clips]
@@ -91,7 +91,9 @@ def needed(contest: Contest, results: Results) -> list[ClaimVerdict]:
     return verdicts
 
 
-def partial(contests: Sequence[Contest], results: Sequence[Results]) -> list[ClaimVerdict]:
+def participation_verdicts(
+    contests: Sequence[Contest], results: Sequence[Results]
+) -> list[ClaimVerdict]:
     """Judge EPISODE++ against the others when few clients take part; the last has the fewest."""
     ends = [{name: bests[0].lowest for name, bests in result.items()} for result in results]
     last, S = ends[-1], contests[-1].participants
@@ -117,7 +119,7 @@ def partial(contests: Sequence[Contest], results: Sequence[Results]) -> list[Cla
     ]
 
 
-def lower_bound(
+def lower_bound_verdicts(
     slopes: Sequence[float], rounds: dict[str, NDArray[np.float64]], bound: NDArray[np.float64]
 ) -> list[ClaimVerdict]:
     """Judge the growth of the rounds with M, and the bound itself."""
@@ -152,7 +154,7 @@ def lower_bound(
     ]
 
 
-def theorem(runs: Sequence[Slope]) -> list[ClaimVerdict]:
+def theorem_verdicts(runs: Sequence[Slope]) -> list[ClaimVerdict]:
     """Judge the promise of Theorem 1 in runs with its parameters."""
     return [
         ClaimVerdict(
@@ -160,8 +162,9 @@ def theorem(runs: Sequence[Slope]) -> list[ClaimVerdict]:
             f"sigma = {run.sigma:g}",
             "EPISODE, Theorem 1",
             f"{run.running[-1]:.3f} after {run.rounds[-1]} rounds, {run.promised[-1]:.3f} promised "
-            f"and 3 eps = {3 * EPSILON:g}: {run.promised[-1] / run.running[-1]:.0f} times less",
-            HOLDS if run.running[-1] <= 3 * EPSILON else FAILS,
+            f"and 3 eps = {3 * THEOREM_EPSILON:g}: "
+            f"{run.promised[-1] / run.running[-1]:.0f} times less",
+            HOLDS if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
         )
         for run in runs
     ]

@@ -34,6 +34,16 @@ MOST_ITERATIONS = 30_000
 KS = (1, 2, 4, 8, 16, 32)
 """The k among which the compressor rand-k + natural is chosen."""
 
+_WEIGHTS: dict[str, Weights] = {
+    "locodl": "free",
+    "diana": "free",
+    "adiana": "fixed",
+    "scaffnew": "fixed",
+    "compressed-scaffnew": "fixed",
+}
+"""The methods compared, and the weights of their Lyapunov functions in the search."""
+_EVALUATIONS = 80
+
 
 @dataclass(frozen=True)
 class ParameterContest:
@@ -199,13 +209,7 @@ def parameter_contests(seeds: int, folder: Path) -> tuple[ParameterContest, ...]
     found = []
     for panel in _panels():
         own = {c.method: c for c in panel.curves if c.compressor in (None, _natural(c.k))}
-        for method, weights, evaluations in (
-            ("locodl", "free", 80),
-            ("diana", "free", 80),
-            ("adiana", "fixed", 80),
-            ("scaffnew", "fixed", 80),
-            ("compressed-scaffnew", "fixed", 80),
-        ):
+        for method, weights in _WEIGHTS.items():
             curve = own.get(method)
             rule = {"diana": "a"}.get(method, "paper")
             found.append(
@@ -215,8 +219,8 @@ def parameter_contests(seeds: int, folder: Path) -> tuple[ParameterContest, ...]
                     rule,
                     curve.compressor if curve else None,
                     curve.options if curve else (),
-                    weights,  # type: ignore[arg-type]
-                    evaluations,
+                    weights,
+                    _EVALUATIONS,
                     seeds,
                     folder,
                 )

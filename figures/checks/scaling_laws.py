@@ -1,4 +1,4 @@
-"""Figures of the theory: how loose the theorems are, and scaling laws."""
+"""Scaling laws: how the measured bits grow, beside the table's orders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,39 +8,9 @@ from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
-from bitbound.figures.drawing import METHODS, STYLE, save
-from bitbound.figures.locodl.panels import METHOD_LABELS
+from bitbound.figures.drawing import STYLE, save
+from bitbound.figures.looks import method_label, method_look
 from bitbound.theory.checks.scaling import Fit
-from bitbound.theory.checks.standard import TheoremRow
-
-_ROW = 0.19
-_FAMILIES = {
-    "worst-case-like": ("#D55E00", "o"),
-    "heterogeneous": ("#0072B2", "s"),
-    "logistic": ("#009E73", "^"),
-}
-
-
-def draw_looseness(rows: Sequence[TheoremRow], folder: Path) -> list[Path]:
-    """Draw promised over measured bits of every theorem, a row for each."""
-    titles = list(dict.fromkeys(row.theorem for row in rows))
-    with style.context(STYLE):
-        canvas = Canvas(figsize=(5.6, 1.2 + _ROW * len(titles)), layout="constrained")
-        axes = canvas.subplots()
-        for family, (colour, marker) in _FAMILIES.items():
-            some = [row for row in rows if row.family == family and np.isfinite(row.bits)]
-            axes.plot(
-                [row.bits for row in some],
-                [titles.index(row.theorem) for row in some],
-                linestyle="", marker=marker, markersize=4, color=colour, alpha=0.8, label=family,
-            )  # fmt: skip
-        axes.axvline(1, color="0.3", linewidth=0.8)
-        axes.set_xscale("log")
-        axes.set_xlabel("bits to the accuracy, promised / measured")
-        axes.set_yticks(range(len(titles)), titles)
-        axes.invert_yaxis()
-        canvas.legend(loc="outside lower center", ncols=len(_FAMILIES))
-        return save(canvas, folder, "looseness")
 
 
 def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
@@ -51,8 +21,8 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
         panels = canvas.subplots(1, len(quantities), squeeze=False)[0]
         for quantity, axes in zip(quantities, panels, strict=True):
             for fit in (fit for fit in fits if fit.law.quantity == quantity):
-                colour, marker = METHODS[fit.law.method]
-                label = METHOD_LABELS.get(fit.law.method, fit.law.method)
+                colour, marker = method_look(fit.law.method)
+                label = method_label(fit.law.method)
                 values = np.array(fit.law.values)
                 middle = np.median(fit.bits, axis=1)
                 order = np.array([fit.law.order(value) for value in fit.law.values])

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
-from bitbound.figures.certified.contest import Saving
+from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.rates import CENTRE, Rate
-from bitbound.figures.drawing import METHODS, STYLE, save
-from bitbound.figures.locodl.panels import METHOD_LABELS
+from bitbound.figures.drawing import STYLE, save
+from bitbound.figures.looks import method_label, method_look
 
 AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
 
@@ -31,12 +31,12 @@ def draw_rates(measured: Sequence[Rate], folder: Path) -> list[Path]:
                     and rate.looseness > 0
                 ]
                 if points:
-                    colour, marker = METHODS.get(method, ("#444444", "+"))
+                    colour, marker = method_look(method)
                     place.plot(
                         *zip(*sorted(points), strict=True),
                         color=colour,
                         marker=marker,
-                        label=METHOD_LABELS.get(method, method),
+                        label=method_label(method),
                     )
             _logarithmic(place)
             place.set_xlabel(label)
@@ -66,7 +66,7 @@ def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
                     for saving in savings
                     if saving.method == method
                 ]
-                colour, marker = METHODS.get(method, ("#444444", "+"))
+                colour, marker = method_look(method)
                 shift = 0.12 * (position - (len(methods) - 1) / 2)
                 place.plot(
                     [x for x, _ in points],
@@ -74,7 +74,7 @@ def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
                     linestyle="",
                     color=colour,
                     marker=marker,
-                    label=METHOD_LABELS.get(method, method),
+                    label=method_label(method),
                 )
             place.axvline(1.0, color="0.6", linewidth=0.8)
             _logarithmic(place)

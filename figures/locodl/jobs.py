@@ -1,0 +1,52 @@
+"""The curves of panels as jobs for the pool."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bitbound.data.problem import Problem
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.figures.locodl.panels import Curve, Panel
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.selector import compressor as select_compressor
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.catalogue import parameters
+
+
+@dataclass(frozen=True)
+class Job:
+    """One curve of one panel, with so many seeds, and the folder of the finished traces."""
+
+    panel: Panel
+    curve: Curve
+    seeds: int
+    folder: Path
+
+    @property
+    def key(self) -> Hashable:
+        """What determines the trace: jobs of two panels with the same key have the same one."""
+        panel = self.panel
+        return panel.problem, panel.kappa, panel.budget, self.curve, self.seeds
+
+    def trace(self) -> Trace:
+        """Load the trace, or compute and keep it."""
+        problem, method, compressor = world(self.panel, self.curve)
+        return Store(self.folder).trace(
+            method, problem, compressor, seeds=self.seeds, budget=self.panel.budget
+        )
+
+
+def world(panel: Panel, curve: Curve) -> tuple[Problem, Method, Compressor | None]:
+    """Make the problem of a panel, and the method and the compressor of a curve."""
+    problem = _problem(panel.problem, panel.kappa)
+    compressor = select_compressor(curve.compressor) if curve.compressor else None
+    method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
+    return problem, method, compressor
+
+
+@lru_cache(maxsize=3)
+def _problem(selector: str, kappa: float) -> Problem:
+    return select_problem(selector, kappa=kappa)
