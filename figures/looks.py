@@ -1,54 +1,22 @@
-"""How methods look in figures: how they are written, their colours and markers."""
+"""How methods look in figures: a view of their cards."""
 
-METHOD_LABELS = {
-    "locodl": "LoCoDL",
-    "adiana": "ADIANA",
-    "diana": "DIANA",
-    "5gcs-cc": "5GCS-CC",
-    "compressed-scaffnew": "CompressedScaffnew",
-    "gradskip": "GradSkip",
-    "scaffold": "Scaffold",
-    "tamuna": "TAMUNA",
-    "scaffnew": "Scaffnew",
-    "fedcomgate": "FedCOMGATE",
-    "ef21": "EF21",
-    "marina": "MARINA",
-    "dasha": "DASHA",
-    "agd": "AGD",
-    "gd": "GD",
-}
-"""How the methods are written in figures, in the order of a legend."""
+from bitbound.theory.card import Card
+from bitbound.theory.theorems.catalogue import CARDS
 
-METHOD_LOOKS = {
-    "locodl": ("#D55E00", "o"),
-    "adiana": ("#0072B2", "s"),
-    "diana": ("#56B4E9", "^"),
-    "5gcs-cc": ("#009E73", "D"),
-    "compressed-scaffnew": ("#CC79A7", "v"),
-    "gradskip": ("#E69F00", "P"),
-    "scaffold": ("#000000", "X"),
-    "tamuna": ("#AA4499", "h"),
-    "scaffnew": ("#882255", "d"),
-    "fedcomgate": ("#661100", "*"),
-    "ef21": ("#332288", "<"),
-    "marina": ("#44AA99", ">"),
-    "dasha": ("#999933", "p"),
-    "agd": ("#666666", "8"),
-    "gd": ("#666666", ""),
-}
-"""Colour and marker of each method.
-
-The colours of the methods that the LoCoDL paper compares are those of Okabe and Ito, which the
-colour-blind tell apart, and a grey for the yardstick; the others differ in their markers too.
-"""
-_OTHER_METHOD = ("#444444", "+")
+_OTHER_METHOD = (Card.colour, Card.marker)
 
 
 def method_label(name: str) -> str:
-    """Return how a method is written in figures; one without a label is called by its name."""
-    return METHOD_LABELS.get(name, name)
+    """Return how a method is written in figures; one without a card is called by its name."""
+    return CARDS[name].label if name in CARDS else name
 
 
 def method_look(name: str) -> tuple[str, str]:
-    """Return the colour and the marker of a method; all without a look share one."""
-    return METHOD_LOOKS.get(name, _OTHER_METHOD)
+    """Return the colour and the marker of a method; all without a card share one."""
+    return (CARDS[name].colour, CARDS[name].marker) if name in CARDS else _OTHER_METHOD
+
+
+def in_legend_order(names: set[str]) -> list[str]:
+    """Return names of methods in the order of the catalogue; those without a card come last."""
+    order = [name for name in CARDS if name in names]
+    return [*order, *sorted(names - set(order))]

@@ -20,8 +20,8 @@ def add_scaling(commands: Commands) -> None:
 
 def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     """Fit all scaling laws, write table and figure, and return the exit code."""
-    from bitbound.figures.text.theory_tables import scaling_table  # noqa: PLC0415  (loads scipy.stats)
     from bitbound.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.text.theory_tables import scaling_table  # noqa: PLC0415  (loads scipy.stats)
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:

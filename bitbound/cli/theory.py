@@ -21,11 +21,11 @@ def add_theory(commands: Commands) -> None:
 
 def check_theorems(chosen: argparse.Namespace) -> int:
     """Check all theorems, write table, JSON and figure, and return the exit code."""
+    from bitbound.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (loads matplotlib)
     from bitbound.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
         row_summary,
         theorems_table,
     )
-    from bitbound.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (loads matplotlib)
     from bitbound.theory.checks.standard import rows, tasks  # noqa: PLC0415  (loads scipy.stats)
 
     found = []

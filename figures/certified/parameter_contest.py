@@ -14,15 +14,15 @@ from bitbound.figures.locodl.panels import Panel
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.certificates.certify import Weights, certify
 from bitbound.theory.certificates.search import optimise, per_decade
-from bitbound.theory.certificates.summary import published
-from bitbound.theory.theorem import Setting
-from bitbound.theory.theorems.catalogue import method_entry
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.orbits import orbits
 
 MEASURED = 1e-5
@@ -78,14 +78,16 @@ class ParameterContest:
     def trace(self) -> "Saving":
         """Optimise, certify and run both kinds of parameters."""
         problem = _problem(self.panel.problem, self.panel.kappa)
-        entry = method_entry(self.method)
+        card = METHODS[self.method]
         sent = select_compressor(self.compressor) if self.compressor else None
-        paper = entry.parameters(problem, sent, self.rule, **dict(self.options))
-        where = Setting.of(paper, problem, sent)
+        options = dict(self.options)
+        first = Experiment.of(card.parameters(problem, sent, self.rule, **options), problem, sent)
+        where = Setting.at(first)
         unit = replace(where, constants=_in_units_of_mu(where.constants))
-        same = entry.rules[self.rule](unit, **dict(self.options))
+        same = card.at(unit, self.rule, **options)
         _, cost = orbits(same, where.n, where.d, where.compressor)
-        _, decrease = published(entry, same, unit)
+        theorem = card.best_theorem(same, unit)
+        decrease = 1 - theorem.rate(same, unit) if theorem else math.nan
         candidates: list[Compressor | None] = [None]
         if self.compressor:
             candidates = [
@@ -103,27 +105,25 @@ class ParameterContest:
             starts=1,
         )
         chosen = found.compressor if self.compressor else None
-        first = self._run(paper, problem, sent)
-        second = self._run(found.method, problem, chosen)
-        accuracy = max(MEASURED, _reached(first), _reached(second))
+        second = Experiment.of(found.method, problem, chosen)
+        traces = self._run(first), self._run(second)
+        accuracy = max(MEASURED, *map(_reached, traces))
         return Saving(
             panel=self.panel.problem,
             method=self.method,
-            paper=_text(paper, sent),
+            paper=_text(first.method, sent),
             chosen=_text(found.method, chosen),
             published=per_decade(cost, decrease).uplink_bits,
             certified=per_decade(cost, _certified_decrease(same, unit)).uplink_bits,
             optimal=found.cost.uplink_bits,
             accuracy=accuracy,
-            measured=_bits(first, accuracy),
-            measured_optimal=_bits(second, accuracy),
+            measured=_bits(traces[0], accuracy),
+            measured_optimal=_bits(traces[1], accuracy),
         )
 
-    def _run(
-        self, method: Method, problem: StronglyConvexProblem, sent: Compressor | None
-    ) -> Trace:
+    def _run(self, experiment: ConvexExperiment) -> Trace:
         budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
-        return Store(self.folder).trace(method, problem, sent, seeds=self.seeds, budget=budget)
+        return Store(self.folder).trace(experiment, seeds=self.seeds, budget=budget)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _bits(trace: Trace, accuracy: float) -> float:
 def _text(method: Method, sent: Compressor | None) -> str:
     values = ", ".join(
         f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
-        for key, value in asdict(method).items()  # type: ignore[call-overload]
+        for key, value in asdict(method).items()
     )
     return f"{values}; {sent.name}" if sent else values
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting, published, verdict
+from bitbound.theory.certificates.summary import class_setting, verdict
 from bitbound.theory.theorems.catalogue import METHODS
 
 _KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -83,13 +83,14 @@ def compared_rate(
     name: str, rule: str, n: int, kappa: float, omega: float, varied: str = ""
 ) -> Rate:
     """Certify a method with the parameters of a rule in one family."""
-    entry, nan = METHODS[name], float("nan")
-    compressed = entry.method.needs.compressor is not None
+    card, nan = METHODS[name], float("nan")
+    compressed = card.method.needs.compressor is not None
     decrease, proved, reason = nan, nan, ""
     try:
-        where = class_setting(entry.method, n, kappa, omega if compressed else None, None, 1)
-        method = entry.rules[rule](where)
-        _, decrease = published(entry, method, where)
+        where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
+        method = card.at(where, rule)
+        theorem = card.best_theorem(method, where)
+        decrease = 1 - theorem.rate(method, where) if theorem else nan
         proved = certify(method, where).decrease
     except Refusal as error:
         reason = str(error)

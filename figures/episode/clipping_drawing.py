@@ -17,26 +17,25 @@ from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.episode.recorded_rounds import FloatArray
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Best, Contest, Results
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
-LOOKS: dict[str, dict[str, Any]] = {
-    "episode": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
-    "episode-plus-plus": {"color": "#882255", "marker": "s", "linestyle": "-"},
-    "celgc": {"color": "#0072B2", "marker": "^", "linestyle": "-"},
-    "clipped-scaffold": {"color": "#009E73", "marker": "D", "linestyle": "-"},
-    "naive-parallel-clip": {"color": "#000000", "marker": "v", "linestyle": "-"},
-    "clipped-minibatch-sgd": {"color": "#CC79A7", "marker": "P", "linestyle": "-"},
-    "episode-unclipped": {"color": "#D55E00", "marker": "o", "linestyle": _DASHED},
-    "fedavg": {"color": "#0072B2", "marker": "^", "linestyle": _DASHED},
-    "scaffold": {"color": "#009E73", "marker": "D", "linestyle": _DASHED},
-    "clipped-sgd": {"color": "#777777", "marker": "X", "linestyle": _DOTTED},
-    "normalised-gd": {"color": "#56B4E9", "marker": "<", "linestyle": _DOTTED},
-    "momentum-clipping": {"color": "#E69F00", "marker": ">", "linestyle": _DOTTED},
-}
-"""Methods without clipping are dashed, in the colour of their clipped relative; those on one
-machine are dotted."""
 _BAND, _SHOWN = (10.0, 90.0), 30
+
+
+def tuning_look(name: str) -> dict[str, Any]:
+    """Return the colour, marker and line style of a method as it is tuned.
+
+    Methods without clipping are dashed, in the colour of their clipped relative; those on one
+    machine are dotted.
+    """
+    tuning = TUNINGS[name]
+    line: Any = "-" if tuning.clips else _DASHED
+    return {
+        "color": tuning.colour,
+        "marker": tuning.marker,
+        "linestyle": line if tuning.federated else _DOTTED,
+    }
 
 
 def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
@@ -75,7 +74,7 @@ def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence
     place.plot(x, problem.value(x[None, None, :]), color="0.6", linewidth=0.9)
     for name in methods:
         ends = end_points(problem, results[name][column])
-        look = {key: LOOKS[name][key] for key in ("color", "marker")}
+        look = {key: tuning_look(name)[key] for key in ("color", "marker")}
         f = problem.value(ends[None, None, :])
         place.plot(ends, f, linestyle="", markersize=4.5, alpha=0.55, **look)
     place.axvline(star, color="0.35", linewidth=0.7, linestyle=_DOTTED, zorder=1)
@@ -170,7 +169,7 @@ def against_slope(
         canvas = Canvas(figsize=(4.6, 2.7), layout="constrained")
         place = canvas.subplots()
         for name, values in rounds.items():
-            look = {key: LOOKS[name][key] for key in ("color", "marker")}
+            look = {key: tuning_look(name)[key] for key in ("color", "marker")}
             place.plot(slopes, values, label=labels[name], **look)
         place.plot(slopes, bound, color="0.35", ls=_DASHED, lw=0.9,
                    label="lower bound for\nclipped minibatch SGD")  # fmt: skip
@@ -193,7 +192,7 @@ def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
             label = f"EPISODE, $\\sigma$ = {run.sigma:g}"
             after = slice(1, None)
             place.plot(run.rounds[after], run.running[after], label=label,
-                       color=LOOKS["episode"]["color"], ls=line)  # fmt: skip
+                       color=TUNINGS["episode"].colour, ls=line)  # fmt: skip
             place.plot(run.rounds[after], run.promised[after], ls=line, color="0.45", lw=0.9,
                        label=f"promised, $\\sigma$ = {run.sigma:g}")  # fmt: skip
         place.axhline(3 * THEOREM_EPSILON, color="0.35", linewidth=0.7, linestyle=_DOTTED)
@@ -223,10 +222,10 @@ def _band(
     kept = best.rounds <= rounds
     shown = np.minimum(values[kept], 1e300)
     low, median, high = np.percentile(shown, (_BAND[0], 50, _BAND[1]), axis=1)
-    look = LOOKS[method]
+    look = tuning_look(method)
     place.fill_between(best.rounds[kept], low, high, color=look["color"], alpha=0.12, lw=0)
     place.plot(best.rounds[kept], median, markevery=markers, **look)
 
 
 def _key(method: str) -> Line2D:
-    return Line2D([], [], label=CLIPPING[method].label, **LOOKS[method])
+    return Line2D([], [], label=TUNINGS[method].label, **tuning_look(method))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
 from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, judged
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 
 PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
 
@@ -71,8 +71,8 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
 
 def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     """Judge whether clipping is needed far from the solution of an exponential function."""
-    clipped = [name for name in results if CLIPPING[name].clips and CLIPPING[name].federated]
-    plain = [name for name in results if not CLIPPING[name].clips]
+    clipped = [name for name in results if TUNINGS[name].clips and TUNINGS[name].federated]
+    plain = [name for name in results if not TUNINGS[name].clips]
     verdicts = []
     for place, X in enumerate(contest.values):
         best = {
@@ -106,7 +106,7 @@ def participation_verdicts(
             f"EPISODE++ is ahead of methods without stored corrections at S = {S}",
             TALK,
             f"f - f* at the end: {last[plus]:.1e}, and {others[rival]:.1e} for the best of the "
-            f"others, {CLIPPING[rival].label}",
+            f"others, {TUNINGS[rival].label}",
             judged(others[rival] / last[plus], holds=10.0, fails=1.0),
         ),
         ClaimVerdict(

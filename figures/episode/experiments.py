@@ -30,7 +30,7 @@ from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
 from bitbound.figures.text.verdicts import written
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.theorems.clipping_complexity import (
     ComplexityRow,
     episode_table,
@@ -97,8 +97,8 @@ def clipping_experiments(
         The files drawn.
     """
     traces = folder / "traces"
-    federated = [name for name, entry in CLIPPING.items() if entry.federated]
-    results = hold([SYNTHETIC, NEEDED], CLIPPING, traces, seeds, processes)
+    federated = [name for name, tuning in TUNINGS.items() if tuning.federated]
+    results = hold([SYNTHETIC, NEEDED], TUNINGS, traces, seeds, processes)
     results |= hold(PARTIAL, federated, traces, seeds // 2, processes)
     synthetic, needed = results[SYNTHETIC], results[NEEDED]
     partial = [results[contest] for contest in PARTIAL]
@@ -184,10 +184,10 @@ def _tell_contest(
 ) -> None:
     rows = [
         (
-            CLIPPING[name].label if place == 0 else "",
+            TUNINGS[name].label if place == 0 else "",
             f"{value:g}",
             f"{best.eta:g}",
-            f"{best.tau:g}" if CLIPPING[name].clips else "",
+            f"{best.tau:g}" if TUNINGS[name].clips else "",
             _number(best.reach(contest.accuracy)),
             _number(best.end),
             _number(best.fastest),
@@ -207,7 +207,7 @@ def _tell_contest(
 
 
 def _rounds_table(rounds: dict[str, np.ndarray], bound: np.ndarray) -> str:
-    names = [CLIPPING[name].label for name in rounds]
+    names = [TUNINGS[name].label for name in rounds]
     columns = [*rounds.values(), bound]
     rows = [
         (f"{M:g}", *(_number(column[place]) for column in columns))

@@ -16,7 +16,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""
@@ -47,7 +47,7 @@ class Trial:
         """Load the trace of the whole grid, or compute and keep it."""
         grid = self.grid
         return Store(self.folder).trace(
-            CLIPPING[self.method].make(grid["eta"], grid["tau"], 1, 1),
+            TUNINGS[self.method].make(grid["eta"], grid["tau"], 1, 1),
             hard_instances(grid["M"], DELTA, HARD_EPSILON)[self.instance],
             seeds=grid.runs,
             budget=Budget(rounds=_CAP[self.instance], gap=1e-4),
@@ -60,7 +60,7 @@ def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
 
     It is infinite where that does not happen. Rounds are resolved to 3 %.
     """
-    rounds, squares = by_round(trace, "lyapunov")
+    rounds, squares = by_round(trace, "squared_gradient")
     slopes = np.sqrt(squares).reshape(len(rounds), *trial.grid.shape).mean(axis=-1)
     return settled(rounds, slopes, HARD_EPSILON)
 

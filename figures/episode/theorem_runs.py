@@ -77,7 +77,7 @@ def theorem_runs(folder: Path, seeds: int, processes: int | None) -> list[Slope]
     slopes = []
     for place, trace in traces(jobs, processes):
         job = jobs[place]
-        rounds, squares = by_round(trace, "lyapunov")
+        rounds, squares = by_round(trace, "squared_gradient")
         mean = np.sqrt(squares).mean(axis=1)
         running = np.cumsum(mean) / np.arange(1, len(mean) + 1)
         parameters = trace.specification["method"]["parameters"]

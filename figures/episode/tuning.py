@@ -17,7 +17,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),
@@ -65,7 +65,7 @@ class Contest:
 
     def grid(self, method: str, seeds: int) -> Grid:
         """Return the batch of runs of a method; its shape is (values, etas, taus, seeds)."""
-        taus = self.taus if CLIPPING[method].clips else (np.inf,)
+        taus = self.taus if TUNINGS[method].clips else (np.inf,)
         return Grid({self.axis: self.values, "eta": self.etas, "tau": taus}, seeds)
 
 
@@ -83,7 +83,7 @@ class Entrant:
         contest = self.contest
         grid = contest.grid(self.method, self.seeds)
         return Store(self.folder).trace(
-            CLIPPING[self.method].make(grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants),
+            TUNINGS[self.method].make(grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants),
             PROBLEMS[contest.problem](grid[contest.axis]),
             seeds=grid.runs,
             budget=Budget(rounds=contest.rounds),

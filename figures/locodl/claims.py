@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from bitbound.figures.bands import BAND
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.figures.looks import METHOD_LABELS
 from bitbound.figures.text.tables import accuracy_name
 from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
 from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.theorems.catalogue import METHODS
 
 SOURCE = "LoCoDL, section 4"
 ACCURACIES = (1e-3, 1e-5)
@@ -242,7 +242,7 @@ def across_findings(panels: Sequence[PanelBits]) -> list[JudgedClaim]:
     """Judge that every method needs fewer bits for larger n; panels of one data set, by n."""
     finest = ACCURACIES[-1]
     found = []
-    for method, label in METHOD_LABELS.items():
+    for method, card in METHODS.items():
         comparisons = [
             BitComparison(larger.of(one, finest), smaller.of(other, finest), finest)
             for smaller, larger in pairwise(panels)
@@ -252,6 +252,8 @@ def across_findings(panels: Sequence[PanelBits]) -> list[JudgedClaim]:
         ]
         if comparisons:
             found.append(
-                JudgedClaim(f"{label} needs fewer bits to 1e-5 for larger n", tuple(comparisons))
+                JudgedClaim(
+                    f"{card.label} needs fewer bits to 1e-5 for larger n", tuple(comparisons)
+                )
             )
     return found

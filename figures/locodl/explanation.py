@@ -3,22 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.figures.locodl.jobs import world
+from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 
 
 def promised(panel: Panel, curve: Curve) -> Promise | None:
     """Return the strongest promise of the theorems that hold for a curve; None if there is none."""
-    problem, method, compressor = world(panel, curve)
-    promises = []
-    for theorem in METHODS[curve.method].theorems:
-        try:
-            promises.append(promise(theorem, method, problem, compressor))
-        except Refusal:  # a hypothesis fails: another theorem may hold
-            continue
+    experiment = experiment_of(panel, curve)
+    held = METHODS[curve.method].holding(experiment.method, Setting.at(experiment))
+    promises = [promise(theorem, experiment) for theorem in held]
     return min(promises, key=lambda each: each.bits_to(panel.floor), default=None)
 
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bitbound.data.problem import Problem
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.method import Method
+from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import parameters
@@ -33,20 +32,18 @@ class Job:
 
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it."""
-        problem, method, compressor = world(self.panel, self.curve)
-        return Store(self.folder).trace(
-            method, problem, compressor, seeds=self.seeds, budget=self.panel.budget
-        )
+        experiment = experiment_of(self.panel, self.curve)
+        return Store(self.folder).trace(experiment, seeds=self.seeds, budget=self.panel.budget)
 
 
-def world(panel: Panel, curve: Curve) -> tuple[Problem, Method, Compressor | None]:
+def experiment_of(panel: Panel, curve: Curve) -> ConvexExperiment:
     """Make the problem of a panel, and the method and the compressor of a curve."""
     problem = _problem(panel.problem, panel.kappa)
     compressor = select_compressor(curve.compressor) if curve.compressor else None
     method = parameters(curve.method, problem, compressor, curve.rule, **dict(curve.options))
-    return problem, method, compressor
+    return Experiment.of(method, problem, compressor)
 
 
 @lru_cache(maxsize=3)
-def _problem(selector: str, kappa: float) -> Problem:
+def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
     return select_problem(selector, kappa=kappa)

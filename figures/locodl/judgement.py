@@ -45,7 +45,7 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
 
 def _figure(figure: Figure, traces: Traces) -> dict[str, Any]:
     costs = [
-        PanelBits(panel, {curve: traces[panel, curve] for curve in panel.available})
+        PanelBits(panel, {curve: traces[panel, curve] for curve in panel.curves})
         for panel in figure.panels
     ]
     return {

@@ -13,7 +13,7 @@ from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 from bitbound.figures.bands import band
 from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
-from bitbound.figures.looks import METHOD_LABELS, method_label, method_look
+from bitbound.figures.looks import in_legend_order, method_label, method_look
 from bitbound.solvers.runs.trace import Trace
 
 K = TypeVar("K", bound=str | None)
@@ -70,7 +70,8 @@ def draw_figure(
 def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
     columns = len(figure.panels)
     curves = [curve for _, curve in traces]
-    methods = _named(METHOD_LABELS, {curve.method for curve in curves})
+    names = in_legend_order({curve.method for curve in curves})
+    methods = {name: method_label(name) for name in names}
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
     height = max(3.2, _ROW * (len(methods) + len(kinds) + 3))
     canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from bitbound.data.files.manifest import CATALOGUE
 from bitbound.figures.looks import method_label
 from bitbound.solvers.runs.budget import Budget
-from bitbound.theory.theorems.catalogue import METHODS
 
 COMPRESSOR_LABELS = {
     "rand-k+natural": "rand-k + natural",
@@ -102,16 +101,6 @@ class Panel:
         """Numbers in the vectors of all clients, n d; n where d is not in the catalogue."""
         dataset, n = self.problem.rsplit("@", 1)
         return int(n) * (CATALOGUE[dataset].features if dataset in CATALOGUE else 1)
-
-    @property
-    def available(self) -> tuple[Curve, ...]:
-        """The curves whose method is in the catalogue."""
-        return tuple(curve for curve in self.curves if curve.method in METHODS)
-
-    @property
-    def left_out(self) -> tuple[Curve, ...]:
-        """The curves whose method is not in the catalogue."""
-        return tuple(curve for curve in self.curves if curve.method not in METHODS)
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,21 @@ compare f(x) - f* against the bits sent per client, with kappa = 1e4 and the par
 theorems give.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from bitbound.data.errors import Refusal
 from bitbound.data.files.manifest import CATALOGUE
+from bitbound.data.problem import Constants
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.locodl.recommendation import recommended_k
-from bitbound.figures.looks import METHOD_LABELS
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.theory.card import Card
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 
 
@@ -164,12 +170,22 @@ def all_rules() -> Panel:
         bits=2e7,
         floor=1e-5,
         curves=tuple(
-            Curve(name, kinds[METHODS[name].method.needs.compressor], rule)
-            for name in _ordered(METHODS)
-            for rule in METHODS[name].rules
-            if rule != "5gcs"
+            Curve(name, kinds[card.method.needs.compressor], rule)
+            for name, card in METHODS.items()
+            for rule in card.rules
+            if _serves(card, rule, kinds[card.method.needs.compressor], n)
         ),
     )
+
+
+def _serves(card: Card, rule: str, selector: str | None, n: int) -> bool:
+    """Whether a rule gives parameters for a compressor; those of 5GCS are for none."""
+    sent = compressor(selector) if selector else Identity()
+    try:
+        card.at(Setting(Constants(1.0, np.full(n, 10.0), 10.0), n, 10, sent), rule)
+    except Refusal:
+        return False
+    return True
 
 
 def demonstration() -> Figure:
@@ -186,8 +202,7 @@ def demonstration() -> Figure:
         bits=2.5e5,
         floor=1e-6,
         curves=tuple(
-            Curve(name, favourite[METHODS[name].method.needs.compressor])
-            for name in _ordered(METHODS)
+            Curve(name, favourite[card.method.needs.compressor]) for name, card in METHODS.items()
         ),
         most_bits=1e6,
     )
@@ -197,8 +212,3 @@ def demonstration() -> Figure:
         curves=(*compressed("locodl", 2), *compressed("diana", 2)),
     )
     return Figure("demo", (methods, compressors))
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    order = list(METHOD_LABELS)
-    return sorted(names, key=lambda name: order.index(name) if name in order else len(order))

@@ -5,11 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import WithProbability
-from bitbound.theory.theorem import Setting
-from bitbound.theory.theorems.catalogue import method_entry
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.catalogue import METHODS
 
 CANDIDATES = 40
 """At most so many k are tried, in geometric progression from 1 to d."""
@@ -42,15 +43,13 @@ def recommended_k(method: str, rule: str, form: str, n: int, d: int, kappa: floa
 
 
 def _bits(method: str, rule: str, selector: str, n: int, d: int, kappa: float) -> float:
-    entry = method_entry(method)
-    mu, L = (1.0, kappa) if entry.method.needs.composite else (2.0, kappa + 1)
+    card = METHODS[method]
+    mu, L = (1.0, kappa) if card.method.needs.composite else (2.0, kappa + 1)
     setting = Setting(Constants(mu, np.full(n, L), L), n, d, compressor(selector))
-    chosen = entry.rules[rule](setting)
-    tau = min(
-        theorem.rate(chosen, setting)
-        for theorem in entry.theorems
-        if all(condition.holds for condition in theorem.conditions(chosen, setting))
-    )
+    chosen = card.at(setting, rule)
+    theorem = card.best_theorem(chosen, setting)
+    if theorem is None:
+        raise Refusal(f"no theorem about {method} holds with the rule {rule!r}; choose another")
     schedule = chosen.schedule
     p = schedule.p if isinstance(schedule, WithProbability) else 1.0
-    return setting.compressor.bits(d) * p / -math.log(tau)
+    return setting.compressor.bits(d) * p / -math.log(theorem.rate(chosen, setting))

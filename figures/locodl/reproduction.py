@@ -12,7 +12,6 @@ from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.locodl.table_2 import table_2
-from bitbound.figures.looks import METHOD_LABELS
 from bitbound.figures.pool import traces
 
 _SEEDS = 5
@@ -34,7 +33,7 @@ def reproduce(
     Parameters
     ----------
     figures : iterable of Figure
-        What to draw. Curves whose method is not in the catalogue are left out and named.
+        What to draw.
     folder : Path
         Figures go here, traces into its folder ``traces``.
     seeds : int
@@ -89,7 +88,7 @@ def reproduce_paper(
         "verdicts.txt": told(judgement),
     }
     for table in tables:
-        texts["table2.txt"] = table_2(table, {c: done[table, c] for c in table.available})
+        texts["table2.txt"] = table_2(table, {c: done[table, c] for c in table.curves})
     for name, text in texts.items():
         paths.append(folder / name)
         content = f"{text}\n".encode()
@@ -111,7 +110,7 @@ def _compute(
     """Compute the curves of figures and of other panels; draw every figure that is complete."""
     panels = [panel for figure in figures for panel in figure.panels] + others
     jobs = [
-        Job(panel, curve, seeds, folder / "traces") for panel in panels for curve in panel.available
+        Job(panel, curve, seeds, folder / "traces") for panel in panels for curve in panel.curves
     ]
     same: dict[object, list[Job]] = {}
     for job in jobs:
@@ -128,19 +127,15 @@ def _compute(
 
 
 def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
-    return {(panel, curve) for panel in figure.panels for curve in panel.available}
+    return {(panel, curve) for panel in figure.panels for curve in panel.curves}
 
 
 def _finish(figure: Figure, done: Traces, folder: Path, tell: Callable[[str], None]) -> list[Path]:
     wanted = {
-        (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.available
+        (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.curves
     }
     paths = draw_figure(figure, wanted, folder)
     for panel in figure.panels:
-        tell("\n" + panel_table(panel, {c: wanted[panel, c] for c in panel.available}))
+        tell("\n" + panel_table(panel, {c: wanted[panel, c] for c in panel.curves}))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
-    missing = {curve.method for panel in figure.panels for curve in panel.left_out}
-    if missing:
-        names = [label for method, label in METHOD_LABELS.items() if method in missing]
-        tell(f"left out, since this version does not have the methods: {', '.join(names)}")
     return paths

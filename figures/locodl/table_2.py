@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 
 from bitbound.figures.locodl.explanation import promised
-from bitbound.figures.locodl.jobs import world
+from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import (
@@ -18,7 +18,7 @@ from bitbound.figures.text.tables import (
     table,
 )
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.orders import ORDERS
+from bitbound.theory.theorems.catalogue import METHODS
 
 _REAL = 32
 
@@ -31,9 +31,10 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     the runs were given up before, and "diverges" where they did. The last columns are measured
     over promised and the gradients per client.
     """
-    problem = world(panel, next(iter(traces)))[0]
+    problem = experiment_of(panel, next(iter(traces))).problem
     factor = math.log(1 / panel.floor)
-    formulas = {curve: ORDERS[curve.method].reals for curve in traces}
+    orders = {curve: METHODS[curve.method].orders for curve in traces}
+    formulas = {curve: each.reals for curve, each in orders.items() if each is not None}
     letters = dict(
         zip(
             dict.fromkeys(order.formula for order in formulas.values()),
@@ -43,7 +44,7 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     )
     rows = []
     for curve, trace in traces.items():
-        order = formulas[curve]
+        order = formulas.get(curve)
         best = promised(panel, curve)
         limit = best.reals_to(panel.floor) if best else math.inf
         bits = trace.bits_to(panel.floor)
@@ -53,8 +54,8 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
             (
                 method_label(curve.method),
                 curve.rule or "",
-                letters[order.formula],
-                count_text(factor * order(problem.n, problem.d, panel.kappa)),
+                letters[order.formula] if order else ABSENT,
+                count_text(factor * order(problem.n, problem.d, panel.kappa)) if order else ABSENT,
                 count_text(limit),
                 "diverges" if set(trace.ending) == {"diverged"} else count_text(measured),
                 f"{measured / limit:.3f}" if math.isfinite(measured / limit) else ABSENT,

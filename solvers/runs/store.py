@@ -15,8 +15,7 @@ from zipfile import BadZipFile
 import bitbound.data
 import bitbound.solvers
 from bitbound.data.problem import Problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Method
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs.engine import Progress, simulate, specification
 from bitbound.solvers.runs.trace import Trace
 
@@ -37,21 +36,17 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
-    def path(
-        self, method: Method, problem: Problem, compressor: Compressor | None = None, **options: Any
-    ) -> Path:
+    def path(self, experiment: Experiment[Problem], **options: Any) -> Path:
         """Return the file of a trace; the options are those of :func:`bitbound.solvers.run`."""
-        settings = specification(method, problem, compressor, **options)
-        module = inspect.getmodule(type(method))
+        settings = specification(experiment, **options)
+        module = inspect.getmodule(type(experiment.method))
         text = json.dumps([settings, _engine_text(), _text(module)], sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return self.folder / f"{method.name}-{key}.npz"
+        return self.folder / f"{experiment.method.name}-{key}.npz"
 
-    def find(
-        self, method: Method, problem: Problem, compressor: Compressor | None = None, **options: Any
-    ) -> Trace | None:
+    def find(self, experiment: Experiment[Problem], **options: Any) -> Trace | None:
         """Load a finished trace, or give None; a file that cannot be read is told and ignored."""
-        path = self.path(method, problem, compressor, **options)
+        path = self.path(experiment, **options)
         try:
             return Trace.load(path)
         except FileNotFoundError:
@@ -62,18 +57,16 @@ class Store:
 
     def trace(
         self,
-        method: Method,
-        problem: Problem,
-        compressor: Compressor | None = None,
+        experiment: Experiment[Problem],
         *,
         progress: Progress | None = None,
         **options: Any,
     ) -> Trace:
         """Load a finished trace, or run it and save it; options as in :func:`simulate`."""
-        trace = self.find(method, problem, compressor, **options)
+        trace = self.find(experiment, **options)
         if trace is None:
-            trace = simulate(method, problem, compressor, progress=progress, **options)
-            trace.save(self.path(method, problem, compressor, **options))
+            trace = simulate(experiment, progress=progress, **options)
+            trace.save(self.path(experiment, **options))
         return trace
 
 

@@ -1,44 +1,30 @@
 """Certified factors: the worst case of a method over all functions and all compressors."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form
-from bitbound.theory.certificates.potentials import best_start, theorem_potential
-from bitbound.theory.certificates.programme import Coordinates, Solver, SolverResult, maximise, psi
-from bitbound.theory.certificates.proof import Certificate, margin_form, proves
+from bitbound.theory.certificates.decrease import CENTRES, StepProgramme, Weights, solver_decrease
+from bitbound.theory.certificates.potential_search import searched_potential
+from bitbound.theory.certificates.programme import Coordinates, Solver, psi
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.worlds.symbols import Blocks
-
-Weights = Literal["fixed", "free"]
-
-SMALLEST_WEIGHT = 1e-6
-"""How small a free weight may become, relative to the method's own."""
-
-RETREATS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
-"""Parts of the solver's decrease that are given up, one after the other, for a proof."""
-
-CENTRES = (0.0, 0.25, 0.5)
-"""Centres of the coordinates that are tried, one after the other, until a proof is good."""
 
 SMALL_LOSS = 1e-3
 """Part of the solver's decrease that may be given up without trying another centre."""
 
 RANK = 1e-7
 """Relative size below which an eigenvalue of the dual is taken to be 0."""
-
-MOST_ROUNDS = 40
-"""How often weights are improved at most."""
 
 
 def certify(
@@ -84,7 +70,7 @@ def certify(
     step = symbolic_step(method, functions, potential)
     found: Certificate | None = None
     for centre in CENTRES:
-        programme = _Programme(step, functions, solver, centre)
+        programme = StepProgramme(step, functions, solver, centre)
         try:
             own, solution = programme.decrease(weights)
             decrease, multipliers = programme.proof(own, solution)
@@ -115,87 +101,14 @@ def certify(
 def chosen_potential(
     method: Method, functions: FunctionClass, weights: Weights = "fixed"
 ) -> tuple[Potential, Weights]:
-    """Return the potential of a method's first theorem, or where a search for one starts.
+    """Return the potential of a method's first theorem, or one that is searched for.
 
-    A searched potential has free weights.
+    The weights of one that was searched for are good already.
     """
-    stated = theorem_potential(method)
-    if stated is not None:
-        return stated, weights
-    return best_start(method, functions, solver_decrease), "free"
-
-
-@dataclass(frozen=True)
-class _Programme:
-    """The programmes of one step, in coordinates of some centre."""
-
-    step: SymbolicStep
-    functions: FunctionClass
-    solver: Solver
-    centre: float
-
-    def maximise(
-        self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
-    ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.functions, self.centre)
-        everything = [*forms, *self.step.inequalities.values()]
-        return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
-
-    def at(self, weights: tuple[float, ...]) -> SolverResult:
-        """Return the best decrease for fixed weights."""
-        now, _ = psi(self.step, weights)
-        return self.maximise(margin_form(self.step, weights, 0.0), now)
-
-    def decrease(self, weights: Weights) -> tuple[tuple[float, ...], SolverResult]:
-        """Return the weights and their decrease.
-
-        Free ones alternate (Dinkelbach): the weights with most room at this factor, then their
-        factor.
-        """
-        own = self.step.weights
-        best, solution = own, self.at(own)
-        rounds = MOST_ROUNDS if weights == "free" and len(own) > 1 else 0
-        for _ in range(rounds):
-            tried = self._roomier(best, solution.value)
-            better = self.at(tried)
-            if not better.value > solution.value + 1e-7 * abs(solution.value):
-                break
-            best, solution = tried, better
-        return best, solution
-
-    def _roomier(self, weights: tuple[float, ...], decrease: float) -> tuple[float, ...]:
-        step, current = self.step, np.array(weights)
-        now, _ = psi(step, weights)
-        terms = [
-            (after + before * (decrease - 1)) * weight
-            for before, after, weight in zip(step.now, step.after, weights, strict=True)
-        ]
-        count, others = len(terms), np.zeros(len(step.inequalities))
-        smallest = np.minimum(SMALLEST_WEIGHT * np.array(step.weights) / current, 1.0)
-        room = self.maximise(
-            now * 0.0,
-            now,
-            terms,
-            lower=np.concatenate([smallest, others]),
-            normal=np.concatenate([np.full(count, 1 / count), others]),
-        )
-        return tuple((current * room.multipliers[:count]).tolist())
-
-    def proof(
-        self, weights: tuple[float, ...], solution: SolverResult
-    ) -> tuple[float, dict[str, float]]:
-        """Return up a little of the decrease, so that all inequalities hold strictly."""
-        now, _ = psi(self.step, weights)
-        for retreat in RETREATS:
-            decrease = solution.value - retreat * abs(solution.value)
-            strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
-            values = strict.multipliers.tolist()
-            multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, self.functions, weights, decrease, multipliers):
-                return decrease, multipliers
-        raise Refusal(
-            "the solver's multipliers are too inexact to prove a factor; take a smaller kappa"
-        )
+    theorem = next(iter(card_of(method).theorems), None)
+    if theorem is not None:
+        return theorem, weights
+    return searched_potential(method, functions), "fixed"
 
 
 def largest_step(
@@ -288,7 +201,7 @@ def worst_vectors(
     now, _ = psi(step, step.weights)
     for centre in CENTRES:
         try:
-            solution = _Programme(step, functions, "clarabel", centre).at(step.weights)
+            solution = StepProgramme(step, functions, "clarabel", centre).at(step.weights)
             break
         except Refusal:
             if centre == CENTRES[-1]:
@@ -315,11 +228,3 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     ).reshape(-1, step.basis.size)
     first, second = step.kernels
     return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), second))
-
-
-def solver_decrease(
-    method: Method, functions: FunctionClass, potential: Potential, weights: Weights = "fixed"
-) -> float:
-    """Return 1 - factor as the solver reports it, without a proof: for searches."""
-    step = symbolic_step(method, functions, potential)
-    return _Programme(step, functions, "clarabel", CENTRES[0]).decrease(weights)[1].value

@@ -1,50 +1,18 @@
-"""The potential that a certificate is about: that of a theorem, or one that is searched for."""
+"""Potentials that are not those of a theorem: quadratic forms of a state, and other weights."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from itertools import product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.function_class import FunctionClass
+from bitbound.data.arrays import Array
+from bitbound.solvers.backend import mean
 from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
-from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 
-MOST_FIELDS = 4
-"""Up to so many fields of a state have their own unit in a search."""
-
-
-@dataclass(frozen=True)
-class SquaresOfState:
-    """sum_f w_f |deviation of field f|^2 over the fields of a state, means over clients.
-
-    Attributes
-    ----------
-    weights : tuple of float
-        One for each field that is not of bool.
-    values : bool
-        Whether f(x) - f* at the model and (1/n) sum_i |f - grad f_i(model)|^2 for the fields of
-        clients are terms too.
-    """
-
-    weights: tuple[float, ...]
-    values: bool = False
-
-    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the terms at a state."""
-        names = [f.name for f in fields(s) if getattr(s, f.name).dtype != bool]
-        terms: list[Squares | Gap] = []
-        for name, weight in zip(names, self.weights, strict=True):
-            vectors = getattr(s, name)
-            share = weight / vectors.shape[0]
-            terms.append(Squares(share, vectors - getattr(star, name)))
-            if self.values and vectors.shape[0] == setting.n > 1:
-                terms.append(Squares(share, vectors - problem.grad(m.model(s))))
-        return (Gap(1.0, m.model(s)), *terms) if self.values else tuple(terms)
+Rows = NDArray[np.float64]
+"""Linear forms of the parts of a state, (K, parts)."""
 
 
 @dataclass(frozen=True)
@@ -61,43 +29,97 @@ class Reweighted:
         return tuple(replace(term, weight=weight) for term, weight in pairs)
 
 
-def theorem_potential(method: Method) -> Potential | None:
-    """Return the potential of the first theorem on the method's card; None without theorems."""
-    return next(iter(card_of(method).theorems), None)
+@dataclass(frozen=True, eq=False)
+class QuadraticPotential:
+    """Any quadratic form of the parts of a state that treats all clients alike.
 
+    It is the sum of squares of linear forms: of the means of all parts over the clients, and of the
+    deviations of the clients' parts from their means, averaged over the clients.
 
-def best_start(
-    method: Method,
-    functions: FunctionClass,
-    decrease: Callable[[Method, FunctionClass, Potential], float],
-) -> Potential:
-    """Return the best of some weighted squares of the parts of the state.
-
-    Every field is measured in the unit of the points or of the gradients, with function values and
-    without; ``decrease`` judges. It is where a search for weights starts.
-
-    Raises
-    ------
-    Refusal
-        If none of them can be certified; with the reason of the first.
+    Attributes
+    ----------
+    mean_rows : (K, parts)
+        The forms of the means, one coefficient for each part: every field that is not of bool, and
+        with ``gradients`` the gradients at the model.
+    apart_rows : (K', client parts)
+        The forms of the deviations from the means.
+    gradients : bool
+        Whether the gradients at the model are a part.
+    values : float
+        The weight of f(x) - f* at the model.
     """
-    state = method.start(np.zeros((1, 1, 1)), Nothing(functions.n), OrbitChannel(functions.n, 1))
-    sizes = sum(getattr(state, f.name).dtype != bool for f in fields(state))
-    found: list[tuple[float, SquaresOfState]] = []
-    reason: Refusal | None = None
-    for tried in _starts(functions, sizes):
-        try:
-            found.append((decrease(method, functions, tried), tried))
-        except Refusal as refusal:
-            reason = reason or refusal
-    if not found:
-        raise reason or Refusal(f"{method.name} has no state to make a potential of")
-    return max(found, key=lambda pair: pair[0])[1]
+
+    mean_rows: Rows
+    apart_rows: Rows
+    gradients: bool = False
+    values: float = 0.0
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms at a state: f - f* if it counts, then one square for each form."""
+        parts = [
+            getattr(s, field.name) - getattr(star, field.name)
+            for field in fields(s)
+            if getattr(s, field.name).dtype != bool
+        ]
+        if self.gradients:
+            parts.append(problem.grad(m.model(s)) - problem.grad_star)
+        means = [mean(part) if part.shape[0] == setting.n else part for part in parts]
+        apart = [
+            part - middle
+            for part, middle in zip(parts, means, strict=True)
+            if part.shape[0] == setting.n > 1
+        ]
+        squares = [
+            *(Squares(1.0, _combined(row, means)) for row in self.mean_rows),
+            *(Squares(1 / setting.n, _combined(row, apart)) for row in self.apart_rows if apart),
+        ]
+        return (Gap(self.values, m.model(s)), *squares) if self.values else tuple(squares)
+
+    def spread(self) -> "QuadraticPotential":
+        """Return a potential with the sums and differences of all forms beside them.
+
+        Nonnegative weights of these squares reach every form whose matrix is scaled diagonally
+        dominant where this one is the identity, this one among them.
+        """
+        return replace(
+            self, mean_rows=_with_pairs(self.mean_rows), apart_rows=_with_pairs(self.apart_rows)
+        )
+
+    def collapsed(self, weights: tuple[float, ...], n: int) -> "QuadraticPotential":
+        """Return the form with other weights of its terms, by no more squares than parts.
+
+        The weights are those of the terms, so a square of deviations has 1/n for one.
+        """
+        count = int(self.values > 0)
+        middle = count + len(self.mean_rows)
+        mean_weights, apart_weights = np.array(weights[count:middle]), np.array(weights[middle:])
+        return replace(
+            self,
+            mean_rows=_collapsed(self.mean_rows, mean_weights),
+            apart_rows=_collapsed(self.apart_rows, n * apart_weights),
+            values=weights[0] if count else 0.0,
+        )
 
 
-def _starts(functions: FunctionClass, sizes: int) -> Iterator[SquaresOfState]:
-    units = (1.0, functions.L**-2)
-    free = min(sizes, MOST_FIELDS)
-    for values in (False, True):
-        for weights in product(units, repeat=free):
-            yield SquaresOfState((*weights, *(1.0,) * (sizes - free)), values)
+def _combined(row: Rows, parts: list[Array]) -> Array:
+    terms = (float(a) * part for a, part in zip(row, parts, strict=True) if a)
+    return sum(terms, start=0 * parts[0])
+
+
+def _with_pairs(rows: Rows) -> Rows:
+    pairs = [(a + sign * b) / 2**0.5 for a, b in combinations(rows, 2) for sign in (1, -1)]
+    return np.array([*rows, *pairs]) if pairs else rows
+
+
+def _collapsed(rows: Rows, weights: NDArray[np.float64]) -> Rows:
+    """Return a row for each column that is used, with the sum of squares of weighted rows."""
+    if not len(rows):
+        return rows
+    matrix = (rows * weights[:, None]).T @ rows
+    scale = np.sqrt(np.diag(matrix))
+    used = np.flatnonzero(scale)
+    matrix = matrix[np.ix_(used, used)] / np.outer(scale[used], scale[used])
+    values, vectors = np.linalg.eigh(matrix)
+    factor = np.zeros((len(used), rows.shape[1]))
+    factor[:, used] = (vectors * np.sqrt(np.maximum(values, 0.0))).T * scale[used]
+    return factor

@@ -133,7 +133,7 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
     attained = None
     with suppress(Refusal):
         attained = worst_instance(method, functions, proved).step()
-    name = card.step_size
+    name, search = card.step_size, weights if card.theorems else "free"
     return Account(
         method,
         where,
@@ -141,7 +141,7 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
         1 - theorem.rate(method, where) if theorem else math.nan,
         certificate,
         name,
-        math.nan if name is None else step_limit(method, name, functions, weights, potential),
+        math.nan if name is None else step_limit(method, name, functions, search, potential),
         attained,
         divergence(method, functions, proved) if certificate.decrease <= 0 else None,
     )

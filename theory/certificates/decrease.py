@@ -1,0 +1,117 @@
+"""The largest decrease of one step, for given weights of a potential or for the best ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.programme import (
+    Coordinates,
+    Solver,
+    SolverResult,
+    maximise,
+    psi,
+)
+from bitbound.theory.certificates.proof import margin_form, proves
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Potential
+
+Weights = Literal["fixed", "free"]
+
+SMALLEST_WEIGHT = 1e-6
+"""How small a free weight may become, relative to the method's own."""
+
+RETREATS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+"""Parts of the solver's decrease that are given up, one after the other, for a proof."""
+
+CENTRES = (0.0, 0.25, 0.5)
+"""Centres of the coordinates that are tried, one after the other, until a proof is good."""
+
+MOST_ROUNDS = 40
+"""How often weights are improved at most."""
+
+
+@dataclass(frozen=True)
+class StepProgramme:
+    """The programmes of one step, in coordinates of some centre."""
+
+    step: SymbolicStep
+    functions: FunctionClass
+    solver: Solver
+    centre: float
+
+    def maximise(
+        self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
+    ) -> SolverResult:
+        coordinates = Coordinates.of(self.step, now, self.functions, self.centre)
+        everything = [*forms, *self.step.inequalities.values()]
+        return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
+
+    def at(self, weights: tuple[float, ...]) -> SolverResult:
+        """Return the best decrease for fixed weights."""
+        now, _ = psi(self.step, weights)
+        return self.maximise(margin_form(self.step, weights, 0.0), now)
+
+    def decrease(self, weights: Weights) -> tuple[tuple[float, ...], SolverResult]:
+        """Return the weights and their decrease.
+
+        Free ones alternate (Dinkelbach): the weights with most room at this factor, then their
+        factor.
+        """
+        own = self.step.weights
+        best, solution = own, self.at(own)
+        rounds = MOST_ROUNDS if weights == "free" and len(own) > 1 else 0
+        for _ in range(rounds):
+            tried = self._roomier(best, solution.value)
+            better = self.at(tried)
+            if not better.value > solution.value + 1e-7 * abs(solution.value):
+                break
+            best, solution = tried, better
+        return best, solution
+
+    def _roomier(self, weights: tuple[float, ...], decrease: float) -> tuple[float, ...]:
+        step, current = self.step, np.array(weights)
+        now, _ = psi(step, weights)
+        terms = [
+            (after + before * (decrease - 1)) * weight
+            for before, after, weight in zip(step.now, step.after, weights, strict=True)
+        ]
+        count, others = len(terms), np.zeros(len(step.inequalities))
+        smallest = np.minimum(SMALLEST_WEIGHT * np.array(step.weights) / current, 1.0)
+        room = self.maximise(
+            now * 0.0,
+            now,
+            terms,
+            lower=np.concatenate([smallest, others]),
+            normal=np.concatenate([np.full(count, 1 / count), others]),
+        )
+        return tuple((current * room.multipliers[:count]).tolist())
+
+    def proof(
+        self, weights: tuple[float, ...], solution: SolverResult
+    ) -> tuple[float, dict[str, float]]:
+        """Return up a little of the decrease, so that all inequalities hold strictly."""
+        now, _ = psi(self.step, weights)
+        for retreat in RETREATS:
+            decrease = solution.value - retreat * abs(solution.value)
+            strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+            values = strict.multipliers.tolist()
+            multipliers = dict(zip(self.step.inequalities, values, strict=True))
+            if proves(self.step, self.functions, weights, decrease, multipliers):
+                return decrease, multipliers
+        raise Refusal(
+            "the solver's multipliers are too inexact to prove a factor; take a smaller kappa"
+        )
+
+
+def solver_decrease(
+    method: Method, functions: FunctionClass, potential: Potential, weights: Weights = "fixed"
+) -> float:
+    """Return 1 - factor as the solver reports it, without a proof: for searches."""
+    step = symbolic_step(method, functions, potential)
+    return StepProgramme(step, functions, "clarabel", CENTRES[0]).decrease(weights)[1].value
