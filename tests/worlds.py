@@ -11,10 +11,10 @@ from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import namespace, transfer
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs import engine
 from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.checks.walk import PacedChannel, paced

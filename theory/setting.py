@@ -5,8 +5,8 @@ from typing import Any, Self
 
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import ConvexExperiment, fitted_compressor, fitted_view
 from bitbound.solvers.method import Method
+from bitbound.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
 
 
 @dataclass(frozen=True)

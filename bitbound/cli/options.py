@@ -7,7 +7,7 @@ from typing import TypeAlias
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.experiment import ConvexExperiment, Experiment
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.from_file import find_card, read_settings

@@ -14,12 +14,13 @@ from bitbound.figures.locodl.panels import Panel
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.certificates.certify import Weights, certify
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import Weights
 from bitbound.theory.certificates.search import optimise, per_decade
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS

@@ -16,6 +16,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
@@ -47,8 +48,10 @@ class Trial:
         """Load the trace of the whole grid, or compute and keep it."""
         grid = self.grid
         return Store(self.folder).trace(
-            TUNINGS[self.method].make(grid["eta"], grid["tau"], 1, 1),
-            hard_instances(grid["M"], DELTA, HARD_EPSILON)[self.instance],
+            Experiment.of(
+                TUNINGS[self.method].make(grid["eta"], grid["tau"], 1, 1),
+                hard_instances(grid["M"], DELTA, HARD_EPSILON)[self.instance],
+            ),
             seeds=grid.runs,
             budget=Budget(rounds=_CAP[self.instance], gap=1e-4),
             record=Record(1.03, 1),

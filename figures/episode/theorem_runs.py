@@ -15,6 +15,7 @@ from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.episode import MAIN
 
 THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
@@ -41,8 +42,7 @@ class TheoremRun:
         problem = self.problem
         chosen = MAIN.parameters(problem.constants, problem.n, THEOREM_STEPS, THEOREM_EPSILON)
         return Store(self.folder).trace(
-            EPISODE(chosen.eta, chosen.gamma, THEOREM_STEPS),
-            problem,
+            Experiment.of(EPISODE(chosen.eta, chosen.gamma, THEOREM_STEPS), problem),
             seeds=self.seeds if self.sigma else 1,
             budget=Budget(rounds=chosen.R),
             record=Record(1.0, _EVERY),

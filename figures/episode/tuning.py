@@ -17,6 +17,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
@@ -83,8 +84,12 @@ class Entrant:
         contest = self.contest
         grid = contest.grid(self.method, self.seeds)
         return Store(self.folder).trace(
-            TUNINGS[self.method].make(grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants),
-            PROBLEMS[contest.problem](grid[contest.axis]),
+            Experiment.of(
+                TUNINGS[self.method].make(
+                    grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants
+                ),
+                PROBLEMS[contest.problem](grid[contest.axis]),
+            ),
             seeds=grid.runs,
             budget=Budget(rounds=contest.rounds),
             record=Record(1.02, 1),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import ConvexExperiment
 
 WIDTH = 80
 ABSENT = "-"

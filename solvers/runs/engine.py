@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, take
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 

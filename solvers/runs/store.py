@@ -15,9 +15,9 @@ from zipfile import BadZipFile
 import bitbound.data
 import bitbound.solvers
 from bitbound.data.problem import Problem
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs.engine import Progress, simulate, specification
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
 
 
 class Store:

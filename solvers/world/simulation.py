@@ -7,8 +7,8 @@ from array_api_compat import device
 
 from bitbound.data.arrays import array_namespace
 from bitbound.data.problem import Problem
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
 

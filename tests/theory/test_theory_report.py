@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bitbound.cli import main
-from bitbound.figures.text.theory_tables import row_summary
 from bitbound.figures.checks.looseness import draw_looseness
+from bitbound.figures.text.theory_tables import row_summary
 from bitbound.theory.checks import standard as report
 from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition

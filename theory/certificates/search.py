@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import fitted_compressor
 from bitbound.solvers.method import Method
+from bitbound.solvers.world.experiment import fitted_compressor
 from bitbound.theory.card import Role
-from bitbound.theory.certificates.certify import Weights, certify, chosen_potential, solver_decrease
+from bitbound.theory.certificates.certify import certify, chosen_potential
+from bitbound.theory.certificates.decrease import Weights, solver_decrease
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting

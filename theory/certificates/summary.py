@@ -11,7 +11,8 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
-from bitbound.theory.certificates.certify import Weights, certify, chosen_potential, contracts
+from bitbound.theory.certificates.certify import certify, chosen_potential, contracts
+from bitbound.theory.certificates.decrease import Weights
 from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting

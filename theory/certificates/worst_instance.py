@@ -21,11 +21,11 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.experiment import Experiment, fitted_view
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
+from bitbound.solvers.world.experiment import Experiment, fitted_view
 from bitbound.theory.certificates.certify import RANK, certify, chosen_potential, worst_vectors
 from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.symbolic_step import SymbolicStep

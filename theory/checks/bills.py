@@ -1,6 +1,6 @@
 """What a round costs by the published accounting, against what the code spends on the channel."""
 
-from bitbound.solvers.experiment import ConvexExperiment
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.promise import round_cost
 from bitbound.theory.checks.walk import EXACT

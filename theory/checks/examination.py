@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.compression import compressor_checks

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.verdict import Verdict
 

@@ -18,8 +18,8 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.state import each, number_of_runs
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card

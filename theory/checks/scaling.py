@@ -17,9 +17,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import METHODS
 
 TOLERANCE = 0.15

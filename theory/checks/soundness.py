@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.bills import bill_check
 from bitbound.theory.checks.traffic import accounts, unsent

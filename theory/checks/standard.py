@@ -12,7 +12,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.examination import Examination, Promised, examine
 from bitbound.theory.theorem import Condition

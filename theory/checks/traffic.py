@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, paced, size, walk

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 

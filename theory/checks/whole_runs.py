@@ -8,11 +8,11 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.checks.compression import DEVIATIONS
 from bitbound.theory.checks.promise import Promise, promise
 from bitbound.theory.setting import Setting

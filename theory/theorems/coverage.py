@@ -8,11 +8,11 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import Experiment, is_convex
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import Progress, RecordedPotential, simulate
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.potential import Potential, value
 from bitbound.theory.setting import Setting

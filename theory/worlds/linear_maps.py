@@ -21,9 +21,9 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.potential import Gap, Potential, Terms
 from bitbound.theory.setting import Setting

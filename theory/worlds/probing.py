@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.experiment import ConvexExperiment
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.potential import Gap, Potential, Terms, value
 from bitbound.theory.setting import Setting

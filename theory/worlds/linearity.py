@@ -18,10 +18,10 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.method import Method, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.worlds.rest import fixed_point, invariants
