@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.audit.episode.proof import PROOF as EPISODE
-from bitbound.theory.audit.locodl.proof import PROOF as LOCODL
+from bitbound.theory.audit.episode.episode_proof import PROOF as EPISODE
+from bitbound.theory.audit.locodl.locodl_proof import PROOF as LOCODL
 from bitbound.theory.audit.machinery.report import Report, audited
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import Finding

@@ -9,11 +9,16 @@ Its parts: the auxiliary lemmas (`episode_lemmas`), the algebra in normalised co
 from fractions import Fraction
 
 from bitbound.theory.audit.episode.algebra import LEMMAS
+from bitbound.theory.audit.episode.episode_rounds import ROUNDS, descent
+from bitbound.theory.audit.episode.episode_theorem import (
+    FORM_CONSTANTS,
+    FORMS,
+    UNROLLING,
+    theorem_steps,
+)
 from bitbound.theory.audit.episode.lemmas import AUXILIARY, GROWTH
 from bitbound.theory.audit.episode.limit import conclusion
 from bitbound.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
-from bitbound.theory.audit.episode.rounds import ROUNDS, descent
-from bitbound.theory.audit.episode.theorem import FORM_CONSTANTS, FORMS, UNROLLING, theorem_steps
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.theorems.episode_round import PRINTED
 
