@@ -170,17 +170,21 @@ class Method(ABC):
     def model(self, s: Any) -> Array:
         """Return the point that f - f* is measured at, (1, d, R)."""
 
-    @abstractmethod
     def fixed_point(self, problem: Solution) -> Any:
-        """Return the state at the solution, where the method stays whatever the randomness."""
+        """Return the state at the solution, where the method stays whatever the randomness.
+
+        By default None: it is to be found.
+        """
+        return None
 
     @abstractmethod
     def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
         """Return the terms of the Lyapunov function at s; ``star`` is the fixed point."""
 
-    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...]:
-        """Return what is 0 in every state of a run, such as the sum of the control variates.
+    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...] | None:
+        """Return what is 0 before and after every step, such as the sum of the control variates.
 
-        Each is linear in the deviation of the state from the fixed point.
+        Each is linear in the deviation of the state from the fixed point. By default None: they
+        are to be found.
         """
-        return ()
+        return None
