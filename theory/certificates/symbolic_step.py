@@ -13,9 +13,10 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.interpolation import Form, contraction, interpolation, zero
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import require_linear
 from bitbound.theory.worlds.orbits import Orbit, orbits
-from bitbound.theory.worlds.rest import fixed_point, invariants
 from bitbound.theory.worlds.symbols import (
     Basis,
     BasisFullError,

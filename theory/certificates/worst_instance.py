@@ -31,9 +31,10 @@ from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
-from bitbound.theory.worlds.rest import fixed_point, invariants
 from bitbound.theory.worlds.symbols import Blocks, Matrix
 
 LARGEST_SIZE = 120

@@ -26,9 +26,10 @@ from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.verdict import Verdict
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
 from bitbound.theory.worlds.probing import one_step
-from bitbound.theory.worlds.rest import fixed_point, invariants
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""

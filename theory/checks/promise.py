@@ -21,9 +21,9 @@ from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.potential import Gap, Potential, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
+from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.rest import fixed_point
 
 
 @dataclass(frozen=True)

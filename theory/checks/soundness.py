@@ -21,7 +21,8 @@ from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size,
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict
-from bitbound.theory.worlds.rest import fixed_point, invariants
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:

@@ -17,7 +17,7 @@ from bitbound.theory.card import Card
 from bitbound.theory.potential import Potential, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.worlds.rest import fixed_point
+from bitbound.theory.worlds.fixed_points import fixed_point
 
 
 class OutsideTheoremWarning(UserWarning):

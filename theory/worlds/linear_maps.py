@@ -27,8 +27,9 @@ from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.potential import Gap, Potential, Terms
 from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.rest import fixed_point, invariants
 
 Matrix = NDArray[np.float64]
 

@@ -24,7 +24,8 @@ from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.worlds.rest import fixed_point, invariants
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 
 FEATURES = 4
 DRAWS = range(3)

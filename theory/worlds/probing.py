@@ -26,8 +26,8 @@ from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.potential import Gap, Potential, Terms, value
 from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.rest import fixed_point
 
 LINEARITY = 1e-7
 """Relative error up to which a vector counts as linear in the errors of the messages."""

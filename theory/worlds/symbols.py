@@ -23,8 +23,8 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.orbits import OrbitChannel
-from bitbound.theory.worlds.rest import fixed_point
 
 Matrix = NDArray[np.float64]
 Blocks = tuple[Matrix, Matrix]

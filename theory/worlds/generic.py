@@ -1,0 +1,193 @@
+"""The generic world: unlike random functions, distorted messages, and coins that are all fair.
+
+What a method keeps for all functions, compressors and outcomes it keeps for those drawn here; and
+what it does not keep in general, it does not keep here. All runs of a batch see the same outcomes,
+and rare ones are met as often as others, so a few steps show every kind of step.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.method import Method, Schedule, WithProbability
+from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.randomness import Streams
+
+FEATURES, STEPS = 4, 20
+ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class GenericFunctions:
+    """Functions with grad f_i(x) = scale (v_i + curve(B_i (x - x*))) and curve(0) = 0.
+
+    The B_i are random and not symmetric: no identity of a method needs them to be. With a shared g,
+    grad g(y) = scale (curve(y - x*) - mean_i v_i); without, the v_i sum to 0.
+
+    Parameters
+    ----------
+    x_star : (1, d, 1)
+        The solution.
+    v : (n, d, 1)
+        The gradients of the f_i at the solution, divided by the scale.
+    B : (n, d, d)
+        Their slopes there.
+    scale : float
+        The size of gradients.
+    curve : callable
+        The sine, with which gradients are bounded; or the identity, with which they are affine.
+    """
+
+    x_star: Array
+    v: Array
+    B: Array
+    scale: float = 1.0
+    curve: Callable[[Array], Array] = np.sin
+
+    @classmethod
+    def random(cls, n: int, d: int, seed: int, composite: bool = False) -> Self:
+        """Draw them, with a shared g or without."""
+        rng = np.random.default_rng(seed)
+        v = rng.standard_normal((n, d, 1))
+        if not composite:
+            v -= v.mean(axis=0)
+        B = np.eye(d) + rng.uniform(-0.5, 0.5, (n, d, d))
+        return cls(rng.standard_normal((1, d, 1)), v, B)
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return len(self.v)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.x_star.shape[1]
+
+    @cached_property
+    def grad_star(self) -> Array:
+        """The gradients of the f_i at the solution, (n, d, 1)."""
+        return self.scale * self.v
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        """Gradients of all f_i, without noise; (n, d, R)."""
+        return self.scale * (self.v + self.curve(self.B @ (x - self.x_star)))
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g; (1, d, R)."""
+        return self.scale * (self.curve(y - self.x_star) - self.v.mean(axis=0, keepdims=True))
+
+    def of(self, clients: NDArray[np.intp]) -> Self:
+        """Narrow to some of the clients."""
+        return replace(self, v=self.v[clients], B=self.B[clients])
+
+
+class GenericChannel(Channel):
+    """The simulation's channel with fair coins, nothing counted, and one outcome for all runs."""
+
+    @classmethod
+    def of(cls, method: Method, functions: GenericFunctions, seed: int) -> Self:
+        """Return the channel of a method, whose compressor drops one feature of each message."""
+        compressor = RandK(functions.d - 1) if method.needs.compressor else Identity()
+        return cls(
+            n=functions.n,
+            compressor=compressor,
+            runs=np.arange(1),
+            streams=Streams([seed]),
+            ledger=_Uncounted(1),
+            template=np.zeros((1, functions.d, 1)),
+        )
+
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+        """Say whether all runs communicate: as scheduled, or by a fair coin; (1,)."""
+        if isinstance(schedule, WithProbability):
+            schedule = WithProbability(_fair(schedule.p))
+        return super().talking(schedule, iteration)
+
+    def coin(self, p: float) -> Array:
+        """Toss a fair coin, unless p is 0 or 1; (1, 1, 1) bool."""
+        return super().coin(_fair(p))
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss a fair coin on every client, but where q_i is 0 or 1; (n, 1, 1) bool."""
+        return super().client_coins([_fair(chance) for chance in q])
+
+
+class _Uncounted(Ledger):
+    """A ledger that stays empty."""
+
+    def up(self, runs: NDArray[np.intp], bits: Any) -> None:
+        pass
+
+    def down(self, runs: NDArray[np.intp], bits: Any) -> None:
+        pass
+
+
+def _fair(p: Any) -> Any:
+    return np.where((p > 0) & (p < 1), 0.5, p)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A method on n clients; two are equal if class, parameters and n are."""
+
+    method: Method = field(compare=False)
+    n: int
+    identity: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, method: Method, n: int) -> Self:
+        """Return the subject of a method, whose parameters may be arrays."""
+        parameters = (getattr(method, one.name) for one in fields(method))
+        values = ((x.shape, x.tobytes()) if hasattr(x, "tobytes") else x for x in parameters)
+        return cls(method, n, (type(method), *values))
+
+
+@lru_cache(maxsize=256)
+def generic_functions(subject: Subject, d: int, seed: int) -> GenericFunctions:
+    """Return functions whose scale suits a method: its steps from 0 evaluate points of size 1."""
+    method, points = subject.method, [0.0]
+
+    def noted(step: Array) -> Array:
+        points.append(float(np.max(np.abs(step))))
+        return np.sin(step)
+
+    functions = GenericFunctions.random(subject.n, d, seed, method.needs.composite)
+    origin = 0 * functions.x_star
+    trial = replace(functions, x_star=origin, v=functions.v + 1.0, curve=noted)
+    for _ in walk(method, trial, seed, origin):
+        pass
+    reach = max(points)
+    return replace(functions, scale=1 / reach if 0 < reach < np.inf else 1.0)
+
+
+def walk(
+    method: Method, functions: GenericFunctions, seed: int, x: Array, state: Any = None
+) -> Iterator[Any]:
+    """Return the states of a method before and after each of a few steps, from x or from a state.
+
+    A step is an iteration, or a whole round of K local steps (see :func:`theorem_step`).
+    """
+    channel = GenericChannel.of(method, functions, seed)
+    state = method.start(x, functions, channel) if state is None else state
+    yield state
+    for _ in range(STEPS):
+        state = theorem_step(method, state, functions, channel)
+        yield state
+
+
+def simple(x: float) -> float:
+    """Return the simple fraction that a number is up to rounding, or else the number."""
+    fraction = float(Fraction(x).limit_denominator(10_000))
+    return fraction if abs(fraction - x) <= ROUNDING * abs(x) else float(x)
