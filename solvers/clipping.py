@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean, points, squared_norm, where
+from bitbound.solvers.backend import mean, squared_norm, where
 from bitbound.solvers.method import (
     Every,
     Gradients,
@@ -93,7 +93,7 @@ class ClippedMethod(Method):
 
     def fixed_point(self, problem: Solution) -> ModelState:
         """Return the solution."""
-        return ModelState(points(problem.x_star, problem.d))
+        return ModelState(problem.x_star)
 
     def lyapunov(self, s: Any, star: Any, problem: Gradients) -> Terms:
         """Return |grad f(x)|^2 at the model."""

@@ -109,7 +109,7 @@ class ADIANA(Method):
         return s.y
 
     def fixed_point(self, problem: Solution) -> State:
-        x, h = problem.x_star[None, :, None], problem.grad_star[:, :, None]
+        x, h = problem.x_star, problem.grad_star
         return State(x, x, x, h, mean(h), h)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:

@@ -68,7 +68,7 @@ class AGD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        x = problem.x_star[None, :, None]
+        x = problem.x_star
         return State(x, x)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:

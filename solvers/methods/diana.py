@@ -75,8 +75,8 @@ class DIANA(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        h = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], h, mean(h))
+        h = problem.grad_star
+        return State(problem.x_star, h, mean(h))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         shifts = 4 * self.omega_av / self.alpha * self.gamma**2 / problem.n

@@ -79,8 +79,8 @@ class EF21(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        g = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], g, mean(g))
+        g = problem.grad_star
+        return State(problem.x_star, g, mean(g))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         errors = self.gamma / self.theta / problem.n

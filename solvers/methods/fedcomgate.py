@@ -84,7 +84,7 @@ class FedCOMGATE(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(problem.x_star[None, :, None], problem.grad_star[:, :, None])
+        return State(problem.x_star, problem.grad_star)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         step = self.K * self.eta * self.gamma_s

@@ -123,8 +123,8 @@ class FiveGCSCC(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        x = problem.x_star[None, :, None]
-        u = (problem.grad_star[:, :, None] - self.mu * x) / problem.n
+        x = problem.x_star
+        u = (problem.grad_star - self.mu * x) / problem.n
         return State(x, total(u), u, 0 * u)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:

@@ -59,7 +59,7 @@ class GD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(problem.x_star[None, :, None])
+        return State(problem.x_star)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         return (Squares(1.0, s.x - star.x),)

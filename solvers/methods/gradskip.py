@@ -94,7 +94,7 @@ class GradSkip(Method):
         return mean(s.x)
 
     def fixed_point(self, problem: Solution) -> State:
-        x, h = copies(problem.x_star[None, :, None], problem.n), problem.grad_star[:, :, None]
+        x, h = copies(problem.x_star, problem.n), problem.grad_star
         return State(x, h, active=h[:, :1, :] == h[:, :1, :])
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:

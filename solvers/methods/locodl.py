@@ -104,7 +104,7 @@ class LoCoDL(Method):
         return s.y
 
     def fixed_point(self, problem: Solution) -> State:
-        x, u = problem.x_star[None, :, None], problem.grad_star[:, :, None]
+        x, u = problem.x_star, problem.grad_star
         return State(copies(x, problem.n), x, u, -mean(u))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:

@@ -75,8 +75,8 @@ class MARINA(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        gradient = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], mean(gradient), gradient)
+        gradient = problem.grad_star
+        return State(problem.x_star, mean(gradient), gradient)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         return Gap(1.0, s.x), Squares(self.gamma / self.p, s.g - mean(s.gradient))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean, points
+from bitbound.solvers.backend import mean
 from bitbound.solvers.clipping import ModelState, norm, require_positive
 from bitbound.solvers.method import (
     Every,
@@ -66,7 +66,7 @@ class NormalisedGD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> ModelState:
-        return ModelState(points(problem.x_star, problem.d))
+        return ModelState(problem.x_star)
 
     def lyapunov(self, s: ModelState, star: Any, problem: Gradients) -> Terms:
         return (Squares(1.0, mean(problem.grad(s.x))),)

@@ -74,9 +74,7 @@ class Scaffnew(Method):
         return mean(s.x)
 
     def fixed_point(self, problem: Solution) -> State:
-        return State(
-            copies(problem.x_star[None, :, None], problem.n), problem.grad_star[:, :, None]
-        )
+        return State(copies(problem.x_star, problem.n), problem.grad_star)
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         dual = (self.gamma / self.p) ** 2

@@ -106,8 +106,8 @@ class SCAFFOLD(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        c_i = problem.grad_star[:, :, None]
-        return State(problem.x_star[None, :, None], c_i, mean(c_i))
+        c_i = problem.grad_star
+        return State(problem.x_star, c_i, mean(c_i))
 
     def lyapunov(self, s: State, star: State, problem: Gradients) -> Terms:
         b = 3 / 5 + 3 * sampling_variance(problem.n, self.m)

@@ -181,8 +181,8 @@ class SymbolicProblem:
     def __init__(self, basis: Basis, frame: Frame, evaluations: list[Evaluation]) -> None:
         self.n, self.d, self.basis = frame.n, basis.size, basis
         self.frame, self.evaluations = frame, evaluations
-        self.x_star = np.zeros(basis.size)
-        self.grad_star = np.zeros((frame.n, basis.size))
+        self.x_star = np.zeros((1, basis.size, 1))
+        self.grad_star = np.zeros((frame.n, basis.size, 1))
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
