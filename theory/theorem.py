@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
+from bitbound.data.problem import Constants, Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Method
@@ -156,7 +156,7 @@ class Card:
 
     def parameters(
         self,
-        problem: Any,
+        problem: Problem,
         compressor: Compressor | None = None,
         rule: str | None = None,
         **options: Any,

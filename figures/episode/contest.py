@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.problem import Problem
 from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
 from bitbound.data.relaxed.noise import Uniform
 from bitbound.data.relaxed.polynomials import Quartics
@@ -21,7 +22,7 @@ from bitbound.theory.theorems.clipping import CLIPPING
 J = TypeVar("J")
 Values = NDArray[np.float64]
 
-PROBLEMS: dict[str, Callable[[Values], Any]] = {
+PROBLEMS: dict[str, Callable[[Values], Problem]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),
     "crossed cosh": lambda X: crossed_cosh(X, Uniform(1.0)),
     "tilted wells": lambda kappa: tilted_wells(kappa, Uniform(1.0)),

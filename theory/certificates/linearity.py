@@ -71,7 +71,7 @@ def require_linear(method: Method, n: int) -> None:
         _require_invariants(method, view, draw)
 
 
-def _step(method: Method, view: Any, s: Any, draw: int, order: Order | None = None) -> Any:
+def _step(method: Method, view: Quadratic, s: Any, draw: int, order: Order | None = None) -> Any:
     channel, oracle = simulated_world(method, view, _compressor(method), [draw])
     world = channel if order is None else _Permuted(channel, order)
     return iteration(method, s, oracle, world)
@@ -83,7 +83,7 @@ def _compressor(method: Method) -> Compressor | None:
     ]
 
 
-def _require_invariants(method: Method, view: Any, draw: int) -> None:
+def _require_invariants(method: Method, view: Quadratic, draw: int) -> None:
     channel, oracle = simulated_world(method, view, _compressor(method), [draw])
     s = method.start(channel.template + 1.0, oracle, channel)
     for _ in range(4):
@@ -128,7 +128,7 @@ class _Permuted:
         return self._here(self.inner.ownership(s, self._there(cohort)))
 
 
-def _permuted(view: Any, order: Order) -> dict[str, Any]:
+def _permuted(view: Quadratic, order: Order) -> dict[str, Any]:
     """Return the fields of a quadratic problem with the clients in another order."""
     bare = replace(view.bare, L_i=view.bare.L_i[order])
     return {"H": view.H[order], "c": view.c[order], "bare": bare}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor
 from bitbound.solvers.method import Method
@@ -64,7 +65,7 @@ found from it.
 """
 
 
-def costs(method: Method, problem: Any, compressor: Compressor | None = None) -> Verdict | None:
+def costs(method: Method, problem: Problem, compressor: Compressor | None = None) -> Verdict | None:
     """Check that a round costs what it should; none for a method that is not in the table."""
     if method.name not in BILLS:
         return None

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor
@@ -95,7 +95,7 @@ class Examination:
 def examine(
     entry: Card,
     method: Method,
-    problem: Any,
+    problem: StronglyConvexProblem,
     compressor: Compressor | None = None,
     *,
     rule: str | None = None,
@@ -160,7 +160,7 @@ def _steps(
     theorem: Theorem | None,
     entry: Card,
     method: Method,
-    problem: Any,
+    problem: StronglyConvexProblem,
     compressor: Compressor | None,
     rule: str | None,
     by_rule: bool,

@@ -4,11 +4,10 @@ A method that belongs to no identity, or whose sibling is wrong, is not protecte
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from bitbound.data.problem import Constants
+from bitbound.data.problem import Constants, StronglyConvexProblem
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD
@@ -67,7 +66,7 @@ IDENTITIES: dict[str, tuple[Callable[[Constants, int], Pair], ...]] = {
 """Pairs of equal methods, by the name of the first, for the constants of a problem and n."""
 
 
-def identities(name: str, problem: Any, seed: int = 0) -> Verdict:
+def identities(name: str, problem: StronglyConvexProblem, seed: int = 0) -> Verdict:
     """Check that every pair of a method runs alike, uncompressed; the value is the difference."""
     worst = 0.0
     for pair in IDENTITIES.get(name, ()):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
@@ -39,7 +40,7 @@ def unmet(theorem: Theorem, method: Method, setting: Setting) -> tuple[Condition
 def steps_along_a_run(
     theorem: Theorem | None,
     method: Method,
-    problem: Any,
+    problem: StronglyConvexProblem,
     compressor: Compressor | None = None,
     *,
     seed: int = 0,
@@ -113,7 +114,10 @@ def _combine(deviation: NDArray[np.float64], units: Any, star: Any) -> Any:
 
 
 def promised_factor(
-    theorem: Theorem | None, method: Method, problem: Any, compressor: Compressor | None = None
+    theorem: Theorem | None,
+    method: Method,
+    problem: StronglyConvexProblem,
+    compressor: Compressor | None = None,
 ) -> float:
     """Return tau, or 1 without a theorem: what every Lyapunov function keeps."""
     if theorem is None:
@@ -170,7 +174,7 @@ def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
 
 def worst_like(
     method: Method,
-    problem: Any,
+    problem: StronglyConvexProblem,
     compressor: Compressor | None = None,
     *,
     theorem: Theorem | None = None,
@@ -213,7 +217,12 @@ _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))
 
 
 def _milder(
-    method: Method, small: Compressor, d: int, n: int, fitted: Compressor, problem: Any
+    method: Method,
+    small: Compressor,
+    d: int,
+    n: int,
+    fitted: Compressor,
+    problem: StronglyConvexProblem,
 ) -> bool:
     """Whether a compressor of a small problem is covered by the one of the problem."""
     try:

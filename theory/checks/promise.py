@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem, StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
@@ -88,7 +89,10 @@ class Promise:
 
 
 def promise(
-    theorem: Theorem, method: Method, problem: Any, compressor: Compressor | None = None
+    theorem: Theorem,
+    method: Method,
+    problem: StronglyConvexProblem,
+    compressor: Compressor | None = None,
 ) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
 
@@ -114,7 +118,7 @@ def promise(
     return Promise(theorem.rate(method, setting), start, steps, cost)
 
 
-def round_cost(method: Method, problem: Any, compressor: Compressor | None = None) -> RoundCost:
+def round_cost(method: Method, problem: Problem, compressor: Compressor | None = None) -> RoundCost:
     """Count the mean bits of a round on the channel; coins are enumerated, not sampled.
 
     The clients that a cohort or mask chooses do not change the total, so one draw is enough.
@@ -137,7 +141,7 @@ def round_cost(method: Method, problem: Any, compressor: Compressor | None = Non
     return RoundCost(float(up), float(down), float(iterations))
 
 
-def accuracy_constant(method: Method, view: Any) -> float:
+def accuracy_constant(method: Method, view: StronglyConvexProblem) -> float:
     """Return the smallest known c with f(x) - f* <= c Psi at the model x of every state.
 
     A Lyapunov function with a term w (f(x) - f*) at the model gives 1/w. One of squares bounds
@@ -179,7 +183,7 @@ class _CoinChannel(Scripted):
 
 def simulated_world(
     method: Method,
-    view: Any,
+    view: Problem,
     compressor: Compressor | None = None,
     seeds: Sequence[int] = (0,),
     wire: bool = False,

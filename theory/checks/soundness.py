@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.method import Every, Method, Squares
@@ -22,7 +23,7 @@ from bitbound.theory.verdict import Verdict
 
 
 def soundness(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> tuple[Verdict, ...]:
     """Make all checks of this module."""
     checks = (
@@ -42,7 +43,7 @@ def soundness(
 
 
 def fixed_point(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that a run that starts at the solution stays there, and that its model is x*."""
     view = fitting_view(method, problem)
@@ -55,7 +56,7 @@ def fixed_point(
 
 
 def lyapunov_at_solution(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that the Lyapunov function is 0 at the solution and has no negative weight."""
     view = fitting_view(method, problem)
@@ -69,7 +70,7 @@ def lyapunov_at_solution(
 
 
 def invariants(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that what the method calls invariant is 0 in every state of a run."""
     view = fitting_view(method, problem)
@@ -81,7 +82,7 @@ def invariants(
 
 
 def purity(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that a step writes into nothing and gives the same for the same random numbers."""
     view = fitting_view(method, problem)
@@ -94,7 +95,7 @@ def purity(
 
 
 def independence(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that a run is the same alone and in a batch."""
     budget, record = Budget(rounds=6, iterations=500), Record(every=1)
@@ -113,7 +114,7 @@ def independence(
 
 
 def schedule(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check how often a method communicates: exactly, or within 7 standard errors."""
     runs, iterations = 25, 80

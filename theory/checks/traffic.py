@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.method import Method
@@ -17,7 +18,7 @@ from bitbound.theory.verdict import Verdict
 
 
 def accounts(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
@@ -53,7 +54,7 @@ def accounts(
 
 
 def unsent(
-    method: Method, problem: Any, compressor: Compressor | None = None, seed: int = 0
+    method: Method, problem: Problem, compressor: Compressor | None = None, seed: int = 0
 ) -> Verdict:
     """Check that nothing passes from a client to the others or the server without a message.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Every, Method
 from bitbound.solvers.state import each
@@ -19,7 +20,7 @@ STEPS, RUNS = 12, 3
 
 
 def walk(
-    method: Method, view: Any, compressor: Compressor | None, seed: int, start: Any = None
+    method: Method, view: Problem, compressor: Compressor | None, seed: int, start: Any = None
 ) -> Iterator[tuple[Any, Any, tuple[Any, Any]]]:
     """Return the states of some runs with the gradients, and each state before with its copy.
 

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Every, Method
 from bitbound.solvers.runs.budget import Budget, Record
@@ -61,7 +61,7 @@ class RunsCheck:
 def whole_runs(
     theorem: Theorem,
     method: Method,
-    problem: Any,
+    problem: StronglyConvexProblem,
     compressor: Compressor | None = None,
     *,
     seeds: int | Sequence[int] = 5,

@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.theorem import Card
@@ -69,7 +70,7 @@ def method_entry(name: str) -> Card:
 
 def parameters(
     name: str,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     rule: str | None = None,
     **options: Any,

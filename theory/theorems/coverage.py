@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs import engine
@@ -18,7 +19,7 @@ class OutsideTheoremWarning(UserWarning):
 
 def run(
     method: Method,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     *,
     entry: Card | None = None,

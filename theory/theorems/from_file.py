@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.theorem import Card
@@ -72,7 +73,7 @@ def entry_from_file(path: Path) -> Card:
 
 def make_method(
     entry: Card,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     rule: str | None = None,
     settings: Mapping[str, Any] | None = None,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
@@ -69,7 +70,9 @@ def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:
     )
 
 
-def worst_case(method: Method, problem: Any, compressor: Compressor | None = None) -> float:
+def worst_case(
+    method: Method, problem: StronglyConvexProblem, compressor: Compressor | None = None
+) -> float:
     """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem.
 
     States violate no invariant of the method; a method that leaves the solution has the factor

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.fit import fitting_compressor, fitting_view
 from bitbound.solvers.method import Gap, Method, Terms
@@ -89,7 +90,9 @@ class ProbingChannel(Scripted):
         return self.send(received, cohort)
 
 
-def one_step(method: Method, problem: Any, compressor: Compressor | None, state: Any) -> OneStep:
+def one_step(
+    method: Method, problem: StronglyConvexProblem, compressor: Compressor | None, state: Any
+) -> OneStep:
     """Return Psi and the exact E[Psi+ | state] of a method at a state of one run.
 
     Parameters
@@ -129,7 +132,9 @@ def one_step(method: Method, problem: Any, compressor: Compressor | None, state:
     return OneStep(now, total, all(exact for _, _, exact in results))
 
 
-def _mean(terms: Terms, variances: NDArray[np.float64], problem: Any) -> tuple[float, bool]:
+def _mean(
+    terms: Terms, variances: NDArray[np.float64], problem: StronglyConvexProblem
+) -> tuple[float, bool]:
     """Return the mean of a Lyapunov function over the errors, and whether it is exact."""
     psi, exact = 0.0, True
     smoothness = problem.constants.L_f + problem.constants.ridge
