@@ -10,6 +10,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
@@ -49,6 +50,21 @@ def test_a_grid_is_its_runs_one_by_one(problem, name, library):
                 np.testing.assert_allclose(
                     batch.run(place)[column], values, rtol=1e-9, atol=1e-300, equal_nan=True
                 )
+
+
+def test_problems_on_the_run_axis_are_run_one_by_one():
+    """Each run has a start and a solution of its own; runs drop out one after the other."""
+    H, noise = np.array([1.0, 8.0, 2.0]), Uniform(0.5)
+    method, options = EPISODE(0.01, 0.05, 2), {"record": Record(1.0, 2)}
+    many = replace(Quartics.of(H, noise=noise), x_0=np.array([[[1.0, 4.0, 2.0]]]))
+    budget = Budget(gap=0.05, rounds=400)
+    batch = simulate(method, many, seeds=[3, 3, 5], budget=budget, **options)
+    assert len({int(rounds) for rounds in batch.final("rounds")}) == 3
+    for run, seed in enumerate([3, 3, 5]):
+        one = Quartics.of(H[run], x_0=many.x_0[0, 0, run], noise=noise)
+        alone = simulate(method, one, seeds=[seed], budget=budget, **options)
+        for column in ("rounds", "gap", "distance", "gradients"):
+            np.testing.assert_allclose(batch.run(run)[column], alone.columns[column], rtol=1e-9)
 
 
 def test_the_grid_is_a_product():

@@ -1,11 +1,13 @@
 """The loop: budgets, endings, recording, drop-out, divergence, refusals."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Constants
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
@@ -39,6 +41,39 @@ def test_gradient_descent_is_the_recursion_written_out(problem):
     np.testing.assert_array_equal(trace.columns["uplink_bits"], 32 * 5 * np.arange(rounds + 1))
     np.testing.assert_array_equal(trace.columns["downlink_bits"], 32 * 5 * np.arange(rounds + 1))
     np.testing.assert_array_equal(trace.columns["gradients"], np.arange(rounds + 1))
+
+
+class Own:
+    """(L_i/2) |x - 1|^2 without a base class: two clients, three features."""
+
+    name, n, d, noise, per_run, f_star, fingerprint = "own", 2, 3, None, (), 0.0, "own"
+    constants = Constants(1.0, np.array([1.0, 3.0]), 2.0)
+    x_0, x_star, grad_star = np.zeros((1, 3, 1)), np.ones((1, 3, 1)), np.zeros((2, 3, 1))
+    specification: ClassVar = {"name": name}
+    plain = composite = property(lambda self: self)
+
+    def grad(self, x):
+        return self.constants.L_i[:, None, None] * (x - 1)
+
+    def grad_g(self, y):
+        return 0 * y
+
+    def gap(self, x):
+        return ((x - 1) ** 2).sum(axis=(0, 1))
+
+    value = gap
+
+
+@pytest.mark.parametrize("name", ["gd", "diana", "scaffold"])
+def test_a_problem_needs_no_base_class(name):
+    own, rand = Own(), RAND_2 if name == "diana" else None
+    alike = Quadratic.from_arrays(
+        own.constants.L_i[:, None, None] * np.eye(3), np.ones((2, 3)), name="alike"
+    )
+    options = {"seeds": 3, "budget": Budget(rounds=20)}
+    ours, theirs = (simulate(parameters(name, p, rand), p, rand, **options) for p in (own, alike))
+    for column, values in theirs.columns.items():
+        np.testing.assert_allclose(ours.columns[column], values, rtol=1e-9, atol=1e-25)
 
 
 @pytest.mark.parametrize(

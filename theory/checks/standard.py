@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.compressors.base import Compressor
@@ -25,7 +26,7 @@ COMPRESSORS = {"unbiased": ("rand-k:4", "natural"), "contractive": ("top-k:4",),
 """What every method is examined with, by the class that it needs."""
 
 
-def standard_problems() -> dict[str, Any]:
+def standard_problems() -> dict[str, StronglyConvexProblem]:
     """Return three families: worst-case-like, heterogeneous, and logistic regression."""
     return {
         "worst-case-like": Quadratic.random(N, D, 1.0, KAPPA, shared_eigenvectors=True),

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card, Tuning
@@ -139,7 +140,7 @@ def card_of(method: Method) -> Card:
 
 def parameters(
     name: str,
-    problem: Any,
+    problem: Problem,
     compressor: Compressor | None = None,
     rule: str | None = None,
     **options: Any,

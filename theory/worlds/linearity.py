@@ -135,7 +135,7 @@ class _Permuted:
         return self._here(self.inner.ownership(s, self._there(cohort)))
 
 
-def _permuted(view: Any, order: Order) -> dict[str, Any]:
+def _permuted(view: Quadratic, order: Order) -> dict[str, Any]:
     """Return the fields of a quadratic problem with the clients in another order."""
     bare = replace(view.bare, L_i=view.bare.L_i[order])
     return {"H": view.H[order], "c": view.c[order], "bare": bare}

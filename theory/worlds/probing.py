@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
@@ -135,7 +136,9 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     return OneStep(now, total, all(exact for _, _, exact in results))
 
 
-def _mean(terms: Terms, variances: NDArray[np.float64], problem: Any) -> tuple[float, bool]:
+def _mean(
+    terms: Terms, variances: NDArray[np.float64], problem: StronglyConvexProblem
+) -> tuple[float, bool]:
     """Return the mean of a Lyapunov function over the errors, and whether it is exact."""
     psi, exact = 0.0, True
     smoothness = problem.constants.L_f + problem.constants.ridge
