@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method

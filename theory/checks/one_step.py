@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem, StronglyConvexProblem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Every, WithProbability
 from bitbound.solvers.state import number_of_runs
