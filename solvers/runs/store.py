@@ -1,31 +1,38 @@
 """A folder of finished traces, keyed by what made them; nothing finished is computed again."""
 
-import ast
 import hashlib
-import inspect
 import json
 import os
+import platform
 import warnings
-from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from zipfile import BadZipFile
 
-import bitbound.data
-import bitbound.solvers
+import numpy as np
+import scipy
+
 from bitbound.data.problem import Problem
+from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.engine import Progress, simulate, specification
+from bitbound.solvers.runs.program_text import NoSourceError, described, program
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
 
 
-class Store:
-    """Finished traces in a folder, one npz file per specification.
+class NotKeptWarning(UserWarning):
+    """A trace is not kept, as there is no program text to keep it under."""
 
-    The key is the hash of the specification and of the program text that a trace depends on:
-    the rooms data and solvers and the method's own module, without comments and docstrings.
-    A changed method is therefore run again; a changed figure is only drawn again.
+
+class Store:
+    """Finished traces in a folder, one npz file per key.
+
+    The key is the hash of everything that a trace depends on: the specification; the classes of
+    method, problem, compressor and their parts; the parameters of the compressor; the text of all
+    modules that these classes and the engine reach by imports, comments and docstrings left out
+    (:mod:`bitbound.solvers.runs.program_text`); the versions of Python, numpy and scipy.
+    A changed method is therefore run again, with those derived from it; a changed figure is only
+    drawn again. What a class made at a prompt depends on cannot be read: its traces are not kept.
 
     Parameters
     ----------
@@ -37,74 +44,69 @@ class Store:
         self.folder = Path(folder)
 
     def path(self, experiment: Experiment[Problem], **options: Any) -> Path:
-        """Return the file of a trace; the options are those of :func:`bitbound.solvers.run`."""
-        settings = specification(experiment, **options)
-        module = inspect.getmodule(type(experiment.method))
-        text = json.dumps([settings, _engine_text(), _text(module)], sort_keys=True)
-        key = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return self.folder / f"{experiment.method.name}-{key}.npz"
+        """Return the file of a trace; the options are those of :func:`simulate`.
+
+        Raises
+        ------
+        NoSourceError
+            If the text of a class cannot be read, as it was made at a prompt.
+        Refusal
+            If the options do not fit.
+        """
+        method, compressor = experiment.method, experiment.compressor
+        made_of = [
+            specification(experiment, **options),
+            described(compressor),
+            program(engine.simulate, method, experiment.problem, compressor),
+            _versions(),
+        ]
+        key = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:16]
+        return self.folder / f"{method.name}-{key}.npz"
 
     def find(self, experiment: Experiment[Problem], **options: Any) -> Trace | None:
         """Load a finished trace, or give None; a file that cannot be read is told and ignored."""
-        path = self.path(experiment, **options)
         try:
-            return Trace.load(path)
-        except FileNotFoundError:
+            path = self.path(experiment, **options)
+        except NoSourceError:
             return None
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            warnings.warn(f"{path} cannot be read and is computed again: {error}", stacklevel=2)
-            return None
+        return _load(path)
 
     def trace(
-        self,
-        experiment: Experiment[Problem],
-        *,
-        progress: Progress | None = None,
-        **options: Any,
+        self, experiment: Experiment[Problem], *, progress: Progress | None = None, **options: Any
     ) -> Trace:
-        """Load a finished trace, or run it and save it; options as in :func:`simulate`."""
-        trace = self.find(experiment, **options)
+        """Load a finished trace, or run it and save it; options as in :func:`simulate`.
+
+        Warns
+        -----
+        NotKeptWarning
+            If the text of a class cannot be read, as it was made at a prompt. It is run.
+        """
+        try:
+            path = self.path(experiment, **options)
+        except NoSourceError as reason:
+            warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
+            return simulate(experiment, progress=progress, **options)
+        trace = _load(path)
         if trace is None:
             trace = simulate(experiment, progress=progress, **options)
-            trace.save(self.path(experiment, **options))
+            trace.save(path)
         return trace
 
 
-@lru_cache
-def _engine_text() -> str:
-    """Hash the program text of data and solvers, the methods left out."""
-    rooms = (Path(room) for module in (bitbound.data, bitbound.solvers) for room in module.__path__)
-    files = sorted(
-        file
-        for room in rooms
-        for file in room.rglob("*.py")
-        if "methods" not in file.relative_to(room).parts
-    )
-    return _digest("\n".join(_bare(file.read_text(encoding="utf-8")) for file in files))
-
-
-@lru_cache
-def _text(module: ModuleType | None) -> str:
-    """Hash the program text of a module; of one typed at a prompt nothing is known."""
+def _load(path: Path) -> Trace | None:
+    """Load a trace; None if there is none, or if it cannot be read, which is told."""
     try:
-        return _digest(_bare(inspect.getsource(module))) if module else ""
-    except OSError:
-        return ""
+        return Trace.load(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        warnings.warn(f"{path} cannot be read and is computed again: {error}", stacklevel=3)
+        return None
 
 
-def _bare(source: str) -> str:
-    """Return program text without comments, layout and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [  # type: ignore[attr-defined]
-                part
-                for part in body
-                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-            ]
-    return ast.dump(tree)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }

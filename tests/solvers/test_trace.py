@@ -133,13 +133,6 @@ def test_another_part_is_another_trace(problem, method, tmp_path):
     assert len(paths) == 4
 
 
-def test_changed_program_text_is_another_trace_but_a_comment_is_not():
-    bare = store_module._bare
-    text = 'def step(x):\n    """Step."""\n    return x - 1  # down\n'
-    assert bare(text) == bare("def step(x):\n    return x - 1\n")
-    assert bare(text) != bare(text.replace("- 1", "+ 1"))
-
-
 @pytest.mark.parametrize("damage", [b"", b"not an archive", None], ids=["empty", "text", "cut"])
 def test_a_corrupt_file_is_told_and_computed_again(problem, method, tmp_path, counted, damage):
     store = Store(tmp_path)
