@@ -5,6 +5,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import copies, masked, mean, squared_norm, total, where
 from bitbound.solvers.method import (
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -16,6 +17,7 @@ from bitbound.solvers.method import (
 __all__ = [
     "Array",
     "Every",
+    "Functions",
     "Gradients",
     "Messages",
     "Method",

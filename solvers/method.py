@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal, Protocol
 from bitbound.data.arrays import Array
 
 
-class Gradients(Protocol):
-    """What a method sees of a problem."""
+class Functions(Protocol):
+    """The f_i and g by their gradients; a problem is one, and so is what a method sees."""
 
     @property
     def n(self) -> int:
@@ -23,6 +23,16 @@ class Gradients(Protocol):
     @property
     def d(self) -> int:
         """Number of features."""
+
+    def grad(self, x: Array) -> Array:
+        """Gradients of all f_i at x, (n, d, R) or (1, d, R), as (n, d, R)."""
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of the shared function g at y, (1, d, R)."""
+
+
+class Gradients(Functions, Protocol):
+    """What a method sees of a problem."""
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
@@ -34,9 +44,6 @@ class Gradients(Protocol):
         such as ``"control"`` or the number of a local step, they are stochastic gradients if the
         problem has noise; a slot is asked for once in a round.
         """
-
-    def grad_g(self, y: Array) -> Array:
-        """Gradient of the shared function g at y, (1, d, R)."""
 
     def of(self, clients: Array) -> "Gradients":
         """Narrow to k of the clients: gradients are (k, d, R), and n is still that of all."""
@@ -174,7 +181,7 @@ class Method(ABC):
         """State at the solution, where the method stays whatever the randomness; None: find it."""
         return None
 
-    def invariants(self, s: Any, problem: Gradients) -> tuple[Array, ...] | None:
+    def invariants(self, s: Any, problem: Functions) -> tuple[Array, ...] | None:
         """State what is 0 in every state of a run, such as the sum of the control variates.
 
         Each is linear in the deviation of the state from the fixed point. None: find them.

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -104,5 +105,5 @@ class ADIANA(Method):
         x, h = problem.x_star, problem.grad_star
         return State(x, x, x, h, mean(h), h)
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return s.h_mean - mean(s.h), s.gradient - problem.grad(s.w)

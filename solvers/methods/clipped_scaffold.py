@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.solvers.authoring import Array, Gradients, Messages, copies, mean, total
+from bitbound.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
 from bitbound.solvers.clipping import ClippedMethod, participants
 
 
@@ -81,5 +81,5 @@ class ClippedSCAFFOLD(ClippedMethod):
         D_i = channel.send(new - s.c_i, cohort)
         return State(total(channel.send(y, cohort)) / m, s.c_i + D_i, c + mean(D_i))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.c - mean(s.c_i),)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -72,5 +73,5 @@ class DIANA(Method):
         h = problem.grad_star
         return State(problem.x_star, h, mean(h))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.h_mean - mean(s.h),)

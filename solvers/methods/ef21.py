@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -68,5 +69,5 @@ class EF21(Method):
         g = problem.grad_star
         return State(problem.x_star, g, mean(g))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.g_mean - mean(s.g),)

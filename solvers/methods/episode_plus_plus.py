@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Array, Gradients, Messages, copies, mean, total
+from bitbound.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
 from bitbound.solvers.clipping import ClippedMethod, norm, participants
 
 
@@ -72,5 +72,5 @@ class EpisodePlusPlus(ClippedMethod):
         D_i = channel.send(gradients / self.I - s.G_i, cohort)
         return State(total(channel.send(y, cohort)) / m, s.G_i + D_i, G + mean(D_i))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.G - mean(s.G_i),)

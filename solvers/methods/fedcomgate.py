@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -80,5 +81,5 @@ class FedCOMGATE(Method):
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, problem.grad_star)
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (mean(s.delta),)

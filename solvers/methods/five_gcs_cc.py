@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -125,5 +126,5 @@ class FiveGCSCC(Method):
         u = (problem.grad_star - self.mu * x) / problem.n
         return State(x, total(u), u, 0 * u)
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.v - total(s.u), *(() if self.adaptive else (s.z,)))

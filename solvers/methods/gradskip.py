@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from bitbound.solvers.authoring import (
     Array,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -96,5 +97,5 @@ class GradSkip(Method):
         x, h = copies(problem.x_star, problem.n), problem.grad_star
         return State(x, h, active=h[:, :1, :] == h[:, :1, :])
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (where(s.active, 0 * s.h, s.h - problem.grad(s.x)),)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from bitbound.solvers.authoring import (
     Array,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -102,5 +103,5 @@ class LoCoDL(Method):
         x, u = problem.x_star, problem.grad_star
         return State(copies(x, problem.n), x, u, -mean(u))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (mean(s.u) + s.v,)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -75,5 +76,5 @@ class MARINA(Method):
         gradient = problem.grad_star
         return State(problem.x_star, mean(gradient), gradient)
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.gradient - problem.grad(s.x),)

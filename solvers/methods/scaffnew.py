@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from bitbound.solvers.authoring import (
     Array,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -74,5 +75,5 @@ class Scaffnew(Method):
     def fixed_point(self, problem: Solution) -> State:
         return State(copies(problem.x_star, problem.n), problem.grad_star)
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (mean(s.h),)

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -107,5 +108,5 @@ class SCAFFOLD(Method):
         c_i = problem.grad_star
         return State(problem.x_star, c_i, mean(c_i))
 
-    def invariants(self, s: State, problem: Gradients) -> tuple[Array, ...]:
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.c - mean(s.c_i),)

@@ -9,6 +9,7 @@ from worlds import simulate
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD

@@ -28,8 +28,9 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.program_text import NoSourceError, described, program
 from bitbound.solvers.runs.store import NotKeptWarning, Store
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import parameters
-from bitbound.theory.theorems.from_file import entry_from_file
+from bitbound.theory.theorems.from_file import card_from_file
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
@@ -171,34 +172,34 @@ def store(tmp_path_factory):
 
 @pytest.mark.parametrize("name", USER)
 def test_a_changed_program_is_run_again(project, store, name):
-    before = store.trace(*project.experiment(), **OPTIONS)
+    before = store.trace(Experiment.of(*project.experiment()), **OPTIONS)
     project.change(name, "body")
     experiment = project.experiment()
-    assert store.find(*experiment, **OPTIONS) is None
-    assert store.trace(*experiment, **OPTIONS).specification == before.specification
+    assert store.find(Experiment.of(*experiment), **OPTIONS) is None
+    assert store.trace(Experiment.of(*experiment), **OPTIONS).specification == before.specification
     assert len(list(store.folder.iterdir())) == 2
 
 
 @pytest.mark.parametrize("change", ["comment", "docstring", "layout"])
 def test_a_changed_comment_is_not(project, store, change):
-    before = store.path(*project.experiment(), **OPTIONS)
+    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
     for name in USER:
         project.change(name, change)
-    assert store.path(*project.experiment(), **OPTIONS) == before
+    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) == before
 
 
 @pytest.mark.parametrize("name", STRANGERS)
 def test_what_is_not_reached_does_not_count(project, store, name):
-    before = store.path(*project.experiment(), **OPTIONS)
+    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
     project.change(name, "body")
-    assert store.path(*project.experiment(), **OPTIONS) == before
+    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) == before
 
 
 def test_the_folder_does_not_count(project, store, monkeypatch):
-    before = store.path(*project.experiment(), **OPTIONS)
+    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
     moved = Project(project.folder / "moved")
     monkeypatch.syspath_prepend(moved.folder)
-    assert store.path(*moved.experiment(), **OPTIONS) == before
+    assert store.path(Experiment.of(*moved.experiment()), **OPTIONS) == before
     assert moved.load("mine").__file__ == str(moved.folder / "mine.py")
 
 
@@ -206,7 +207,7 @@ def test_a_part_of_the_compressor_that_its_name_does_not_tell(project, store):
     method, problem, sent = project.experiment()
     other = type(sent)(2, part=type(sent.part)(2.0))
     assert other.name == sent.name
-    paths = [store.path(method, problem, each, **OPTIONS) for each in (sent, other)]
+    paths = [store.path(Experiment.of(method, problem, each), **OPTIONS) for each in (sent, other)]
     assert len(set(paths)) == 2
 
 
@@ -214,11 +215,11 @@ def test_another_class_with_the_same_name_and_parameters(project, store):
     method, problem, sent = project.experiment()
     copy = project.load("parent").DIANA
     paths = {
-        store.path(method, problem, sent, **OPTIONS),
-        store.path(method_of(DIANA), problem, sent, **OPTIONS),
-        store.path(method_of(copy), problem, sent, **OPTIONS),
-        store.path(method, QUADRATIC, sent, **OPTIONS),
-        store.path(method, problem, RandK(2), **OPTIONS),
+        store.path(Experiment.of(method, problem, sent), **OPTIONS),
+        store.path(Experiment.of(method_of(DIANA), problem, sent), **OPTIONS),
+        store.path(Experiment.of(method_of(copy), problem, sent), **OPTIONS),
+        store.path(Experiment.of(method, QUADRATIC, sent), **OPTIONS),
+        store.path(Experiment.of(method, problem, RandK(2)), **OPTIONS),
     }
     assert method_of(copy).name == method_of(DIANA).name
     assert problem.specification == QUADRATIC.specification
@@ -235,16 +236,16 @@ def test_another_class_with_the_same_name_and_parameters(project, store):
     ids=["python", "numpy", "scipy"],
 )
 def test_another_version_is_another_trace(store, monkeypatch, owner, name, version):
-    before = store.path(method_of(DIANA), QUADRATIC, RandK(2), **OPTIONS)
+    before = store.path(Experiment.of(method_of(DIANA), QUADRATIC, RandK(2)), **OPTIONS)
     monkeypatch.setattr(owner, name, version)
-    assert store.path(method_of(DIANA), QUADRATIC, RandK(2), **OPTIONS) != before
+    assert store.path(Experiment.of(method_of(DIANA), QUADRATIC, RandK(2)), **OPTIONS) != before
 
 
 def test_a_method_from_a_file_and_its_neighbour(project, store):
     def path():
         _, problem, compressor = project.experiment()
-        method = method_of(entry_from_file(project.folder / "mine.py").method)
-        return store.path(method, problem, compressor, **OPTIONS)
+        method = method_of(card_from_file(project.folder / "mine.py").method)
+        return store.path(Experiment.of(method, problem, compressor), **OPTIONS)
 
     before = path()
     assert path() == before
@@ -286,12 +287,14 @@ PRINTED = """
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.store import Store
+from bitbound.solvers.world.experiment import Experiment
 
 if __name__ == "__main__":
     problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
     store = Store("traces")
-    store.trace(Toy(0.01), problem, seeds=1, budget=Budget(rounds=3))
-    print(store.find(Toy(0.01), problem, seeds=1, budget=Budget(rounds=3)) is not None)
+    store.trace(Experiment.of(Toy(0.01), problem), seeds=1, budget=Budget(rounds=3))
+    experiment = Experiment.of(Toy(0.01), problem)
+    print(store.find(experiment, seeds=1, budget=Budget(rounds=3)) is not None)
 """
 
 
@@ -358,12 +361,12 @@ UNREADABLE = {
 def test_a_class_that_no_file_tells_is_run_and_not_kept(project, store, make):
     method = make(project)(0.01)
     with pytest.raises(NoSourceError, match=r"Toy of the module"):
-        store.path(method, QUADRATIC, **OPTIONS)
+        store.path(Experiment.of(method, QUADRATIC), **OPTIONS)
     with pytest.warns(NotKeptWarning, match=r"not kept: .*Toy") as told:
-        trace = store.trace(method, QUADRATIC, **OPTIONS)
+        trace = store.trace(Experiment.of(method, QUADRATIC), **OPTIONS)
     assert len(told) == 1
     assert trace.specification["method"]["name"] == "toy"
-    assert store.find(method, QUADRATIC, **OPTIONS) is None
+    assert store.find(Experiment.of(method, QUADRATIC), **OPTIONS) is None
     assert not list(store.folder.iterdir())
 
 
@@ -412,23 +415,23 @@ def test_a_script_is_kept_and_what_is_typed_is_not(tmp_path, read):
 def test_what_runs_counts_though_the_file_is_changed_meanwhile(project, store):
     experiment = project.experiment()
     project.load("later")
-    before = store.path(*experiment, **OPTIONS)
+    before = store.path(Experiment.of(*experiment), **OPTIONS)
     for name in USER:
         project.change(name, "body")
-    assert store.path(*experiment, **OPTIONS) == before
-    assert store.path(*project.experiment(), **OPTIONS) != before
+    assert store.path(Experiment.of(*experiment), **OPTIONS) == before
+    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) != before
 
 
 def test_a_key_is_found_without_reading_again(project, store, monkeypatch):
     experiment = project.experiment()
     project.load("later")
-    path = store.path(*experiment, **OPTIONS)
+    path = store.path(Experiment.of(*experiment), **OPTIONS)
 
     def refuse(path):
         raise AssertionError(f"{path} is read again")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert store.path(*experiment, **OPTIONS) == path
+    assert store.path(Experiment.of(*experiment), **OPTIONS) == path
 
 
 def modules(*values) -> set[str]:
@@ -480,7 +483,7 @@ def test_a_changed_file_of_the_package_changes_the_keys_that_it_should(store, mo
     def path(name):
         compressor = RandK(2) if name in ("diana", "5gcs-cc") else None
         method = parameters(name, QUADRATIC, compressor)
-        return store.path(method, QUADRATIC, compressor, **OPTIONS)
+        return store.path(Experiment.of(method, QUADRATIC, compressor), **OPTIONS)
 
     def read_changed(file):
         return read(file) + b"\nvalue = 1\n" * (file.name == changed)

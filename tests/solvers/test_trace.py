@@ -10,9 +10,11 @@ from worlds import simulate
 import bitbound.solvers.runs.store as store_module
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
@@ -36,14 +38,14 @@ def counted(monkeypatch):
 
     def counting(*arguments, **options):
         calls.append(arguments)
-        return simulate(*arguments, **options)
+        return engine.simulate(*arguments, **options)
 
     monkeypatch.setattr(store_module, "simulate", counting)
     return calls
 
 
 def equal(a: Trace, b: Trace) -> bool:
-    same = all(np.array_equal(a.columns[name], b.columns[name]) for name in COLUMNS)
+    same = all(np.array_equal(a.columns[name], b.columns[name], equal_nan=True) for name in COLUMNS)
     return same and a.ending == b.ending and a.specification == b.specification
 
 
@@ -96,8 +98,8 @@ def test_the_ends_of_a_trace_are_told(problem, method, gaps, bits, lines):
 
 def test_what_exists_is_loaded(problem, method, tmp_path, counted):
     store = Store(tmp_path)
-    first = store.trace(method, problem, RAND_2, **OPTIONS)
-    second = store.trace(method, problem, RAND_2, **OPTIONS)
+    first = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
+    second = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
     assert len(counted) == 1
     assert equal(first, second)
 
@@ -116,19 +118,18 @@ def test_what_exists_is_loaded(problem, method, tmp_path, counted):
 def test_another_option_is_another_trace(problem, method, tmp_path, change):
     store = Store(tmp_path)
     options = {**OPTIONS, **change}
-    assert store.path(method, problem, RAND_2, **OPTIONS) != store.path(
-        method, problem, RAND_2, **options
-    )
+    experiment = Experiment.of(method, problem, RAND_2)
+    assert store.path(experiment, **OPTIONS) != store.path(experiment, **options)
 
 
 def test_another_part_is_another_trace(problem, method, tmp_path):
     path = Store(tmp_path).path
     other_problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=1)
     paths = {
-        path(method, problem, RAND_2, **OPTIONS),
-        path(replace(method, gamma=method.gamma / 2), problem, RAND_2, **OPTIONS),
-        path(method, problem, compressor("rand-k:3"), **OPTIONS),
-        path(method, other_problem, RAND_2, **OPTIONS),
+        path(Experiment.of(method, problem, RAND_2), **OPTIONS),
+        path(Experiment.of(replace(method, gamma=method.gamma / 2), problem, RAND_2), **OPTIONS),
+        path(Experiment.of(method, problem, compressor("rand-k:3")), **OPTIONS),
+        path(Experiment.of(method, other_problem, RAND_2), **OPTIONS),
     }
     assert len(paths) == 4
 
@@ -136,15 +137,15 @@ def test_another_part_is_another_trace(problem, method, tmp_path):
 @pytest.mark.parametrize("damage", [b"", b"not an archive", None], ids=["empty", "text", "cut"])
 def test_a_corrupt_file_is_told_and_computed_again(problem, method, tmp_path, counted, damage):
     store = Store(tmp_path)
-    first = store.trace(method, problem, RAND_2, **OPTIONS)
-    path = store.path(method, problem, RAND_2, **OPTIONS)
+    first = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
+    path = store.path(Experiment.of(method, problem, RAND_2), **OPTIONS)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     with pytest.warns(UserWarning, match=r"cannot be read and is computed again"):
-        second = store.trace(method, problem, RAND_2, **OPTIONS)
+        second = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
     assert len(counted) == 2
     assert equal(first, second)
-    assert equal(first, store.trace(method, problem, RAND_2, **OPTIONS))
+    assert equal(first, store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS))
 
 
 def test_an_interrupted_save_leaves_nothing(problem, method, tmp_path, monkeypatch):

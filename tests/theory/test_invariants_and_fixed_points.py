@@ -12,7 +12,6 @@ from bitbound.solvers.backend import copies, host, mean, total, transfer
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.fit import fitting_view
 from bitbound.solvers.method import Every, Method, Needs, WithProbability
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.celgc import CELGC
@@ -23,6 +22,7 @@ from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
+from bitbound.solvers.world.experiment import fitted_view
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
@@ -57,7 +57,7 @@ def prepared(name, rule, n, d, options):
     method = card.parameters(problem, compressor, rule, **options)
     if name == "gradskip":
         method = replace(method, q=tuple(np.linspace(0.3, 0.9, n)))
-    return method, fitting_view(method, problem)
+    return method, fitted_view(method, problem)
 
 
 @cache
@@ -222,8 +222,6 @@ def test_symbols_see_the_same(name):
 
 class Author(Method):
     """A method of a user, with four functions; Lyapunov functions are not the subject here."""
-
-    lyapunov = None
 
     def model(self, s):
         return s.x
@@ -400,7 +398,7 @@ class EF14(Author):
 class Elsewhere(GD):
     """What it calls its model is not where it goes."""
 
-    name, lyapunov = "elsewhere", None
+    name = "elsewhere"
 
     def model(self, s):
         return s.x + 1
@@ -477,12 +475,12 @@ class WrongStart(DIANA):
 
 
 BUGS = {
-    "a step": (UndampedMean(0.01, 0.1, 1.0), {"+1 mean h -0.1 h_mean"}),
+    "a step": (UndampedMean(0.01, 0.1), {"+1 mean h -0.1 h_mean"}),
     "a rare outcome": (
-        StaleGradient(0.3, 0.4, 0.01, 0.01, 0.1, 0.9, 1e-6, 1.0),
+        StaleGradient(0.3, 0.4, 0.01, 0.01, 0.1, 0.9, 1e-6),
         {"+1 mean h -1 h_mean"},
     ),
-    "the start": (WrongStart(0.01, 0.1, 1.0), set()),
+    "the start": (WrongStart(0.01, 0.1), set()),
 }
 
 

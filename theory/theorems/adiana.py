@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.problem import Constants
-from bitbound.solvers.method import Gradients, Method
+from bitbound.solvers.method import Functions, Method
 from bitbound.solvers.methods.adiana import ADIANA, State
 from bitbound.solvers.methods.agd import AGD
 from bitbound.theory.card import Card, Role
@@ -77,7 +77,7 @@ class Acceleration(Theorem):
         )
 
     def lyapunov(
-        self, m: ADIANA, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: ADIANA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         first = m.variant == "I"
         reference = m.theta_2 + m.theta_1 / 2 if m.theta_2 else 0.0

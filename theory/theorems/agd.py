@@ -2,7 +2,7 @@
 
 import math
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.agd import AGD, State
 from bitbound.theory.bill import uncompressed_both_ways
 from bitbound.theory.card import Card, Role
@@ -32,7 +32,7 @@ class Accelerated(Theorem):
         )
 
     def lyapunov(
-        self, m: AGD, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: AGD, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         z = s.y + (s.y - s.x) / m.q
         return Gap(1.0, s.x), Squares(m.q**2 / (2 * m.gamma), z - star.x)

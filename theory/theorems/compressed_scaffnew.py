@@ -2,7 +2,7 @@
 
 import math
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.solvers.world.ownership import check_owners
@@ -57,7 +57,7 @@ class MaskedAveraging(Theorem):
         s: State,
         star: State,
         setting: ClassConstants,
-        problem: Gradients,
+        problem: Functions,
     ) -> Terms:
         dual = m.gamma / (m.p**2 * m.eta * dual_gain(setting.n, m.s))
         return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.h - star.h)

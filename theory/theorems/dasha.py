@@ -3,7 +3,7 @@
 import math
 
 from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.dasha import DASHA, State
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
@@ -41,7 +41,7 @@ class CorrectedDifferences(Theorem):
         )
 
     def lyapunov(
-        self, m: DASHA, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: DASHA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         return (
             Gap(1.0, s.x),

@@ -1,6 +1,6 @@
 """DIANA: two theorems, with the step sizes of each."""
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.diana import DIANA, State
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
@@ -26,7 +26,7 @@ class _Shifts(Theorem):
     method = DIANA
 
     def lyapunov(
-        self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: DIANA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         shifts = 4 * setting.omega_av / m.alpha * m.gamma**2 / setting.n
         return Squares(1.0, s.x - star.x), Squares(shifts, s.h - star.h)

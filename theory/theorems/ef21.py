@@ -3,7 +3,7 @@
 import math
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.ef21 import EF21, State
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
@@ -40,7 +40,7 @@ class ErrorFeedback(Theorem):
         )
 
     def lyapunov(
-        self, m: EF21, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: EF21, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         errors = m.gamma / _theta(setting.alpha) / setting.n
         return Gap(1.0, s.x), Squares(errors, s.g - problem.grad(s.x))

@@ -1,6 +1,6 @@
 """FedCOMGATE: a theorem for damped tracking, and the published parameters."""
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE, State
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
@@ -43,7 +43,7 @@ class Damped(Theorem):
         )
 
     def lyapunov(
-        self, m: FedCOMGATE, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: FedCOMGATE, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         step = m.K * m.eta * m.gamma_s
         tracking = (1 + 4.5 * setting.omega_av) / m.alpha * step**2 / setting.n

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC, State
 from bitbound.theory.card import Card, Role
 from bitbound.theory.orders import LOCAL_REALS, Orders
@@ -46,7 +46,7 @@ class InexactSolves(Theorem):
         )
 
     def lyapunov(
-        self, m: FiveGCSCC, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: FiveGCSCC, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         dual = setting.n / m.cohort * (1 + m.omega) * (1 / m.tau + 1 / m.L_F)
         return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.u - star.u)

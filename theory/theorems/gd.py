@@ -1,6 +1,6 @@
 """Gradient descent: the classical theorem and its step sizes."""
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.gd import GD, State
 from bitbound.theory.bill import uncompressed_both_ways
 from bitbound.theory.card import Card, Role
@@ -27,7 +27,7 @@ class GradientDescent(Theorem):
         )
 
     def lyapunov(
-        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         return (Squares(1.0, s.x - star.x),)
 

@@ -2,7 +2,7 @@
 
 import math
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.gradskip import GradSkip, State
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.theory.bill import uncompressed_both_ways
@@ -38,7 +38,7 @@ class SkippedGradients(Theorem):
         )
 
     def lyapunov(
-        self, m: GradSkip, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: GradSkip, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         dual = (m.gamma / m.p) ** 2
         return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)

@@ -3,7 +3,7 @@
 import math
 
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.locodl import LoCoDL, State
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
@@ -43,7 +43,7 @@ class Theorem31(Theorem):
         )
 
     def lyapunov(
-        self, m: LoCoDL, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: LoCoDL, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         primal = 1 / m.gamma
         dual = m.gamma * (1 + 2 * m.omega) / (m.p**2 * m.chi)

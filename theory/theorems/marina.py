@@ -3,7 +3,7 @@
 import math
 
 from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.marina import MARINA, State
 from bitbound.theory.card import Card, Role
@@ -38,7 +38,7 @@ class GradientDifferences(Theorem):
         )
 
     def lyapunov(
-        self, m: MARINA, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: MARINA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         return Gap(1.0, s.x), Squares(m.gamma / m.p, s.g - mean(s.gradient))
 

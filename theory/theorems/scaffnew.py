@@ -2,7 +2,7 @@
 
 import math
 
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.theory.bill import uncompressed_both_ways
@@ -32,7 +32,7 @@ class _ControlVariates(Theorem):
     method = Scaffnew
 
     def lyapunov(
-        self, m: Scaffnew, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: Scaffnew, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         dual = (m.gamma / m.p) ** 2
         return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)

@@ -3,7 +3,7 @@
 import math
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffold import SCAFFOLD, State
@@ -20,7 +20,7 @@ class _ControlVariates(Theorem):
     method = SCAFFOLD
 
     def lyapunov(
-        self, m: SCAFFOLD, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: SCAFFOLD, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         b = 3 / 5 + 3 * sampling_variance(setting.n, m.m)
         control = b / m.m * (m.K * m.eta_l * m.eta_g) ** 2

@@ -1,7 +1,7 @@
 """TAMUNA: its theorem and parameters; those of CompressedScaffnew, whatever the cohort size."""
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Gradients
+from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.solvers.methods.tamuna import TAMUNA
@@ -46,7 +46,7 @@ class MaskedCohorts(Theorem):
         )
 
     def lyapunov(
-        self, m: TAMUNA, s: State, star: State, setting: ClassConstants, problem: Gradients
+        self, m: TAMUNA, s: State, star: State, setting: ClassConstants, problem: Functions
     ) -> Terms:
         dual = m.gamma / (m.p**2 * m.chi * dual_gain(setting.n, m.s))
         return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.h - star.h)

@@ -25,8 +25,8 @@ from bitbound.theory.worlds.generic import (
     GenericFunctions,
     Subject,
     generic_functions,
-    simple,
-    walk,
+    generic_states,
+    rounded,
 )
 from bitbound.theory.worlds.invariants import invariants
 
@@ -66,7 +66,7 @@ class Combination:
 
     def simplified(self) -> "Combination":
         """Return it with exact coefficients where they are simple fractions."""
-        return replace(self, a=simple(self.a), b=simple(self.b), c=simple(self.c))
+        return replace(self, a=rounded(self.a), b=rounded(self.b), c=rounded(self.c))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def resting_state(subject: Subject) -> Rest:
     functions, other = (
         generic_functions(subject, d, seed) for seed, d in enumerate((FEATURES, FEATURES + 1))
     )
-    seen = list(walk(method, functions, 0, np.ones((1, FEATURES, 1))))
+    seen = list(generic_states(method, functions, 0, np.ones((1, FEATURES, 1))))
     sizes = {
         name: float(np.max([np.max(np.abs(getattr(s, name))) for s in seen])) or 1.0
         for name, x in vars(seen[0]).items()
@@ -212,7 +212,7 @@ def _largest_change(
     """Return the field that changes most in a few steps from a state, relative to its size."""
     star = rest.of(functions.x_star, functions.grad_star)
     changes = {"the model": float(np.max(np.abs(method.model(star) - functions.x_star)))}
-    for s in walk(method, functions, 0, functions.x_star, star):
+    for s in generic_states(method, functions, 0, functions.x_star, star):
         for name, size in sizes.items():
             change = np.max(np.abs(getattr(s, name) - getattr(star, name))) / size
             changes[name] = float(np.maximum(changes.get(name, 0.0), change))

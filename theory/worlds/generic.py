@@ -166,13 +166,13 @@ def generic_functions(subject: Subject, d: int, seed: int) -> GenericFunctions:
     functions = GenericFunctions.random(subject.n, d, seed, method.needs.composite)
     origin = 0 * functions.x_star
     trial = replace(functions, x_star=origin, v=functions.v + 1.0, curve=noted)
-    for _ in walk(method, trial, seed, origin):
+    for _ in generic_states(method, trial, seed, origin):
         pass
     reach = max(points)
     return replace(functions, scale=1 / reach if 0 < reach < np.inf else 1.0)
 
 
-def walk(
+def generic_states(
     method: Method, functions: GenericFunctions, seed: int, x: Array, state: Any = None
 ) -> Iterator[Any]:
     """Return the states of a method before and after each of a few steps, from x or from a state.
@@ -187,7 +187,7 @@ def walk(
         yield state
 
 
-def simple(x: float) -> float:
+def rounded(x: float) -> float:
     """Return the simple fraction that a number is up to rounding, or else the number."""
     fraction = float(Fraction(x).limit_denominator(10_000))
     return fraction if abs(fraction - x) <= ROUNDING * abs(x) else float(x)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.backend import mean, where
-from bitbound.solvers.method import Gradients, Method
+from bitbound.solvers.method import Functions, Method
 from bitbound.solvers.state import batch, number_of_runs
 from bitbound.theory.worlds.generic import (
     FEATURES,
     GenericFunctions,
     Subject,
     generic_functions,
-    simple,
-    walk,
+    generic_states,
+    rounded,
 )
 
 Matrix = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Quantity:
     gradient: bool = False
     averaged: bool = False
 
-    def of(self, s: Any, problem: Gradients) -> Array:
+    def of(self, s: Any, problem: Functions) -> Array:
         """Return it at a state; (n, d, R) or (1, d, R)."""
         x = getattr(s, self.name)
         x = problem.grad(x) if self.gradient else x
@@ -63,7 +63,7 @@ class Relation:
     terms: tuple[tuple[float, Quantity], ...]
     flags: Flags = ()
 
-    def of(self, s: Any, problem: Gradients) -> Array:
+    def of(self, s: Any, problem: Functions) -> Array:
         """Return what is 0; (n, d, R) or (1, d, R)."""
         total: Any = sum(multiple * quantity.of(s, problem) for multiple, quantity in self.terms)
         for name, raised in self.flags:
@@ -72,7 +72,7 @@ class Relation:
         return total
 
 
-def invariants(method: Method, state: Any, problem: Gradients) -> tuple[Array, ...]:
+def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, ...]:
     """Return what is 0 before and after every step of a method, at a state of it.
 
     They are the invariants that the method states, or else those that are found. A step is an
@@ -117,7 +117,7 @@ def _samples(subject: Subject, d: int, seed: int) -> list[Sample]:
     functions = generic_functions(subject, d, seed)
     runs = RUNS if batch(method) == 1 else batch(method)
     x = np.random.default_rng(seed).standard_normal((1, d, runs))
-    states = walk(method, functions, seed, x)
+    states = generic_states(method, functions, seed, x)
     finite = takewhile(lambda s: all(np.isfinite(x).all() for x in vars(s).values()), states)
     return [(s, functions) for s in finite]
 
@@ -125,7 +125,7 @@ def _samples(subject: Subject, d: int, seed: int) -> list[Sample]:
 def _quantities(seen: list[Sample], n: int) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
     """Return what each client has of its own, and what all share: averages of the former first.
 
-    Gradients are those at different points. Very near 0 they are affine, and no field is a point:
+    Functions are those at different points. Very near 0 they are affine, and no field is a point:
     points are of size 1.
     """
     vectors = {name: x for name, x in vars(seen[0][0]).items() if x.dtype != bool}
@@ -208,7 +208,7 @@ def _independent(rows: list[Matrix], known: list[Matrix]) -> list[Matrix]:
 
 def _terms(row: Matrix, quantities: tuple[Quantity, ...]) -> tuple[tuple[float, Quantity], ...]:
     """Return the multiples of quantities, the largest being 1; simple fractions are exact."""
-    pairs = [(simple(x / row[row != 0][0]), one) for x, one in zip(row, quantities, strict=True)]
+    pairs = [(rounded(x / row[row != 0][0]), one) for x, one in zip(row, quantities, strict=True)]
     largest = max((multiple for multiple, _ in pairs), key=abs)
     return tuple((multiple / largest, one) for multiple, one in pairs if multiple)
 
