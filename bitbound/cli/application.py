@@ -16,13 +16,14 @@ from bitbound.cli.certify import add_certify
 from bitbound.cli.check import add_check
 from bitbound.cli.demo import add_demo
 from bitbound.cli.episode import add_episode
-from bitbound.cli.exit_codes import INTERRUPTED, WRONG_INPUT
+from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
 from bitbound.cli.listing import add_list
 from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
 from bitbound.data.errors import Refusal
+from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.theorems.coverage import OutsideTheoremWarning
 
 
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (Refusal, OSError) as error:
             print(f"bitbound: {error}", file=sys.stderr)
             return WRONG_INPUT
+        except ContradictionError as error:
+            print(f"bitbound: {error}", file=sys.stderr)
+            return CONTRADICTION
         except KeyboardInterrupt:
             print("bitbound: interrupted", file=sys.stderr)
             return INTERRUPTED

@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
 from bitbound.theory.theorems.from_file import find_card, read_settings
@@ -36,8 +37,8 @@ def add_certify(commands: Commands) -> None:
     add_json(parser)
 
 
-def certify_method(chosen: argparse.Namespace) -> None:
-    """Certify a method over a family of problems and print what is proved."""
+def certify_method(chosen: argparse.Namespace) -> int:
+    """Certify a method over a class of functions; the exit code says if a decrease is proved."""
     from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
         account_summary,
         describe_account,
@@ -75,7 +76,8 @@ def certify_method(chosen: argparse.Namespace) -> None:
         if optimum:
             summary["optimum"] = optimum_summary(optimum)
         print(json.dumps(summary, allow_nan=False))
-        return
-    print(describe_account(found))
-    if optimum:
-        print(f"\n{describe_optimum(optimum, chosen.optimise)}")
+    else:
+        print(describe_account(found))
+        if optimum:
+            print(f"\n{describe_optimum(optimum, chosen.optimise)}")
+    return 0 if found.certificate.decrease > 0 else FAILED

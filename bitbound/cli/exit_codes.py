@@ -6,5 +6,8 @@ FAILED = 1
 WRONG_INPUT = 2
 """The input does not fit; one sentence on stderr says why."""
 
+CONTRADICTION = 3
+"""Two results contradict each other: the tool is wrong, and says so."""
+
 INTERRUPTED = 130
 """Ctrl-C."""

@@ -37,6 +37,8 @@ def describe_account(account: Account) -> str:
             f"{'worst case':12}a quadratic drawn from the dual: {word} {found} Psi there, by one "
             "exact step of the class"
         )
+    if account.unattained:
+        lines.append(f"{'worst case':12}not attained here: {account.unattained}")
     if proof.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(

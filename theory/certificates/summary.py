@@ -1,7 +1,6 @@
 """Everything that certificates say about one method with its parameters."""
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
+from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
@@ -24,6 +24,9 @@ from bitbound.theory.worlds.probing import OneStep
 
 TIGHT = 1e-4
 """Relative distance of two decreases that counts as none: what is given up for proofs."""
+
+CONTRADICTION = 1e-7
+"""Relative excess of an attained factor over the proved one that no rounding explains."""
 
 MOST_DOUBLINGS = 40
 
@@ -52,6 +55,8 @@ class Account:
         quadratic is the worst case.
     divergence : Divergence or None
         Where the factor is not below 1: a problem on which a run diverges, if one is found.
+    unattained : str
+        Why there is no such step.
     """
 
     method: Method
@@ -63,6 +68,7 @@ class Account:
     largest_step: float
     attained: OneStep | None
     divergence: Divergence | None
+    unattained: str = ""
 
     @property
     def looseness(self) -> float:
@@ -123,6 +129,8 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
     ------
     Refusal
         If the method cannot be certified.
+    ContradictionError
+        If an exact step of the class is worse than what was proved.
     """
     functions = FunctionClass.of(where)
     theorem = card.best_theorem(method, where)
@@ -132,8 +140,18 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
     certificate = certify(method, functions, weights, potential=potential)
     proved = Reweighted(potential, certificate.weights)
     attained = None
-    with suppress(Refusal):
+    unattained = ""
+    try:
         attained = worst_instance(method, functions, proved).step()
+    except Refusal as refusal:
+        unattained = str(refusal)
+    worst = attained.factor if attained is not None and attained.exact else 0.0
+    if worst > certificate.factor * (1 + CONTRADICTION):
+        raise ContradictionError(
+            f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
+            f"certificate says that it is at most {certificate.factor:.8g}; one of them is wrong, "
+            "believe neither and report it"
+        )
     name, search = card.step_size, weights if card.theorems else "free"
     return Account(
         method,
@@ -145,6 +163,7 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
         math.nan if name is None else step_limit(method, name, functions, search, potential),
         attained,
         divergence(method, functions, proved) if certificate.decrease <= 0 else None,
+        unattained,
     )
 
 

@@ -40,6 +40,9 @@ from bitbound.theory.worlds.symbols import Blocks, Matrix
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""
 
+MOST_NUMBERS = 1 << 25
+"""Up to so many numbers are held at once for the exact expectation: (n, d) for each of 2 n + 1."""
+
 MOST_OUTCOMES = 500
 """Up to so many cohorts, masks and coins are enumerated for the exact expectation."""
 
@@ -84,9 +87,15 @@ class WorstInstance:
         Raises
         ------
         Refusal
-            If the cohorts, coins and masks of so many clients are too many to be enumerated, or if
-            no quadratic has the gradients of the worst case, so that the state is no valid one.
+            If the cohorts, coins and masks of so many clients are too many to be enumerated, if so
+            many clients do not fit into memory, or if no quadratic has the gradients of the worst
+            case, so that the state is no valid one.
         """
+        n, d = self.problem.n, self.problem.d
+        if n * d * (2 * n + 1) > MOST_NUMBERS:
+            raise Refusal(
+                f"the exact step of {n} clients is too large to be computed; take fewer clients"
+            )
         experiment = Experiment.of(self.method, self.problem, self.compressor)
         view = experiment.problem
         star = fixed_point(self.method, view)
@@ -99,7 +108,6 @@ class WorstInstance:
         kept = invariants(self.method, self.state, view)
         if any(np.abs(x).max() > VALID * size for x in kept):
             raise Refusal(f"no quadratic has the gradients of the worst case of {self.method.name}")
-        n = self.problem.n
         found, _ = orbits(self.method, n)
         if max(orbit.alike for orbit in found) > MOST_OUTCOMES:
             raise Refusal(

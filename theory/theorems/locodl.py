@@ -62,7 +62,8 @@ class Theorem31(Theorem):
 class Section31(Theorem31):
     """Section 3.1: the theorem for a problem without g, in the constants of its f_i.
 
-    With g = (mu/4) |.|^2 taken out of every f_i, all functions are L - mu/2 smooth and mu/2 convex.
+    With g = (mu/4) |.|^2 taken out of every f_i, all functions are L - mu/2 smooth and mu/2 convex:
+    a statement about views in which g is such a ridge, and not about any g of the class.
     """
 
     title = "LoCoDL, section 3.1 (g = 0)"
@@ -71,7 +72,8 @@ class Section31(Theorem31):
         L, _ = _without_g(setting)
         limit = Condition("gamma < 2/(L - mu/2)", m.gamma, 2 / L, strict=True)
         first, _, *others = super().conditions(m, setting)
-        return (first, limit, *others)
+        ridge = equal("the modulus of g", "mu of the f_i", setting.constants.ridge, setting.mu)
+        return (first, limit, *others, *ridge)
 
     def rate(self, m: LoCoDL, setting: Setting) -> float:
         L, mu = _without_g(setting)
