@@ -14,7 +14,15 @@ from bitbound.data.arrays import Array
 
 
 class Gradients(Protocol):
-    """What a method sees of a problem."""
+    """What a method sees of a problem.
+
+    Examples
+    --------
+    >>> from bitbound import Gradients, Quadratic
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> problem.grad(problem.x_0).shape
+    (3, 4, 1)
+    """
 
     @property
     def n(self) -> int:
@@ -43,7 +51,15 @@ class Gradients(Protocol):
 
 
 class Solution(Protocol):
-    """What the fixed point of a method is made of; a problem is one."""
+    """What the fixed point of a method is made of; a problem is one.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Quadratic, Solution
+    >>> solution: Solution = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> DIANA(gamma=0.1, alpha=0.5).fixed_point(solution).h.shape
+    (3, 4, 1)
+    """
 
     @property
     def n(self) -> int:
@@ -67,6 +83,12 @@ class Messages(Protocol):
 
     A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries. Nothing is sent
     outside it, and 0 is received there.
+
+    Examples
+    --------
+    >>> from bitbound import Messages
+    >>> sorted(name for name in vars(Messages) if name[0] != "_")
+    ['broadcast', 'client_coins', 'cohort', 'coin', 'ownership', 'send', 'uplink']
     """
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -93,14 +115,28 @@ class Messages(Protocol):
 
 @dataclass(frozen=True)
 class WithProbability:
-    """Communicate after each iteration with probability p, one coin per run."""
+    """Communicate after each iteration with probability p, one coin per run.
+
+    Examples
+    --------
+    >>> from bitbound import Scaffnew, WithProbability
+    >>> Scaffnew(gamma=0.1, p=0.2).schedule
+    WithProbability(p=0.2)
+    """
 
     p: float
 
 
 @dataclass(frozen=True)
 class Every:
-    """Communicate after every so many iterations."""
+    """Communicate after every so many iterations.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Every
+    >>> GD(gamma=0.1).schedule
+    Every(iterations=1)
+    """
 
     iterations: int = 1
 
@@ -120,6 +156,12 @@ class Needs:
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
         Whether it needs mu > 0.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Needs
+    >>> DIANA.needs
+    Needs(compressor='unbiased', composite=False, strongly_convex=True)
     """
 
     compressor: Literal["unbiased", "contractive"] | None = None
