@@ -26,6 +26,7 @@ HEAVY = (
     "pooch",
     "bitbound.theory.audit",
 )
+QUADRATIC = bitbound.Quadratic.random(3, 4, mu=1.0, L=10.0)
 
 
 def faults(name, text):
@@ -78,3 +79,19 @@ def test_an_editor_sees_the_options(function):
     assert {"seeds", "card", "strict"} <= options.keys()
     kinds = {option.kind for option in options.values()}
     assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_what_is_found_is_told_in_a_few_lines():
+    found = bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, seeds=2)
+    failing = [f"FAILS: {verdict.check}" for verdict in found.verdicts if not verdict.holds]
+    told = str(found).splitlines()
+    assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
+    assert failing
+    assert told[4:] == failing
+
+
+def test_what_cannot_be_checked_is_refused():
+    with pytest.raises(bitbound.Refusal, match="episode-quartics is not strongly convex"):
+        bitbound.check(bitbound.CELGC(eta=0.1, gamma=1.0), bitbound.Quartics.of(H=8))
+    with pytest.raises(bitbound.Refusal, match="outside every theorem"):
+        bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, strict=True)
