@@ -77,7 +77,7 @@ class Certificate:
         return (
             f"Certificate of {self.method}\n"
             f"over all functions with {constants}\n"
-            f"E[Psi+] <= (1 - {self.decrease:.6g}) Psi"
+            f"E[Psi+] <= (1 - {self.decrease:.4g}) Psi"
         )
 
     def verify(self) -> float:
