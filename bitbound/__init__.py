@@ -1,54 +1,174 @@
 """Write a distributed optimisation method once; run it, count its bits, check its theorem.
 
-The public names::
+All public names stand on this page; a method of one's own needs no other import.
 
-    problem = bitbound.problem("breast-cancer@9", kappa=1e3)
-    compressor = bitbound.compressor("rand-k:2+natural")
-    method = bitbound.parameters("locodl", problem, compressor)
-    trace = bitbound.run(method, problem, compressor, budget=bitbound.Budget(gap=1e-6))
-    trace.bits_to(1e-6)
+Examples
+--------
+>>> import bitbound
+>>> problem = bitbound.problem("breast-cancer@9", kappa=100)
+>>> compressor = bitbound.compressor("rand-k:2+natural")
+>>> method = bitbound.parameters("locodl", problem, compressor)
+>>> trace = bitbound.run(method, problem, compressor, seeds=2, budget=bitbound.Budget(gap=1e-3))
+>>> trace.bits_to(1e-3)
+array([2352., 1764.])
 """
 
+# What is solved
 from bitbound.data.errors import Refusal
 from bitbound.data.files.libsvm import load
+from bitbound.data.noise import Uniform
 from bitbound.data.problem import Constants, Problem, StronglyConvexProblem
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.data.relaxed.smoothness import relaxed_smoothness
+
+# What a method is written with
+from bitbound.solvers.authoring import (
+    Array,
+    Every,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    WithProbability,
+    copies,
+    masked,
+    mean,
+    squared_norm,
+    total,
+    where,
+)
+
+# What is sent
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Method
+
+# The methods
+from bitbound.solvers.methods.adiana import ADIANA
+from bitbound.solvers.methods.agd import AGD
+from bitbound.solvers.methods.celgc import CELGC
+from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+from bitbound.solvers.methods.clipped_sgd import ClippedSGD
+from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from bitbound.solvers.methods.dasha import DASHA
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
+from bitbound.solvers.methods.fedcomgate import FedCOMGATE
+from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.gradskip import GradSkip
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.solvers.methods.marina import MARINA
+from bitbound.solvers.methods.momentum_clipping import MomentumClipping
+from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from bitbound.solvers.methods.normalised_gd import NormalisedGD
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.methods.scaffold import SCAFFOLD
+from bitbound.solvers.methods.tamuna import TAMUNA
+
+# What a run takes and gives
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
+
+# What is promised, certified and checked, and the catalogue of methods
+from bitbound.theory.card import Card
+from bitbound.theory.certificates.certify import certify, largest_step
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.checks.examination import Examination, check
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.theorems.catalogue import CARDS, METHODS, parameters
 from bitbound.theory.theorems.coverage import OutsideTheoremWarning, run
+from bitbound.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ADIANA",
+    "AGD",
+    "CARDS",
+    "CELGC",
+    "DASHA",
+    "DIANA",
+    "EF21",
+    "EPISODE",
+    "GD",
+    "MARINA",
     "METHODS",
+    "SCAFFOLD",
+    "TAMUNA",
+    "Array",
     "Budget",
+    "Card",
+    "Certificate",
+    "ClippedMinibatchSGD",
+    "ClippedSCAFFOLD",
+    "ClippedSGD",
+    "CompressedScaffnew",
     "Compressor",
     "Condition",
     "Constants",
+    "EpisodePlusPlus",
+    "Every",
+    "Examination",
+    "Experiment",
+    "FedCOMGATE",
+    "FiveGCSCC",
+    "FunctionClass",
+    "Gap",
+    "GradSkip",
+    "Gradients",
+    "LoCoDL",
     "LogisticRegression",
+    "Messages",
     "Method",
+    "MomentumClipping",
+    "NaiveParallelClip",
+    "Needs",
+    "NormalisedGD",
     "OutsideTheoremWarning",
     "Problem",
     "Quadratic",
+    "Quartics",
     "Record",
     "Refusal",
+    "Scaffnew",
     "Setting",
+    "Solution",
+    "Squares",
     "Store",
     "StronglyConvexProblem",
     "Theorem",
     "Trace",
+    "Uniform",
+    "WithProbability",
+    "certify",
+    "check",
     "compressor",
+    "copies",
+    "divergence",
+    "largest_step",
     "load",
+    "masked",
+    "mean",
+    "one_step",
     "parameters",
     "problem",
+    "relaxed_smoothness",
     "run",
+    "squared_norm",
+    "total",
+    "where",
+    "worst_instance",
 ]

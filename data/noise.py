@@ -51,7 +51,14 @@ class Noise(ABC):
 
 
 class Uniform(Noise):
-    """Independent entries, uniform on [-sigma, sigma]/sqrt(d)."""
+    """Independent entries, uniform on [-sigma, sigma]/sqrt(d).
+
+    Examples
+    --------
+    >>> from bitbound import Quartics, Uniform
+    >>> Quartics.of(H=8, noise=Uniform(sigma=1.0)).constants.sigma
+    1.0
+    """
 
     def sample(self, uniforms: Samples, d: int) -> Samples:
         """Make samples (n, d, R) of uniform numbers (n, d, R)."""

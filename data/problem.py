@@ -40,6 +40,13 @@ class Constants:
         f, the average of the f_i, is L_f-smooth.
     ridge : float
         The modulus of g = (ridge/2) |x|^2, its smoothness and its strong convexity; 0 without g.
+
+    Examples
+    --------
+    >>> from bitbound import Constants, Quadratic
+    >>> constants = Quadratic.random(3, 4, mu=1.0, L=[10.0, 5.0, 2.0]).constants
+    >>> constants.L, constants.kappa
+    (10.0, 10.0)
     """
 
     mu: float
@@ -64,7 +71,16 @@ class Constants:
 
 
 class Problem(Protocol):
-    """What a method is run on: clients with gradients, a start and a solution."""
+    """What a method is run on: clients with gradients, a start and a solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import Problem, Quadratic
+    >>> problem: Problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> problem.grad(problem.x_0).shape, problem.gap(problem.x_star)
+    ((3, 4, 1), array([0.]))
+    """
 
     @property
     def name(self) -> str:
@@ -136,7 +152,15 @@ class Problem(Protocol):
 
 
 class StronglyConvexProblem(Problem, Protocol):
-    """A problem with mu > 0: smooth f_i with known constants, and second derivatives."""
+    """A problem with mu > 0: smooth f_i with known constants, and second derivatives.
+
+    Examples
+    --------
+    >>> from bitbound import Quadratic, StronglyConvexProblem
+    >>> problem: StronglyConvexProblem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> problem.constants.kappa, problem.hessian(problem.x_star).shape
+    (10.0, (4, 4))
+    """
 
     @property
     def constants(self) -> Constants:

@@ -118,12 +118,28 @@ def _move(value: Any, library: str, dtype: str) -> Any:
 
 
 def mean(x: Array) -> Array:
-    """Average over the clients: (n, d, R) to (1, d, R)."""
+    """Average over the clients: (n, d, R) to (1, d, R).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import mean
+    >>> mean(np.array([[[1.0]], [[3.0]]]))
+    array([[[2.]]])
+    """
     return total(x) / x.shape[0]
 
 
 def total(x: Array) -> Array:
-    """Sum over the clients: (n, d, R) to (1, d, R)."""
+    """Sum over the clients: (n, d, R) to (1, d, R).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import total
+    >>> total(np.array([[[1.0]], [[3.0]]]))
+    array([[[4.]]])
+    """
     if isinstance(x, Entries):
         return x.total()
     if is_numpy(x) and x.dtype.kind == "f":  # a product is twice as fast as a sum
@@ -133,7 +149,15 @@ def total(x: Array) -> Array:
 
 
 def squared_norm(x: Array) -> Array:
-    """Sum of squares over the features: (n, d, R) to (n, 1, R)."""
+    """Sum of squares over the features: (n, d, R) to (n, 1, R).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import squared_norm
+    >>> squared_norm(np.array([[[3.0], [4.0]]]))
+    array([[[25.]]])
+    """
     return array_namespace(x).vecdot(x, x, axis=-2)[:, None, :]
 
 
@@ -162,6 +186,14 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast.
 
     One of the two itself is given back where the mask holds everywhere, or nowhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import where
+    >>> one = np.ones((1, 2, 1))
+    >>> where(np.array([[[True], [False]]]), one, 0 * one).ravel()
+    array([1., 0.])
     """
     if is_numpy(mask) and yes.shape == no.shape:
         if mask.all():
@@ -172,7 +204,15 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
 
 
 def masked(mask: Array, x: Array) -> Array:
-    """Choose ``x`` where the mask holds and 0 elsewhere; shapes broadcast."""
+    """Choose ``x`` where the mask holds and 0 elsewhere; shapes broadcast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import masked
+    >>> masked(np.array([[[True]], [[False]]]), np.full((2, 1, 1), 5.0)).ravel()
+    array([5., 0.])
+    """
     if is_numpy(x) and mask.shape == x.shape:  # several times faster for a mask of few entries
         kept = np.zeros_like(x)
         np.copyto(kept, x, where=mask)
@@ -183,7 +223,15 @@ def masked(mask: Array, x: Array) -> Array:
 
 
 def copies(x: Array, n: int) -> Array:
-    """Repeat what all clients share: (1, d, R) to (n, d, R)."""
+    """Repeat what all clients share: (1, d, R) to (n, d, R).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import copies
+    >>> copies(np.ones((1, 4, 1)), n=3).shape
+    (3, 4, 1)
+    """
     if is_numpy(x):
         return np.repeat(x, n, axis=0)
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))

@@ -32,7 +32,15 @@ class Functions(Protocol):
 
 
 class Gradients(Functions, Protocol):
-    """What a method sees of a problem."""
+    """What a method sees of a problem.
+
+    Examples
+    --------
+    >>> from bitbound import Gradients, Quadratic
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> problem.grad(problem.x_0).shape
+    (3, 4, 1)
+    """
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
@@ -50,7 +58,15 @@ class Gradients(Functions, Protocol):
 
 
 class Solution(Protocol):
-    """What the fixed point of a method is made of; a problem is one."""
+    """What the fixed point of a method is made of; a problem is one.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Quadratic, Solution
+    >>> solution: Solution = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> DIANA(gamma=0.1, alpha=0.5).fixed_point(solution).h.shape
+    (3, 4, 1)
+    """
 
     @property
     def n(self) -> int:
@@ -74,6 +90,12 @@ class Messages(Protocol):
 
     A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries. Nothing is sent
     outside it, and 0 is received there.
+
+    Examples
+    --------
+    >>> from bitbound import Messages
+    >>> sorted(name for name in vars(Messages) if name[0] != "_")
+    ['broadcast', 'client_coins', 'cohort', 'coin', 'ownership', 'send', 'uplink']
     """
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -100,14 +122,28 @@ class Messages(Protocol):
 
 @dataclass(frozen=True)
 class WithProbability:
-    """Communicate after each iteration with probability p, one coin per run."""
+    """Communicate after each iteration with probability p, one coin per run.
+
+    Examples
+    --------
+    >>> from bitbound import Scaffnew, WithProbability
+    >>> Scaffnew(gamma=0.1, p=0.2).schedule
+    WithProbability(p=0.2)
+    """
 
     p: float
 
 
 @dataclass(frozen=True)
 class Every:
-    """Communicate after every so many iterations."""
+    """Communicate after every so many iterations.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Every
+    >>> GD(gamma=0.1).schedule
+    Every(iterations=1)
+    """
 
     iterations: int = 1
 
@@ -127,6 +163,12 @@ class Needs:
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
         Whether it needs mu > 0.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Needs
+    >>> DIANA.needs
+    Needs(compressor='unbiased', composite=False, strongly_convex=True)
     """
 
     compressor: Literal["unbiased", "contractive"] | None = None

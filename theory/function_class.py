@@ -26,6 +26,13 @@ class FunctionClass:
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, FunctionClass, Quadratic, Setting, compressor
+    >>> problem = Quadratic.random(4, 6, mu=1.0, L=10.0)
+    >>> FunctionClass.of(Setting.of(DIANA, problem, compressor("rand-k:2"))).omega
+    2.0
     """
 
     n: int

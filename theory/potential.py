@@ -21,6 +21,7 @@ class Squares:
     Examples
     --------
     >>> import numpy as np
+    >>> from bitbound import Squares
     >>> Squares(2.0, np.ones((3, 4, 1))).weight
     2.0
     """
@@ -43,6 +44,7 @@ class Gap:
     Examples
     --------
     >>> import numpy as np
+    >>> from bitbound import Gap
     >>> Gap(1.0, np.zeros((1, 4, 1))).point.shape
     (1, 4, 1)
     """

@@ -24,7 +24,7 @@ class Setting:
 
     Examples
     --------
-    >>> from bitbound import DIANA, Quadratic, compressor
+    >>> from bitbound import DIANA, Quadratic, Setting, compressor
     >>> problem = Quadratic.random(4, 6, mu=1.0, L=10.0)
     >>> setting = Setting.of(DIANA, problem, compressor("rand-k:2"))
     >>> setting.n, setting.kappa, setting.omega, setting.omega_av

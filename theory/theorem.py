@@ -28,6 +28,7 @@ class Condition:
 
     Examples
     --------
+    >>> from bitbound import Condition
     >>> condition = Condition("gamma < 2/L", left=0.1, right=0.2, strict=True)
     >>> condition.holds, condition.used
     (True, 0.5)

@@ -16,7 +16,9 @@ from bitbound.cli.options import (
     add_strict,
     read_experiment,
 )
+from bitbound.figures.text.examinations import describe_examination, examination_summary
 from bitbound.figures.text.tables import describe, summary_of_parts
+from bitbound.theory.checks.examination import examine
 
 
 def add_check(commands: Commands) -> None:
@@ -33,12 +35,6 @@ def add_check(commands: Commands) -> None:
 
 def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
-    from bitbound.figures.text.examinations import (  # noqa: PLC0415  (loads scipy.stats)
-        describe_examination,
-        examination_summary,
-    )
-    from bitbound.theory.checks.examination import examine  # noqa: PLC0415  (loads scipy.stats)
-
     card, experiment = read_experiment(chosen)
     name = experiment.method.name
     with tqdm(desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:

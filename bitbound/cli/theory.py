@@ -9,6 +9,7 @@ from tqdm import tqdm
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_output, add_seeds
 from bitbound.data.files.cache import write_text
+from bitbound.theory.checks.standard import rows, tasks
 
 
 def add_theory(commands: Commands) -> None:
@@ -26,7 +27,6 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         row_summary,
         theorems_table,
     )
-    from bitbound.theory.checks.standard import rows, tasks  # noqa: PLC0415  (loads scipy.stats)
 
     found = []
     for some in tqdm(rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-import pooch
-
 
 def cache_folder() -> Path:
     """Return the folder of ``BITBOUND_CACHE``, or else the user's cache folder of this system."""
+    import pooch  # noqa: PLC0415  (slow to import)
+
     return Path(os.environ.get("BITBOUND_CACHE") or pooch.os_cache("bitbound"))
 
 

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pooch
 import scipy.sparse
 
 from bitbound.data.errors import Refusal
@@ -36,6 +35,13 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
         If the name is unknown (with the nearest names), the file cannot be had (with the address
         and the folder to put it in), is malformed (with the line), or is not what the catalogue
         says.
+
+    Examples
+    --------
+    >>> from bitbound import load
+    >>> dataset = load("breast-cancer")  # comes with scikit-learn
+    >>> dataset.A.shape, dataset.b[:3]
+    ((569, 30), array([-1., -1., -1.]))
     """
     name = str(name_or_path)
     if name == BUNDLED:
@@ -119,6 +125,8 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
     address, folder = f"{ADDRESS}/{entry.file}", cache_folder() / "libsvm"
     reason = "downloading is switched off"
     if allowed:
+        import pooch  # noqa: PLC0415  (slow to import)
+
         pooch.get_logger().setLevel("WARNING")  # the bar and the refusal say what happens
         try:
             return Path(

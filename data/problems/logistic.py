@@ -40,6 +40,12 @@ class LogisticRegression(RidgeProblem):
         The rows b_is a_is' of all clients, n blocks (m, d).
     split : str
         How the rows of the data set were dealt over the clients.
+
+    Examples
+    --------
+    >>> from bitbound import LogisticRegression, load
+    >>> LogisticRegression.from_data(load("breast-cancer"), n=9, kappa=1e3)
+    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, view='composite', storage='dense')
     """
 
     rows: Rows

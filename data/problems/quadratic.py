@@ -24,6 +24,14 @@ class Quadratic(RidgeProblem):
         Symmetric positive definite matrices.
     c : array of shape (n, d, 1)
         The minimisers of the f_i.
+
+    Examples
+    --------
+    >>> from bitbound import Quadratic
+    >>> Quadratic.random(3, 4, mu=1.0, L=10.0)
+    Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10, view='plain')
+    >>> Quadratic.from_arrays([[[2.0]], [[4.0]]], [[0.0], [3.0]]).x_star.item()
+    2.0
     """
 
     H: Array

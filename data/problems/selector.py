@@ -45,6 +45,14 @@ def problem(
     ------
     Refusal
         If the selector cannot be read or does not fit the data.
+
+    Examples
+    --------
+    >>> from bitbound import problem
+    >>> problem("breast-cancer@9", kappa=1e3)
+    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, view='composite', storage='dense')
+    >>> problem("quadratic:d=5@3", kappa=100)
+    Quadratic('quadratic:d=5@3', n=3, d=5, kappa=100, view='plain')
     """
     what, at, clients = selector.rpartition("@")
     if not (what and at and clients.isascii() and clients.isdecimal()):

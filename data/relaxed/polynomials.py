@@ -60,6 +60,12 @@ class Quartics(RelaxedProblem):
         The heterogeneity.
     minimiser : array (1, 1, R) or (1, 1, 1)
         The global minimiser of f.
+
+    Examples
+    --------
+    >>> from bitbound import Quartics
+    >>> Quartics.of(H=8)
+    Quartics(n=2, d=1, L0=100.7, L1=2, noise=None)
     """
 
     H: Array

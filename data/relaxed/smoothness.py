@@ -80,6 +80,13 @@ def relaxed_smoothness(
     ------
     Refusal
         If L1 is negative, or the boxes are not possible.
+
+    Examples
+    --------
+    >>> from bitbound import relaxed_smoothness
+    >>> found = relaxed_smoothness(lambda x: 4 * x**3, d=1, L1=1.0)  # x^4
+    >>> round(found.L0, 3)
+    16.0
     """
     if not (L1 >= 0 and radius > 0 and doublings >= 3 and samples >= _KEPT):
         raise Refusal(

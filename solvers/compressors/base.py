@@ -24,6 +24,13 @@ class Compressor(ABC):
     in the argument ``uniforms``: float64 numbers of [0, 1), as many per client and message as
     :meth:`uniforms` says, independent of each other. Values that are not finite give
     a message that can be sent; nothing is raised, since a run that diverges is not an error.
+
+    Examples
+    --------
+    >>> from bitbound import Compressor, compressor
+    >>> sent = compressor("rand-k:2")
+    >>> sent.omega(10), sent.bits(10)
+    (4.0, 72)
     """
 
     unbiased: ClassVar[bool] = True

@@ -39,6 +39,12 @@ def compressor(selector: str) -> Compressor:
     ------
     Refusal
         If no compressor has this name or its parameter is not a positive integer.
+
+    Examples
+    --------
+    >>> from bitbound import compressor
+    >>> compressor("rand-k:2+natural").bits(d=100)
+    32
     """
     if selector in _PLAIN:
         return _PLAIN[selector]()

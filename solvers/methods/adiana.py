@@ -63,6 +63,16 @@ class ADIANA(Method):
     -----
     The gradient at w is evaluated only when w moves: 1 + p gradients per client and round.
     Source: Li, Kovalev, Qian, Richtarik, arXiv:2002.11364. The shifts start at 0, for free.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, Quadratic, compressor, parameters, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> sent = compressor("rand-k:2")
+    >>> method = parameters("adiana", problem, sent)
+    >>> trace = run(method, problem, sent, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([408.])
     """
 
     theta_1: float

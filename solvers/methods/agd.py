@@ -43,6 +43,15 @@ class AGD(Method):
     -----
     Source: Nesterov, "Lectures on convex optimization", Springer 2018, Section 2.2 (constant step
     scheme).
+
+    Examples
+    --------
+    >>> from bitbound import AGD, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = AGD(gamma=0.1, q=0.3)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([384.])
     """
 
     gamma: float

@@ -34,6 +34,15 @@ class CELGC(ClippedMethod):
     Per round and client: d numbers up and d down, one synchronisation, I gradients.
     Source: Liu, Zhuang, Lei, Liao, "A communication-efficient distributed gradient clipping
     algorithm for training deep neural networks", NeurIPS 2022.
+
+    Examples
+    --------
+    >>> from bitbound import CELGC, Budget, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = CELGC(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([96.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

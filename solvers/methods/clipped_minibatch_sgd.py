@@ -32,6 +32,15 @@ class ClippedMinibatchSGD(ClippedMethod):
     -----
     Per round and participant: d numbers up and d down, one synchronisation, I gradients.
     Source: the baseline of the lower bound of Crawshaw, Bao, Liu, NeurIPS 2023 (EPISODE++).
+
+    Examples
+    --------
+    >>> from bitbound import Budget, ClippedMinibatchSGD, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = ClippedMinibatchSGD(eta=0.01, gamma=0.1, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([96.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

@@ -50,6 +50,15 @@ class ClippedSCAFFOLD(ClippedMethod):
     with option I one more. Without clipping, option II is (x - y_i)/(I eta) - c_i + c.
     Source: Karimireddy et al., arXiv:1910.06378; the clipping is that of the baseline of
     Crawshaw, Bao, Liu, ICLR 2023.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, ClippedSCAFFOLD, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = ClippedSCAFFOLD(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([192.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

@@ -30,6 +30,15 @@ class ClippedSGD(ClippedMethod):
     (L0, L1)-smooth and gradients are exact, f decreases at every iteration for eta and gamma
     small enough. With the threshold tau = gamma/eta a step is min(eta, eta tau/|g|) g.
     Source: Zhang, He, Sra, Jadbabaie, "Why gradient clipping accelerates training", ICLR 2020.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, ClippedSGD, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = ClippedSGD(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("gap").round(2)
+    array([6.23])
     """
 
     I: int = 1  # noqa: E741  (as for the other methods)

@@ -36,6 +36,15 @@ class CompressedScaffnew(Scaffnew):
     Notes
     -----
     Source: Condat, Agarsky, Richtarik, arXiv:2210.13277.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, CompressedScaffnew, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = CompressedScaffnew(gamma=0.1, p=0.4, eta=0.75, s=2)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([256.])
     """
 
     eta: float

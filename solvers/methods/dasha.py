@@ -48,6 +48,15 @@ class DASHA(Method):
     Notes
     -----
     Source: Tyurin, Richtarik, arXiv:2202.01268.
+
+    Examples
+    --------
+    >>> from bitbound import DASHA, Budget, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = DASHA(gamma=0.02, a=0.3)
+    >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([332.])
     """
 
     gamma: float

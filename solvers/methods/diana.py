@@ -45,6 +45,15 @@ class DIANA(Method):
     -----
     Source: Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269; Horvath et al.,
     arXiv:1904.05115. The shifts start at 0, which costs no communication.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, Budget, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = DIANA(gamma=0.05, alpha=0.5)
+    >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([204.])
     """
 
     gamma: float

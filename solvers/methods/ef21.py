@@ -45,6 +45,15 @@ class EF21(Method):
     Notes
     -----
     Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
+
+    Examples
+    --------
+    >>> from bitbound import EF21, Budget, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = EF21(gamma=0.02)
+    >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([272.])
     """
 
     gamma: float

@@ -39,6 +39,15 @@ class EPISODE(ClippedMethod):
     Source: Crawshaw, Bao, Liu, "EPISODE: episodic gradient clipping with periodic resampled
     corrections for federated learning with heterogeneous data", ICLR 2023, Algorithm 1, with
     the restart y = x of every round that its analysis uses.
+
+    Examples
+    --------
+    >>> from bitbound import EPISODE, Budget, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = EPISODE(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([192.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

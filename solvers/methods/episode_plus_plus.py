@@ -47,6 +47,15 @@ class EpisodePlusPlus(ClippedMethod):
     Invariant: G is the mean of the G_i.
     Source: Crawshaw, Bao, Liu, "Federated learning with client subsampling, data heterogeneity,
     and unbounded smoothness: a new algorithm and lower bounds", NeurIPS 2023, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, EpisodePlusPlus, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = EpisodePlusPlus(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([224.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

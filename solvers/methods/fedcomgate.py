@@ -50,6 +50,15 @@ class FedCOMGATE(Method):
     Notes
     -----
     Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; the damping is our own.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, FedCOMGATE, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = FedCOMGATE(K=5, eta=0.002, gamma_s=1.0, alpha=0.5)
+    >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([204.])
     """
 
     K: int

@@ -70,6 +70,14 @@ class FiveGCSCC(Method):
     -----
     Source: Grudzien, Malinovsky, Richtarik, arXiv:2306.03240; without compression
     arXiv:2212.14370. The dual variables start at 0.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, FiveGCSCC, Quadratic, compressor, run
+    >>> problem, sent = Quadratic.random(3, 4, mu=1.0, L=10.0), compressor("rand-k:2")
+    >>> method = FiveGCSCC(gamma=0.14, tau=0.8, mu=1.0, L_F=3.0, omega=1.0, cohort=3, K=12)
+    >>> run(method, problem, sent, seeds=1, budget=Budget(rounds=3)).final("uplink_bits")
+    array([204.])
     """
 
     gamma: float

@@ -33,6 +33,15 @@ class GD(Method):
     ----------
     gamma : float
         Step size; linear convergence for 0 < gamma < 2/L_f (classical).
+
+    Examples
+    --------
+    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = GD(gamma=0.1)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([384.])
     """
 
     gamma: float

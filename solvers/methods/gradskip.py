@@ -55,6 +55,15 @@ class GradSkip(Method):
     -----
     The sum of the h_i is 0 after a communication and not between.
     Source: Maranjyan, Safaryan, Richtarik, arXiv:2210.16402.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, GradSkip, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = GradSkip(gamma=0.04, p=0.3, q=(1.0, 0.9, 0.9))
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([384.])
     """
 
     gamma: float

@@ -59,6 +59,15 @@ class LoCoDL(Method):
     g = (mu/4) |.|^2, so that y <- (1 - gamma mu/2) y + gamma v, and constants L - mu/2 and mu/2.
     Source: Condat, Maranjyan, Richtarik, "LoCoDL: communication-efficient distributed learning
     with local training and compression", arXiv:2403.04348, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, LoCoDL, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = LoCoDL(gamma=0.1, chi=0.75, rho=0.75, p=0.4, omega=1.0)
+    >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([204.])
     """
 
     gamma: float

@@ -48,6 +48,15 @@ class MARINA(Method):
     Notes
     -----
     Source: Gorbunov, Burlachenko, Li, Richtarik, arXiv:2102.07845.
+
+    Examples
+    --------
+    >>> from bitbound import MARINA, Budget, Quadratic, compressor, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = MARINA(gamma=0.06, p=0.5)
+    >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([512.])
     """
 
     gamma: float

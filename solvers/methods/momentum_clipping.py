@@ -45,6 +45,15 @@ class MomentumClipping(ClippedMethod):
     Nothing is communicated. nu = 0 or beta = 0 gives clipped SGD.
     Source: Zhang, Jin, Fang, Wang, "Improved analysis of clipping algorithms for non-convex
     optimization", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, MomentumClipping, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = MomentumClipping(eta=0.003, gamma=0.05, I=4, beta=0.9)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("gap").round(2)
+    array([6.73])
     """
 
     I: int = 1  # noqa: E741  (as for the other methods)

@@ -31,6 +31,15 @@ class NaiveParallelClip(ClippedMethod):
     -----
     Per round and client: I d numbers up and down, I synchronisations, I gradients.
     Source: the baseline of that name of Crawshaw, Bao, Liu, ICLR 2023, section 5.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, NaiveParallelClip, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = NaiveParallelClip(eta=0.003, gamma=0.05, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([384.])
     """
 
     I: int = 1  # noqa: E741  (the paper's symbol)

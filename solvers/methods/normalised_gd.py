@@ -36,6 +36,15 @@ class NormalisedGD(Method):
     -----
     Between half of and all of a clipped step with the step size eta/beta and the threshold beta.
     Source: Zhang, He, Sra, Jadbabaie, "Why gradient clipping accelerates training", ICLR 2020.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, NormalisedGD, Quartics, run
+    >>> problem = Quartics.of(H=1)
+    >>> method = NormalisedGD(eta=0.05, beta=1.0, I=4)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("gap").round(2)
+    array([4.05])
     """
 
     eta: float

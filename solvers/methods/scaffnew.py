@@ -46,6 +46,15 @@ class Scaffnew(Method):
     Notes
     -----
     Source: Mishchenko, Malinovsky, Stich, Richtarik, arXiv:2202.09357.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, Quadratic, Scaffnew, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = Scaffnew(gamma=0.1, p=0.3)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([384.])
     """
 
     gamma: float

@@ -61,6 +61,15 @@ class SCAFFOLD(Method):
     Notes
     -----
     Source: Karimireddy et al., arXiv:1910.06378. The c_i start at 0.
+
+    Examples
+    --------
+    >>> from bitbound import SCAFFOLD, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = SCAFFOLD(K=5, eta_l=1e-4, eta_g=1.7, m=3)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([768.])
     """
 
     K: int

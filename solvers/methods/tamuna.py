@@ -39,6 +39,15 @@ class TAMUNA(Scaffnew):
     Notes
     -----
     Source: Condat, Agarsky, Malinovsky, Richtarik, arXiv:2302.09832.
+
+    Examples
+    --------
+    >>> from bitbound import TAMUNA, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = TAMUNA(gamma=0.1, p=0.4, chi=0.5, s=2, m=2)
+    >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([256.])
     """
 
     chi: float

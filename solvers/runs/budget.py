@@ -29,6 +29,13 @@ class Budget:
     ------
     Refusal
         If a limit is not a positive number.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> run(GD(gamma=0.1), problem, seeds=2, budget=Budget(rounds=1000, gap=1e-6)).ending
+    ('gap', 'gap')
     """
 
     bits: float | None = None
@@ -80,6 +87,15 @@ class Record:
     ------
     Refusal
         If ``ratio < 1`` or ``every < 1``.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Budget, Quadratic, Record, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> every = Record(ratio=1, every=2)
+    >>> trace = run(GD(gamma=0.1), problem, seeds=1, budget=Budget(rounds=6), record=every)
+    >>> trace.columns["rounds"]
+    array([0, 2, 4, 6])
     """
 
     ratio: float = 1.01

@@ -38,6 +38,17 @@ class Store:
     ----------
     folder : path
         Made when the first trace is saved.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from bitbound import GD, Budget, Experiment, Quadratic, Store
+    >>> experiment = Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
+    >>> with TemporaryDirectory() as folder:
+    ...     trace = Store(folder).trace(experiment, seeds=2, budget=Budget(rounds=3))
+    ...     again = Store(folder).find(experiment, seeds=2, budget=Budget(rounds=3))
+    >>> again.bits_to(1) == trace.bits_to(1)
+    array([ True,  True])
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -44,6 +44,14 @@ class Trace:
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
         What ended each run: "bits", "rounds", "gap", "iterations" or "diverged".
+
+    Examples
+    --------
+    >>> from bitbound import GD, Budget, Quadratic, Trace, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> trace = run(GD(gamma=0.1), problem, seeds=2, budget=Budget(gap=1e-6))
+    >>> trace.bits_to(1e-3)
+    array([896., 896.])
     """
 
     specification: Mapping[str, Any]

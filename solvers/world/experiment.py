@@ -13,7 +13,7 @@ P = TypeVar("P", bound=Problem)
 P_co = TypeVar("P_co", bound=Problem, covariant=True)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Generic[P_co]):
     """A method, the view of a problem that it solves, and its compressor; made by :meth:`of`.
 
@@ -28,10 +28,11 @@ class Experiment(Generic[P_co]):
 
     Examples
     --------
-    >>> from bitbound import GD, Quadratic
-    >>> experiment = Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
-    >>> experiment.compressor.name, experiment.n, experiment.d
-    ('identity', 3, 4)
+    >>> from bitbound import GD, Experiment, Quadratic
+    >>> Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
+    Experiment of GD(gamma=0.1)
+    on Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10, view='plain')
+    with identity
     """
 
     method: Method
@@ -61,6 +62,9 @@ class Experiment(Generic[P_co]):
     def d(self) -> int:
         """Number of features."""
         return self.problem.d
+
+    def __repr__(self) -> str:
+        return f"Experiment of {self.method}\non {self.problem}\nwith {self.compressor.name}"
 
 
 ConvexExperiment: TypeAlias = Experiment[StronglyConvexProblem]

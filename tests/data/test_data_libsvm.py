@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files import libsvm
 from bitbound.data.files.libsvm import load, normalised_sha256
 from bitbound.data.files.manifest import CATALOGUE, NAMES, LibSVMFile, Manifest
 
@@ -34,7 +33,7 @@ def places(tmp_path, monkeypatch):
     def no_network(*_, **__):
         raise ConnectionError("no route")
 
-    monkeypatch.setattr(libsvm.pooch, "retrieve", no_network)
+    monkeypatch.setattr("pooch.retrieve", no_network)
     return first, second, cache / "libsvm"
 
 
@@ -102,7 +101,7 @@ def test_downloads_go_to_the_cache(places, monkeypatch):
         target.write_bytes(bz2.compress(TEXT))
         return str(target)
 
-    monkeypatch.setattr(libsvm.pooch, "retrieve", retrieve)
+    monkeypatch.setattr("pooch.retrieve", retrieve)
     assert load("made").origin == str(places[2] / "made.bz2")
     assert asked == {
         "address": "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/made.bz2",

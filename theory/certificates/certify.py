@@ -57,7 +57,7 @@ def certify(
 
     Examples
     --------
-    >>> from bitbound import DIANA, FunctionClass
+    >>> from bitbound import DIANA, FunctionClass, certify
     >>> proof = certify(DIANA(gamma=0.02, alpha=0.1), FunctionClass(n=10, mu=1, L=10, omega=9))
     >>> proof.factor < 1 and proof.verify() == proof.factor
     True
@@ -143,8 +143,8 @@ def largest_step(
 
     Examples
     --------
-    >>> from bitbound import FunctionClass, GD
-    >>> found = largest_step(lambda gamma: GD(gamma), FunctionClass(n=3, mu=1, L=10), largest=1.0)
+    >>> from bitbound import GD, FunctionClass, largest_step
+    >>> found = largest_step(GD, FunctionClass(n=3, mu=1, L=10), largest=1.0)
     >>> round(found, 3)
     0.2
     """

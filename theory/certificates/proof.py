@@ -1,7 +1,7 @@
 """A certificate: multipliers that prove a factor, and their check without a solver."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -19,9 +19,9 @@ OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
-    """A proof that E[Psi+] <= factor Psi for all functions and compressors of a functions.
+    """A proof that E[Psi+] <= factor Psi for all functions and compressors of a class.
 
     Attributes
     ----------
@@ -41,6 +41,14 @@ class Certificate:
         Its name.
     seconds : float
         Time from the method to the proof.
+
+    Examples
+    --------
+    >>> from bitbound import GD, FunctionClass, certify
+    >>> certify(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10))
+    Certificate of GD(gamma=0.1)
+    over all functions with n = 3, mu = 1, L = 10, omega = 0
+    E[Psi+] <= (1 - 0.19) Psi
     """
 
     method: Method
@@ -59,6 +67,18 @@ class Certificate:
     def factor(self) -> float:
         """The proven factor."""
         return 1 - self.decrease
+
+    def __repr__(self) -> str:
+        constants = ", ".join(
+            f"{field.name} = {value:g}"
+            for field in fields(self.functions)
+            if (value := getattr(self.functions, field.name)) is not None
+        )
+        return (
+            f"Certificate of {self.method}\n"
+            f"over all functions with {constants}\n"
+            f"E[Psi+] <= (1 - {self.decrease:.4g}) Psi"
+        )
 
     def verify(self) -> float:
         """Return the proven factor, without a solver; infinity if the multipliers prove nothing.

@@ -128,6 +128,14 @@ def worst_instance(
     ------
     Refusal
         If the method cannot be certified, if no factor is finite, or if the instance is too large.
+
+    Examples
+    --------
+    >>> from bitbound import GD, FunctionClass, certify, worst_instance
+    >>> method, functions = GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10)
+    >>> worst, proof = worst_instance(method, functions), certify(method, functions)
+    >>> abs(worst.step().factor - proof.factor) < 1e-6
+    True
     """
     functions = replace(functions, L_f=None)
     if potential is None:
@@ -253,6 +261,13 @@ def divergence(
     """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
 
     None if it diverges on none of them: a factor above 1 does not say that a run must.
+
+    Examples
+    --------
+    >>> from bitbound import GD, FunctionClass, divergence
+    >>> found = divergence(GD(gamma=0.3), FunctionClass(n=3, mu=1, L=10))
+    >>> found.growth > 1e6
+    True
     """
     for problem, sent in _candidates(method, functions, potential, seed):
         for iterations in (LONGEST_RUN // 20, LONGEST_RUN):

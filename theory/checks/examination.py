@@ -5,10 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.compression import compressor_checks
@@ -22,6 +23,7 @@ from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.checks.whole_runs import RunsCheck, whole_runs
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.theorems.coverage import require_theorem
 from bitbound.theory.verdict import Verdict
 
@@ -58,10 +60,18 @@ class Promised:
         """Whether all hypotheses hold."""
         return all(condition.holds for condition in self.conditions)
 
+    def __str__(self) -> str:
+        if self.theorem is None:
+            return "no theorem: the Lyapunov function must not grow in the mean"
+        failing = [condition.statement for condition in self.conditions if not condition.holds]
+        if failing:
+            return f"{self.theorem.title}: not met, {'; '.join(failing)}"
+        return f"{self.theorem.title}: met, factor 1 - {1 - self.rate:.6g}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Examination:
-    """What was found about a method on a problem.
+    """What was found about a method on a problem; its text says what holds in a few lines.
 
     Attributes
     ----------
@@ -76,6 +86,13 @@ class Examination:
         theorem gets the one that a certificate with a searched potential proves.
     unpromised : str
         Why nothing is promised of a method without a theorem.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Quadratic, check
+    >>> found = check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
+    >>> found.holds, len(found.promised), len(found.verdicts) > 10
+    (True, 1, True)
     """
 
     method: Method
@@ -95,6 +112,90 @@ class Examination:
         theorems = [promised for promised in self.promised if promised.theorem is not None]
         met = not theorems or any(promised.met for promised in theorems)
         return met and all(verdict.holds for verdict in self.verdicts)
+
+    def __repr__(self) -> str:
+        failing = [verdict.check for verdict in self.verdicts if not verdict.holds]
+        lines = [
+            f"Examination of {self.method}, {self.setting.compressor.name}",
+            *map(str, self.promised),
+            *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
+            f"{len(self.verdicts) - len(failing)} of {len(self.verdicts)} checks hold",
+            *(f"FAILS: {check}" for check in failing),
+        ]
+        return "\n".join(lines)
+
+
+def check(
+    method: Method,
+    problem: Problem,
+    compressor: Compressor | None = None,
+    *,
+    card: Card | None = None,
+    rule: str | None = None,
+    seeds: int | Sequence[int] = 5,
+    accuracy: float = 1e-6,
+    iterations: int = 20_000,
+    strict: bool = False,
+) -> Examination:
+    """Hold a method against everything that is promised about it, on a problem.
+
+    Parameters
+    ----------
+    method : Method
+        With its parameters.
+    problem : Problem
+        Strongly convex.
+    compressor : Compressor, optional
+        Of every client; without one, messages are not compressed.
+    card : Card, optional
+        What is promised; by default, the method's card in the catalogue if it is there.
+    rule : str, optional
+        The rule that the parameters come from, which is then tried on small problems as well.
+    seeds : int or sequence of int
+        The run seeds of whole runs, or how many.
+    accuracy : float
+        f - f* of the whole runs.
+    iterations : int
+        A bound on the whole runs.
+    strict : bool
+        Whether parameters outside every theorem are refused.
+
+    Returns
+    -------
+    Examination
+        The hypotheses of every theorem, and what the code does beside what is promised.
+
+    Raises
+    ------
+    Refusal
+        If method, problem and compressor do not fit each other, the problem is not strongly
+        convex, or for what ``strict`` says.
+
+    Examples
+    --------
+    >>> from bitbound import GD, Quadratic, check
+    >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
+    Examination of GD(gamma=0.1), identity
+    gradient descent, classical: met, factor 1 - 0.19
+    17 of 17 checks hold
+    """
+    experiment = Experiment.of(method, problem, compressor)
+    if not is_convex(experiment):
+        raise Refusal(
+            f"{problem.name} is not strongly convex, and what is checked is a promise about such "
+            "problems; take one with mu > 0"
+        )
+    card = card_of(method) if card is None else card
+    return examine(
+        card,
+        experiment,
+        rule=rule,
+        by_rule=rule is not None,
+        seeds=seeds,
+        accuracy=accuracy,
+        iterations=iterations,
+        strict=strict,
+    )
 
 
 def examine(

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
@@ -96,7 +96,7 @@ def whole_runs(
     runs = len(slopes)
     error = 0.0
     if runs > 1:
-        error = float(scipy.stats.sem(slopes) * scipy.stats.t.ppf(0.975, runs - 1))
+        error = float(np.std(slopes, ddof=1) / math.sqrt(runs) * stdtrit(runs - 1, 0.975))
     reached = trace.bits_to(accuracy)
     unfinished = [ending == "iterations" for ending in trace.ending]
     least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))

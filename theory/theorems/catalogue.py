@@ -149,8 +149,9 @@ def parameters(
 
     Examples
     --------
-    >>> from bitbound import Quadratic
-    >>> parameters("gd", Quadratic.random(3, 4, mu=1.0, L=10.0), rule="optimal").name
-    'gd'
+    >>> from bitbound import Quadratic, compressor, parameters
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> parameters("marina", problem, compressor("rand-k:2")).p
+    0.5
     """
     return card_named(name).parameters(problem, compressor, rule, **options)

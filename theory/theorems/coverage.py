@@ -95,7 +95,7 @@ def run(
 
     Examples
     --------
-    >>> from bitbound import Budget, Quadratic, parameters
+    >>> from bitbound import Budget, Quadratic, parameters, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = parameters("gd", problem, rule="optimal")
     >>> trace = run(method, problem, seeds=1, budget=Budget(gap=1e-6))

@@ -109,6 +109,16 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     Refusal
         If the step is not linear in the errors of the messages, as for a message that depends on
         another one of the same step, or no fixed point is found.
+
+    Examples
+    --------
+    >>> from bitbound import DIANA, METHODS, Experiment, Quadratic, compressor, one_step
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = DIANA(gamma=0.05, alpha=0.5)
+    >>> experiment = Experiment.of(method, problem, compressor("rand-k:2"))
+    >>> step = one_step(experiment, METHODS["diana"].theorems[0], method.fixed_point(problem))
+    >>> step.now, step.expected < 1e-20
+    (0.0, True)
     """
     method, view, fitted = experiment.method, experiment.problem, experiment.compressor
     setting, star = Setting.at(experiment), fixed_point(method, view)

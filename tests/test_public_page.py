@@ -1,0 +1,97 @@
+"""Every public name has an example that runs, and the page that lists them is light."""
+
+import ast
+import doctest
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bitbound
+from bitbound.solvers import authoring
+from bitbound.theory.theorems.catalogue import CARDS
+
+PAGE = ast.parse(Path(bitbound.__file__).read_text(encoding="utf-8"))
+IMPORTED = [a.name for node in PAGE.body if isinstance(node, ast.ImportFrom) for a in node.names]
+CONSTANTS = {"Array", "CARDS", "METHODS"}
+"""Names without a docstring; a string below them says what they are."""
+HEAVY = (
+    "matplotlib",
+    "scipy.stats",
+    "clarabel",
+    "sympy",
+    "sklearn",
+    "pooch",
+    "bitbound.theory.audit",
+)
+QUADRATIC = bitbound.Quadratic.random(3, 4, mu=1.0, L=10.0)
+
+
+def faults(name, text):
+    """Return what is wrong with the examples of a docstring, run as if typed at a prompt."""
+    if "\nExamples\n--------\n>>> " not in inspect.cleandoc(text):
+        return "there is no section Examples"
+    test = doctest.DocTestParser().get_doctest(text, {"__name__": name}, name, None, 0)
+    said = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    return "".join(said)
+
+
+def test_all_that_is_imported_is_public():
+    assert len(set(IMPORTED)) == len(IMPORTED)
+    assert sorted(IMPORTED) == sorted(bitbound.__all__)
+
+
+def test_methods_and_what_they_are_written_with_are_public():
+    classes = {card.method.__name__ for card in CARDS.values()}
+    assert (classes | set(authoring.__all__)) - set(bitbound.__all__) == set()
+
+
+@pytest.mark.parametrize("name", ["bitbound", *sorted({*bitbound.__all__} - CONSTANTS)])
+def test_examples_run(name):
+    described = bitbound if name == "bitbound" else getattr(bitbound, name)
+    assert faults(name, described.__doc__ or "") == ""
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("Return 1.", "there is no section Examples"),
+        ("Return 1.\n\n    Examples\n    --------\n    >>> 1 + 1\n    3\n    ", "Expected:\n    3"),
+        ("Return 1.\n\n    Examples\n    --------\n    >>> GD(gamma=1)\n    ", "NameError"),
+    ],
+)
+def test_a_missing_or_wrong_example_is_caught(planted, found):
+    assert found in faults("planted", planted)
+
+
+def test_the_import_is_light():
+    asked = f"import sys, bitbound; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("function", [bitbound.run, bitbound.check])
+def test_an_editor_sees_the_options(function):
+    options = inspect.signature(function).parameters
+    assert {"seeds", "card", "strict"} <= options.keys()
+    kinds = {option.kind for option in options.values()}
+    assert kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_what_is_found_is_told_in_a_few_lines():
+    found = bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, seeds=2)
+    failing = [f"FAILS: {verdict.check}" for verdict in found.verdicts if not verdict.holds]
+    told = str(found).splitlines()
+    assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
+    assert failing
+    assert told[4:] == failing
+
+
+def test_what_cannot_be_checked_is_refused():
+    with pytest.raises(bitbound.Refusal, match="episode-quartics is not strongly convex"):
+        bitbound.check(bitbound.CELGC(eta=0.1, gamma=1.0), bitbound.Quartics.of(H=8))
+    with pytest.raises(bitbound.Refusal, match="outside every theorem"):
+        bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, strict=True)
