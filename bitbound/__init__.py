@@ -28,6 +28,7 @@ from bitbound.data.relaxed.smoothness import relaxed_smoothness
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -126,6 +127,7 @@ __all__ = [
     "FedCOMGATE",
     "FiveGCSCC",
     "FunctionClass",
+    "Functions",
     "Gap",
     "GradSkip",
     "Gradients",

@@ -14,7 +14,15 @@ from bitbound.data.arrays import Array
 
 
 class Functions(Protocol):
-    """The f_i and g by their gradients; a problem is one, and so is what a method sees."""
+    """The f_i and g by their gradients; a problem is one, and so is what a method sees.
+
+    Examples
+    --------
+    >>> from bitbound import Functions, Quadratic
+    >>> functions: Functions = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> functions.n, functions.d
+    (3, 4)
+    """
 
     @property
     def n(self) -> int:
