@@ -25,6 +25,10 @@ def test_a_method_of_ones_own(capsys):
     assert (trace.columns["gap"] > 1e-6).all(), "the page says that it stalls"
     assert step.now == pytest.approx(0, abs=1e-20)
     assert step.expected > 1e-6
+    assert names["covered"] == names["CARD"].theorems
+    assert names["outside"] == ()
+    assert names["verdict"].holds
+    assert names["verdict"].value > 0.9 * names["verdict"].limit
 
 
 def test_relaxed_smoothness(capsys):

@@ -2,6 +2,7 @@
 
 import decimal
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pytest
@@ -156,11 +157,11 @@ def test_gap_is_accurate_far_below_rounding(make_dataset, scale, size):
         assert abs(Decimal(float(found)) / expected - 1) < Decimal("1e-11")
 
 
-@pytest.mark.parametrize("z", [-700.0, -40.0, -5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 5.0, 40.0, 700.0])
 @pytest.mark.parametrize("step", [1e-140, 1e-9, 1e-3, 0.00999, 0.01001, 0.1, 3.0, 60.0, 600.0])
-def test_divergence_of_one_loss(z, step):
+def test_divergence_of_one_loss(step):
+    points = (-700.0, -40.0, -5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 5.0, 40.0, 700.0)
     with decimal.localcontext(decimal.Context(prec=700)):
-        for move in (step, -step):
+        for z, move in product(points, (step, -step)):
             at, by = Decimal(z), Decimal(move)
             exact = (1 + (-at - by).exp()).ln() - (1 + (-at).exp()).ln() + by / (1 + at.exp())
             found = _divergence(np.array([z]), np.array([move]))[0]

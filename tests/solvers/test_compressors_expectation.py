@@ -59,40 +59,41 @@ def test_moments_of_any_vector(name, data):
     check_moments(name, np.array(x))
 
 
-# Of subnormal numbers some cells are narrower than the smallest normal number.
-WIDE_CASES = [case for case in CASES if case[1] != "subnormal"]
+@pytest.mark.parametrize("name", ALL)
+def test_outcome_is_constant_inside_a_cell(name):
+    """The enumeration evaluates one point of each cell; here two further ones.
 
-
-@pytest.mark.parametrize(("name", "vector"), WIDE_CASES)
-def test_outcome_is_constant_inside_a_cell(name, vector):
-    # The enumeration evaluates one point of each cell; here two further ones.
-    x = np.array(VECTORS[vector])
-    middle, _ = outcomes(compressor(name), x)
-    for fraction in (1e-3, 0.999):
-        np.testing.assert_array_equal(outcomes(compressor(name), x, fraction)[0], middle)
+    Of subnormal numbers some cells are narrower than the smallest normal number: left out.
+    """
+    for other, vector in CASES:
+        if other != name or vector == "subnormal":
+            continue
+        x = np.array(VECTORS[vector])
+        middle, _ = outcomes(compressor(name), x)
+        for fraction in (1e-3, 0.999):
+            again, _ = outcomes(compressor(name), x, fraction)
+            np.testing.assert_array_equal(again, middle, err_msg=vector)
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("u", [0.0, 0.5, 1 - 2.0**-53])
-@pytest.mark.parametrize("zero", [0.0, -0.0])
-def test_zero_stays_zero(name, u, zero):
-    c = compressor(name)
-    x = np.full((2, 5, 3), zero)
-    y = c.compress(x, np.full((2, c.uniforms(5), 3), u))
-    np.testing.assert_array_equal(y, np.zeros_like(x))
+def test_zero_stays_zero(name):
+    for u, zero in product((0.0, 0.5, 1 - 2.0**-53), (0.0, -0.0)):
+        c = compressor(name)
+        x = np.full((2, 5, 3), zero)
+        y = c.compress(x, np.full((2, c.uniforms(5), 3), u))
+        np.testing.assert_array_equal(y, np.zeros_like(x))
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "sign"])
-@pytest.mark.parametrize("u", [0.0, 0.9, 1 - 2.0**-53])
-@pytest.mark.parametrize("x", [[0.0, 3.0, 0.0], [0.0, 5e-324, -0.0], [0.0, -0.7, 1e300]])
-def test_zero_entries_stay_zero(name, u, x):
-    # Also where a uniform number is 0, and where its product with a norm rounds up to the norm.
-    c = compressor(name)
-    x = np.array(x)[None, :, None]
-    y = c.compress(x, np.full((1, c.uniforms(3), 1), u))
-    assert not y[x == 0].any()
-    if name == "l1":
-        assert np.abs(y).sum() == np.abs(x).sum()
+def test_zero_entries_stay_zero(name):
+    """Also where a uniform number is 0, and where its product with a norm rounds up to the norm."""
+    c, vectors = compressor(name), ([0.0, 3.0, 0.0], [0.0, 5e-324, -0.0], [0.0, -0.7, 1e300])
+    for u, vector in product((0.0, 0.9, 1 - 2.0**-53), vectors):
+        x = np.array(vector)[None, :, None]
+        y = c.compress(x, np.full((1, c.uniforms(3), 1), u))
+        assert not y[x == 0].any()
+        if name == "l1":
+            assert np.abs(y).sum() == np.abs(x).sum()
 
 
 ATTAINED = [

@@ -5,7 +5,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from worlds import simulate
+from comparisons import assert_same_points
+from worlds import recorded_run, world
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -23,9 +24,8 @@ from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.theorem import Setting
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS, parameters
 
 RUNS = 3
@@ -42,43 +42,31 @@ def problem(request):
 
 def walk(method, problem, compressor, rounds):
     """Return the states of RUNS runs after every round, and what was spent until then."""
-    ledger, runs = Ledger(RUNS), np.arange(RUNS)
-    origin = np.zeros((1, problem.d, RUNS))
-    channel = Channel(problem.n, compressor, runs, Streams((3, 1, 4)), ledger, origin)
-    oracle = Oracle(problem, runs, ledger)
-    states = [method.start(origin, oracle, channel)]
-    spent = [spending(ledger)]
-    for _ in range(rounds):
-        states.append(method.communicate(states[-1], oracle, channel))
-        spent.append(spending(ledger))
-    return states, spent
+    w = world(method, problem, compressor, seeds=(3, 1, 4))
+    visited = [(s, spending(w.ledger)) for s in w.walk(rounds)]
+    return tuple(zip(*visited, strict=True))
 
 
 def spending(ledger):
     return np.array([ledger.uplink_bits, ledger.downlink_bits, ledger.gradients])
 
 
-def models(method, problem, compressor=None, rounds=40):
-    states, _ = walk(method, problem, compressor or Identity(), rounds)
-    return np.array([method.model(s)[0] for s in states])
-
-
-def assert_same(x, y):
-    np.testing.assert_allclose(x, y + 0 * x, rtol=0, atol=1e-12 * np.abs(y).max())
+def models(method, problem):
+    return [method.model(s)[0] for s in world(method, problem).walk(40)]
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda gamma: EF21(gamma, alpha=1.0),
+        EF21,
         lambda gamma: MARINA(gamma, p=0.3),
-        lambda gamma: DASHA(gamma, a=0.4, omega_av=0.0),
+        lambda gamma: DASHA(gamma, a=0.4),
     ],
     ids=["ef21", "marina", "dasha"],
 )
 def test_without_compression_gradient_descent(make, problem):
     gamma = 1 / problem.constants.L_f
-    assert_same(models(make(gamma), problem), models(GD(gamma), problem))
+    assert_same_points(models(make(gamma), problem), models(GD(gamma), problem))
 
 
 @pytest.mark.parametrize("variant", ["I", "II"])
@@ -88,9 +76,9 @@ def test_adiana_without_compression_is_agd(p, variant, problem):
     q = np.sqrt(mu / L_f)
     adiana = ADIANA(
         theta_1=q / (1 + q), theta_2=0.0, eta=1 / L_f, gamma=1 / np.sqrt(mu * L_f), alpha=0.7,
-        beta=1 - q, p=p, omega_av=0.0, variant=variant,
+        beta=1 - q, p=p, variant=variant,
     )  # fmt: skip
-    assert_same(models(adiana, problem), models(AGD(1 / L_f, q), problem))
+    assert_same_points(models(adiana, problem), models(AGD(1 / L_f, q), problem))
 
 
 def test_agd_is_its_three_sequence_form(problem):
@@ -104,7 +92,7 @@ def test_agd_is_its_three_sequence_form(problem):
         gradient = problem.grad(x).mean(axis=0, keepdims=True)
         y, z = x - gradient / L_f, (1 - q) * z + q * x - q / mu * gradient
         expected.append(y[0])
-    assert_same(models(AGD(1 / L_f, q), problem), np.array(expected))
+    assert_same_points(models(AGD(1 / L_f, q), problem), np.array(expected))
 
 
 def five_gcs(problem, **changes):
@@ -126,7 +114,7 @@ def test_5gcs_without_local_steps_is_forward_reflected_backward(problem):
         expected.append((x - gamma * (now - before))[0])
         x = (x - gamma * (2 * now - before)) / (1 + gamma * mu)
         before = now
-    assert_same(models(method, problem), np.array(expected))
+    assert_same_points(models(method, problem), np.array(expected))
 
 
 def test_5gcs_local_steps_approach_the_exact_solve():
@@ -135,14 +123,13 @@ def test_5gcs_local_steps_approach_the_exact_solve():
     method = five_gcs(problem, K=400)
     rng = np.random.default_rng(0)
     u = rng.standard_normal((problem.n, problem.d, RUNS))
-    s = replace(walk(method, problem, Identity(), 0)[0][0], u=u, v=u.sum(axis=0, keepdims=True))
-    oracle = Oracle(problem, np.arange(RUNS), Ledger(RUNS))
-    channel = Channel(problem.n, Identity(), np.arange(RUNS), Streams((0, 1, 2)), Ledger(RUNS), s.x)
+    w = world(method, problem)
+    s = replace(w.start(), u=u, v=u.sum(axis=0, keepdims=True))
     x = (s.x - method.gamma * s.v) / (1 + method.gamma * method.mu)
     hessian = (problem.H - method.mu * np.eye(problem.d)) / problem.n
     pull = (problem.H @ problem.c) / problem.n
     y = np.linalg.solve(hessian + method.tau * np.eye(problem.d), method.tau * x + u + pull)
-    assert_same(method.communicate(s, oracle, channel).u, u - method.tau * (y - x))
+    assert_same_points(w.iterate(s, 1).u, u - method.tau * (y - x))
 
 
 @pytest.mark.parametrize("cohort", [2, 4])
@@ -151,7 +138,7 @@ def test_5gcs_adaptive_stops_every_client_by_itself(cohort):
     problem = PROBLEMS["quadratic"]()
     method = parameters("5gcs-cc", problem, None, "best", cohort=cohort)
     method = replace(method, tau=3.0, K=400)
-    states, spent = walk(method, problem, Identity(), 12)
+    states, spent = walk(method, problem, None, 12)
     counts = set()
     for before, after, (_, _, first), (_, _, last) in zip(
         states, states[1:], spent, spent[1:], strict=False
@@ -189,17 +176,16 @@ def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start():
     """From x, K steps are enough; what a client remembers may be arbitrarily far off."""
     problem = PROBLEMS["quadratic"]()
     method = parameters("5gcs-cc", problem, None, "best")
-    s = walk(method, problem, Identity(), 5)[0][-1]
+    s = walk(method, problem, None, 5)[0][-1]
     s = replace(s, z=1e9 + 0 * s.z)
-    ledger, runs = Ledger(RUNS), np.arange(RUNS)
-    channel = Channel(problem.n, Identity(), runs, Streams((0, 1, 2)), ledger, s.x)
-    after = method.communicate(s, Oracle(problem, runs, ledger), channel)
+    w = world(method, problem)
+    after = w.iterate(s, 1)
     x = (s.x - method.gamma * s.v) / (1 + method.gamma * method.mu)
     change = (problem.grad(x + after.z) - method.mu * (x + after.z)) / problem.n - s.u
     slope, allowed = change + method.tau * after.z, method.tau / (2 * method.L_F)
     assert ((slope**2).sum(axis=1) <= allowed * (change**2).sum(axis=1)).all()
-    assert (ledger.gradients > problem.n * (method.K + 1)).all()
-    assert (ledger.gradients <= problem.n * 2 * (method.K + 1)).all()
+    assert (w.ledger.gradients > problem.n * (method.K + 1)).all()
+    assert (w.ledger.gradients <= problem.n * 2 * (method.K + 1)).all()
 
 
 def test_5gcs_adaptive_needs_no_more_steps_than_the_theorem_allows(problem):
@@ -310,14 +296,14 @@ def test_converges_at_least_at_the_promised_rate(name, rule, family):
     """The mean of Psi over 8 seeds falls by more than the theorem's factor, on two windows."""
     problem = FAMILIES[family]()
     compressor = None if name == "agd" else TopK(4) if name == "ef21" else RandK(4)
-    entry = METHODS[name]
-    method = entry.parameters(problem, compressor, rule)
-    rate = entry.theorems[0].rate(method, Setting.of(method, problem, compressor))
-    trace = simulate(method, problem, compressor, seeds=8, budget=Budget(rounds=400))
+    card = METHODS[name]
+    experiment = Experiment.of(card.parameters(problem, compressor, rule), problem, compressor)
+    rate = card.theorems[0].rate(experiment.method, Setting.at(experiment))
+    trace = recorded_run(experiment, card.theorems[0], seeds=8, budget=Budget(rounds=400))
     psi = np.mean([trace.run(i)["lyapunov"] for i in range(8)], axis=0)
     rounds = trace.run(0)["rounds"]
-    assert rounds[0] == 0
-    assert rounds[-1] == 400
+    assert np.isfinite(psi).all()
+    assert (rounds[0], rounds[-1]) == (0, 400)
     middle = np.searchsorted(rounds, 200)
     for start in (0, middle):
         if psi[start] > 1e-20 * psi[0]:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import PROBLEMS, simulate, world
+from comparisons import assert_same_points
+from worlds import PROBLEMS, recorded_run, simulate, world
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE
 from bitbound.solvers.methods.gd import GD
@@ -21,30 +21,13 @@ from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.theorems.catalogue import METHODS, parameters
 
 
-def states(method, problem, chosen=None, *, iterations=40, seed=0):
+def states(method, problem, *, iterations=40, seed=0):
     """Return the states of one run, with the coins that the engine would toss."""
-    w = world(method, problem, chosen, seeds=(seed,))
-    s = method.start(w.channel.template, w.oracle, w.channel)
-    visited = [s]
-    for _ in range(iterations):
-        s = method.local_step(s, w.oracle, w.channel)
-        schedule = method.schedule
-        if isinstance(schedule, Every) or (
-            w.channel.streams.uniform("round", np.array([0]), (1, 1)).item() < schedule.p
-        ):
-            s = method.communicate(s, w.oracle, w.channel)
-        visited.append(s)
-    return visited
-
-
-def assert_same(left, right):
-    """Two lists of arrays are equal to 1e-12 of the largest entry, and not constant."""
-    left, right = np.array(left), np.array(right)
-    np.testing.assert_allclose(left, right, rtol=0, atol=1e-12 * np.max(np.abs(right)))
-    assert np.max(np.abs(right[-1] - right[0])) > 1e-3 * np.max(np.abs(right))
+    return list(world(method, problem, seeds=(seed,), together=False).walk(iterations))
 
 
 def everything(s):
@@ -89,12 +72,10 @@ def pairs(L: float, n: int) -> dict[str, Pair]:
         "scaffold minimal is published": Pair(
             replace(scaffold, traffic="minimal"), scaffold, *every
         ),
-        "fedcomgate K=1 is gd": Pair(FedCOMGATE(1, gamma / 1.5, 1.5, 0.7, 0.0), GD(gamma), *models),
-        "fedcomgate is scaffold": Pair(
-            FedCOMGATE(3, eta, 1.0, 1.0, 0.0), scaffold, everything, shifts
-        ),
+        "fedcomgate K=1 is gd": Pair(FedCOMGATE(1, gamma / 1.5, 1.5, 0.7), GD(gamma), *models),
+        "fedcomgate is scaffold": Pair(FedCOMGATE(3, eta, 1.0, 1.0), scaffold, everything, shifts),
         "fedcomgate is scaffold with server steps": Pair(
-            FedCOMGATE(3, eta, 1.4, 1.0, 0.0), replace(scaffold, eta_g=1.4), everything, shifts
+            FedCOMGATE(3, eta, 1.4, 1.0), replace(scaffold, eta_g=1.4), everything, shifts
         ),
         "locodl p=1 is gd with half the step": Pair(
             LoCoDL(gamma, 1.0, 1.0, 1.0, 0.0), GD(gamma / 2), lambda s: [s.y[0]], models[0]
@@ -107,7 +88,7 @@ def pairs(L: float, n: int) -> dict[str, Pair]:
 def test_identical_trajectories(name, problem):
     problem = PROBLEMS[problem]()
     pair = pairs(problem.plain.constants.L, problem.n)[name]
-    assert_same(
+    assert_same_points(
         [np.concatenate(pair.left_part(s)) for s in states(pair.left, problem)],
         [np.concatenate(pair.right_part(s)) for s in states(pair.right, problem)],
     )
@@ -127,8 +108,8 @@ def test_locodl_is_scaffnew_on_twice_as_many_functions(seed):
     gamma, p = 1.5 / view.constants.L, 0.3
     ours = states(LoCoDL(gamma, 1.0, 1.0, p, omega=0.0), problem, seed=seed)
     theirs = states(Scaffnew(gamma, p), doubled, seed=seed)
-    assert_same([np.concatenate([s.x] + [s.y] * n) for s in ours], [s.x for s in theirs])
-    assert_same([np.concatenate([s.u] + [s.v] * n) for s in ours], [s.h for s in theirs])
+    assert_same_points([np.concatenate([s.x] + [s.y] * n) for s in ours], [s.x for s in theirs])
+    assert_same_points([np.concatenate([s.u] + [s.v] * n) for s in ours], [s.h for s in theirs])
 
 
 @pytest.mark.parametrize("name", ["quadratic", "logistic"])
@@ -151,7 +132,7 @@ def test_locodl_without_g(name):
     method = parameters("locodl", problem, compressor("natural"))
     assert method.gamma == pytest.approx(1 / (L - mu / 2), rel=1e-12)
     w = world(method, problem)
-    s = method.start(w.channel.template, w.oracle, w.channel)
+    s = w.start()
     s = replace(s, y=x[:1], v=x[1:2])
     after = method.local_step(s, w.oracle, w.channel)
     by_hand = (1 - method.gamma * mu / 2) * s.y + method.gamma * s.v
@@ -218,7 +199,7 @@ def test_gradskip_uses_no_gradient_that_it_skips():
     problem = PROBLEMS["quadratic"]()
     method = GradSkip(gamma=1 / 30, p=0.1, q=(0.0, 0.5, 0.9, 1.0))
     w = world(method, problem)
-    s = method.start(w.channel.template, w.oracle, w.channel)
+    s = w.start()
     for _ in range(20):
         s = method.local_step(s, OnlyActive(w.oracle), w.channel)
         assert np.isfinite(s.x).all()
@@ -243,8 +224,8 @@ TRAFFIC = {
     "scaffold minimal sampled": (
         SCAFFOLD(5, 0.01, 1.0, 2, traffic="minimal"), None, 16 * D, D, 5 / 2
     ),
-    "fedcomgate natural": (FedCOMGATE(3, 0.01, 1.0, 0.5, 0.1), NATURAL, 9 * D, D, 3),
-    "fedcomgate rand-k": (FedCOMGATE(3, 0.01, 1.0, 0.5, 0.1), RAND, 2 * (32 + 3), D, 3),
+    "fedcomgate natural": (FedCOMGATE(3, 0.01, 1.0, 0.5), NATURAL, 9 * D, D, 3),
+    "fedcomgate rand-k": (FedCOMGATE(3, 0.01, 1.0, 0.5), RAND, 2 * (32 + 3), D, 3),
 }  # fmt: skip
 
 
@@ -273,13 +254,13 @@ def test_gradskip_counts_what_it_evaluates(q, p):
     """
     problem = Quadratic.random(1, 2, mu=1.0, L=2.0)
     method = GradSkip(gamma=0.1, p=p, q=(q,))
-    rounds = 1000
+    rounds, seeds = 100, 200
     trace = simulate(
-        method, problem, seeds=20, budget=Budget(rounds=rounds), record=Record(every=rounds)
+        method, problem, seeds=seeds, budget=Budget(rounds=rounds), record=Record(every=rounds)
     )
     ends = 1 - q * (1 - p)  # the probability that an evaluation is the last of its round
     per_round = trace.final("gradients").mean() / rounds
-    tolerance = 6 * np.sqrt(1 - ends) / ends / np.sqrt(20 * rounds)
+    tolerance = 6 * np.sqrt(1 - ends) / ends / np.sqrt(seeds * rounds)
     assert abs(per_round - 1 / ends) <= tolerance + 1e-12
 
 
@@ -288,8 +269,9 @@ def test_gradskip_counts_what_it_evaluates(q, p):
 def test_published_fedcomgate_diverges_for_large_variance(selector, rule):
     """With alpha = 1 the tracking error is multiplied by about omega; damped it shrinks."""
     problem, chosen = Quadratic.random(10, 20, mu=1.0, L=10.0), compressor(selector)
-    method = parameters("fedcomgate", problem, chosen, rule)
-    trace = simulate(method, problem, chosen, seeds=3, budget=Budget(rounds=1000))
+    card = METHODS["fedcomgate"]
+    experiment = Experiment.of(card.parameters(problem, chosen, rule), problem, chosen)
+    trace = recorded_run(experiment, card.theorems[0], seeds=3, budget=Budget(rounds=300))
     growth = trace.final("lyapunov") / trace.columns["lyapunov"][0]
     if rule == "published" and chosen.omega(20) > 1:
         assert not (growth < 1e20).any()
