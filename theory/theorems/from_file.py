@@ -25,7 +25,7 @@ def find_card(name: str) -> Card:
 def card_from_file(path: Path) -> Card:
     """Load the method of a file.
 
-    The file is run as a module. It defines ``CARD = Entry(...)`` with theorems and rules, or one
+    The file is run as a module. It defines ``CARD = Card(...)`` with theorems and rules, or one
     class of methods, whose parameters must then be given.
 
     Raises
