@@ -27,7 +27,7 @@ def test_standard_problems():
 
 
 def test_tasks_are_a_product():
-    names = {entry.method.name for entry, *_ in tasks()}
+    names = {card.name for card, *_ in tasks()}
     assert names == set(report.METHODS)
     assert len(tasks()) == len(set(map(repr, tasks())))
 
