@@ -6,10 +6,11 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.potentials import SquaresOfState, best_start
 from bitbound.theory.certificates.summary import account, class_setting
+from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Squares
 from bitbound.theory.theorems.catalogue import METHODS, card_of
 
@@ -19,31 +20,35 @@ class MyDIANA(DIANA):
     name = "my-diana"
 
 
-@dataclass(frozen=True)
-class MyEF21(EF21):
-    name = "my-ef21"
-
-
-OWN = {"diana": MyDIANA, "ef21": MyEF21}
-
-
-def without_theorem(name, n, kappa):
-    """Return a published method, the same as a user's own without a card, and the setting."""
-    card = METHODS[name]
+def without_theorem(n, kappa):
+    """Return DIANA, the same as a user's own without a card, and the setting."""
+    card = METHODS["diana"]
     where = class_setting(card.method, n, kappa, 3.0, None, 1)
     method = card.at(where)
-    own = OWN[name](**vars(method))
+    own = MyDIANA(**vars(method))
     assert not card_of(own).theorems
     return method, own, where
 
 
 @pytest.mark.parametrize(("n", "kappa"), [(1, 10.0), (5, 100.0)])
-@pytest.mark.parametrize("name", OWN)
-def test_the_search_is_as_good_as_the_published_potential(name, n, kappa):
-    method, own, where = without_theorem(name, n, kappa)
+def test_the_search_is_as_good_as_the_published_potential(n, kappa):
+    method, own, where = without_theorem(n, kappa)
     published, found = certify(method, where, weights="free"), certify(own, where)
     assert found.decrease >= 0.99 * published.decrease > 0
     assert found.verify() == found.factor
+
+
+def test_a_search_starts_from_the_best_of_those_that_can_be_certified():
+    _, own, where = without_theorem(3, 10.0)
+    functions = FunctionClass.of(where)
+
+    def judge(method, functions, potential):
+        if not potential.values:
+            raise Refusal("no")
+        return -sum(potential.weights)
+
+    found = best_start(own, functions, judge)
+    assert found == SquaresOfState((0.01, 0.01, 0.01), values=True)
 
 
 class DistanceAndShifts:
@@ -54,7 +59,7 @@ class DistanceAndShifts:
 
 
 def test_a_potential_by_hand():
-    method, own, where = without_theorem("diana", 5, 10.0)
+    method, own, where = without_theorem(5, 10.0)
     published = METHODS["diana"].theorems[0]
     assert certify(own, where, potential=published).decrease == certify(method, where).decrease
     free = certify(own, where, weights="free", potential=DistanceAndShifts())
@@ -64,7 +69,7 @@ def test_a_potential_by_hand():
 
 
 def test_an_account_without_a_theorem():
-    _, own, where = without_theorem("diana", 3, 10.0)
+    _, own, where = without_theorem(3, 10.0)
     found = account(card_of(own), own, where)
     assert (found.title, found.verdict) == (None, "no theorem applies")
     assert found.certificate.factor < 1
