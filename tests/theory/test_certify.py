@@ -91,9 +91,12 @@ def test_theorem_certificate_lower_bound_over_p(name, p, omega_k):
 @pytest.mark.parametrize("K", [1, 3])
 def test_five_gcs_cc_for_fixed_steps(K):
     method, where = by_rule("5gcs-cc", 3, 5.0)
-    theorem = METHODS["5gcs-cc"].theorems[0]
     proved = certify(replace(method, K=K), where)
     assert proved.verify() == proved.factor
+
+
+def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
+    theorem = METHODS["5gcs-cc"].theorems[0]
     method, where = by_rule("5gcs-cc", 3, 20.0)
     enough = certify(method, where)
     assert method.K > 10
@@ -266,7 +269,7 @@ def test_free_weights_find_those_of_a_worse_lyapunov_function():
     assert found.decrease == pytest.approx(own.decrease, rel=1e-3)
 
 
-@pytest.mark.parametrize("n", [1, 3, 87])
+@pytest.mark.parametrize("n", [1, 87])
 def test_the_largest_step_is_the_theorem_s(n):
     family = FunctionClass(n, 1.0, 20.0)
     assert largest_step(GD, family, 1.0) == pytest.approx(2 / 20.0, rel=1e-3)
@@ -295,8 +298,9 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
         assert np.mean(last[key] / steps) == pytest.approx(expected, rel=0.05)
 
 
-@pytest.mark.parametrize("objective", ["bits", "rounds", "gradients"])
-@pytest.mark.parametrize("name", ["locodl", "diana"])
+@pytest.mark.parametrize(
+    ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
+)
 def test_optimised_parameters_are_no_worse(name, objective):
     found = optimise(
         name,
@@ -306,7 +310,7 @@ def test_optimised_parameters_are_no_worse(name, objective):
         20,
         [compressor("rand-k:1"), compressor("rand-k:4")],
         objective,
-        evaluations=40,
+        evaluations=15,
     )
     key = {"bits": "uplink_bits"}.get(objective, objective)
     assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + SLACK)

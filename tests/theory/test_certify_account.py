@@ -146,7 +146,7 @@ def test_few_starts_are_the_best_of_all():
 def test_free_weights_promise_more_for_diana():
     sent = [compressor("rand-k:1")]
     fixed, free = (
-        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=60, weights=weights)
+        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30, weights=weights)
         for weights in ("fixed", "free")
     )
     assert free.cost.uplink_bits < 0.9 * fixed.cost.uplink_bits
@@ -158,7 +158,7 @@ def test_free_weights_promise_more_for_diana():
 def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     sent = [compressor("rand-k:2") if METHODS[name].method.needs.compressor else None]
     unit = 1e6
-    one = optimise(name, 9, 1.0, 50.0, 14, sent, starts=1, evaluations=30)
-    other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=30)
+    one = optimise(name, 9, 1.0, 50.0, 14, sent, starts=1, evaluations=10)
+    other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=10)
     assert other.cost == one.cost
     assert other.method == replace(one.method, gamma=pytest.approx(one.method.gamma / unit))
