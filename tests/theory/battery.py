@@ -9,17 +9,17 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor as make_compressor
+from bitbound.solvers.experiment import Experiment
 from bitbound.theory.checks.compression import channel_checks, compressor_checks
 from bitbound.theory.checks.identities import identities
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
-    unmet,
     worst_quadratic,
 )
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.checks.whole_runs import whole_runs
-from bitbound.theory.theorem import Setting
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.verdict import Verdict
 
@@ -37,41 +37,39 @@ def findings(
     sampling: bool = True,
 ) -> Iterator[Verdict]:
     """Return all verdicts; what raises an error is a verdict that does not hold."""
-    entry, options = METHODS[name], options or {}
-    need = entry.method.needs.compressor
+    card, options = METHODS[name], options or {}
+    need = card.method.needs.compressor
     chosen = make_compressor(selector or SELECTORS[need]) if need else None
     problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0], seed=seed)
     if sampling:
         used = chosen or make_compressor("identity")
         yield from _guarded("compressor", lambda: compressor_checks(used, 5, seed))
         yield from _guarded("channel", lambda: channel_checks(used, seed=seed))
-    yield from _guarded("identities", lambda: (identities(name, problem, seed),))
+    yield from _guarded("identities", lambda: (identities(card, problem, seed),))
     try:
-        method = entry.parameters(problem, chosen, rule, **options)
+        method = card.parameters(problem, chosen, rule, **options)
     except Exception as error:
         yield Verdict("parameters", math.inf, 0.0, repr(error))
         return
-    yield from _guarded("soundness", lambda: soundness(method, problem, chosen, seed))
-    setting = Setting.of(method, problem, chosen)
-    met = [theorem for theorem in entry.theorems if not unmet(theorem, method, setting)]
-    yield Verdict("hypotheses", float(not met), 0.0)
-    for theorem in met or entry.theorems:
-        for check in (
-            lambda t=theorem: steps_along_a_run(t, method, problem, chosen, seed=seed),
-            lambda t=theorem: steps_at_random_states(t, method, problem, chosen, seed=seed),
-        ):
-            yield from _guarded("one step", lambda check=check: (check(),))
+    experiment = Experiment.of(method, problem, chosen)
+    yield from _guarded("soundness", lambda: soundness(card, experiment, seed))
+    held = card.holding(method, Setting.at(experiment))
+    yield Verdict("hypotheses", float(not held), 0.0)
+    for theorem in held or card.theorems:
+        for check in (steps_along_a_run, steps_at_random_states):
+            yield from _guarded(
+                "one step",
+                lambda t=theorem, check=check: (check(t, experiment, seed=seed),),
+            )
         with suppress(Refusal):  # it checks nothing if the rule meets the theorem nowhere
-            yield worst_quadratic(theorem, entry, rule, seed=seed, options=options)
-        if met:
+            yield worst_quadratic(theorem, card, rule, seed=seed, options=options)
+        if held:
             yield from _guarded(
                 "whole runs",
                 lambda t=theorem: (
                     whole_runs(
                         t,
-                        method,
-                        problem,
-                        chosen,
+                        experiment,
                         seeds=range(seed, seed + 3),
                         accuracy=ACCURACY,
                         iterations=800,

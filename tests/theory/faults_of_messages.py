@@ -296,8 +296,8 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "engine: communicates with p^2",
-        "solvers.runs.engine",
-        ("[0, 0] < schedule.p", "[0, 0] < schedule.p**2"),
+        "solvers.world.channel",
+        ("(1, 1))[0, 0] < p)", "(1, 1))[0, 0] < p**2)"),
         on="scaffnew",
         rule="paper",
     ),
@@ -319,8 +319,8 @@ MESSAGE_FAULTS = [
         rule="balanced",
     ),
     fault(
-        "engine: f - f* as half the gap",
-        "solvers.runs.engine",
+        "Psi: f - f* at twice the point",
+        "theory.potential",
         (
             "result = result + term.weight * problem.gap(term.point)",
             "result = result + term.weight * problem.gap(2 * term.point)",

@@ -30,18 +30,21 @@ THEOREM_FAULTS = [
     fault(
         "diana rule: alpha twice too large",
         "theory.theorems.diana",
-        (
-            "omega_av, alpha = setting.omega_av, 1 / (1 + setting.omega)",
-            "omega_av, alpha = setting.omega_av, 2 / (1 + setting.omega)",
-        ),
+        ("    alpha = 1 / (1 + setting.omega)", "    alpha = 2 / (1 + setting.omega)"),
         on="diana",
         rule="b",
     ),
     fault(
-        "diana theorem B: (1 + omega_av) for (1 + 6 omega_av)",
+        "diana theorem B: 1 for (1 + 6 omega_av)",
         "theory.theorems.diana",
-        ("(1 + 6 * m.omega_av)", "(1 + 0 * m.omega_av)"),
-        ("(1 + 6 * omega_av)", "(1 + 0 * omega_av)"),
+        (
+            "limit = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))",
+            "limit = 2 / ((setting.L + setting.mu) * (1 + 0 * setting.omega_av))",
+        ),
+        (
+            "gamma = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))",
+            "gamma = 2 / ((setting.L + setting.mu) * (1 + 0 * setting.omega_av))",
+        ),
         on="diana",
         rule="b",
     ),
@@ -72,8 +75,8 @@ THEOREM_FAULTS = [
     ),
     fault(
         "adiana theorem II with the weights of I (field)",
-        "solvers.methods.adiana",
-        ('first = self.variant == "I"', "first = self.variant != 'X'"),
+        "theory.theorems.adiana",
+        ('first = m.variant == "I"\n        reference', "first = True\n        reference"),
         on="adiana",
         rule="paper",
         variant="II",
@@ -81,7 +84,7 @@ THEOREM_FAULTS = [
     fault(
         "ef21 rule: smoothness of the clients left out",
         "theory.theorems.ef21",
-        ("constants.L_f + constants.L_tilde * math.sqrt(2 * (1 - alpha)) / theta", "constants.L_f"),
+        ("constants.L_f + constants.L_tilde * noise / _theta(setting.alpha)", "constants.L_f"),
         on="ef21",
     ),
     fault(
@@ -173,7 +176,7 @@ THEOREM_FAULTS = [
     fault(
         "fedcomgate rule: undamped (field)",
         "theory.theorems.fedcomgate",
-        ("gamma_s=1.0, alpha=1 / (1 + setting.omega),", "gamma_s=1.0, alpha=1.0,"),
+        ("gamma_s=1.0, alpha=1 / (1 + setting.omega))", "gamma_s=1.0, alpha=1.0)"),
         on="fedcomgate",
     ),
     fault(
@@ -195,6 +198,66 @@ THEOREM_FAULTS = [
         "theory.theorems.five_gcs_cc",
         ("return 1 + setting.compressor.omega_av(setting.d, cohort)", "return 0.1"),
         on="5gcs-cc",
+        rule="paper",
+    ),
+    fault(
+        "agd theorem: z without 1/q in Psi",
+        "theory.theorems.agd",
+        ("(s.y - s.x) / m.q", "(s.y - s.x)"),
+        on="agd",
+    ),
+    fault(
+        "diana theorems: weight of the shifts a quarter",
+        "theory.theorems.diana",
+        ("4 * setting.omega_av / m.alpha", "setting.omega_av / m.alpha"),
+        on="diana",
+        rule="b",
+    ),
+    fault(
+        "adiana theorem: weight of w without 1/p",
+        "theory.theorems.adiana",
+        ("Gap(reference / m.p, s.w)", "Gap(reference, s.w)"),
+        on="adiana",
+        rule="best",
+    ),
+    fault(
+        "ef21 theorem: theta = alpha",
+        "theory.theorems.ef21",
+        ("return 1 - math.sqrt(1 - alpha)", "return alpha"),
+        on="ef21",
+    ),
+    fault(
+        "dasha theorem: errors of the estimates left out of Psi",
+        "theory.theorems.dasha",
+        ("Squares(4 * m.gamma", "Squares(0 * m.gamma"),
+        on="dasha",
+    ),
+    fault(
+        "locodl theorem: weight of y without n",
+        "theory.theorems.locodl",
+        ("Squares(primal * setting.n, s.y - star.y)", "Squares(primal, s.y - star.y)"),
+        on="locodl",
+        rule="balanced",
+    ),
+    fault(
+        "locodl theorem: (1 + omega) for (1 + 2 omega) in Psi",
+        "theory.theorems.locodl",
+        ("dual = m.gamma * (1 + 2 * m.omega)", "dual = m.gamma * (1 + m.omega)"),
+        on="locodl",
+        rule="balanced",
+    ),
+    fault(
+        "scaffnew theorem: gamma/p unsquared in Psi",
+        "theory.theorems.scaffnew",
+        ("dual = (m.gamma / m.p) ** 2", "dual = m.gamma / m.p"),
+        on="scaffnew",
+        rule="best",
+    ),
+    fault(
+        "compressed-scaffnew theorem: Psi without the owners",
+        "theory.theorems.compressed_scaffnew",
+        ("(m.p**2 * m.eta * dual_gain(setting.n, m.s))", "(m.p**2 * m.eta)"),
+        on="compressed-scaffnew",
         rule="paper",
     ),
 ]

@@ -9,10 +9,10 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.search import certified_cost, optimise
-from bitbound.theory.certificates.summary import account, class_setting, made, step_limit, verdict
+from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.from_file import find_entry
+from bitbound.theory.theorems.from_file import find_card, read_settings
 
 OWN = """
 from dataclasses import dataclass
@@ -29,15 +29,20 @@ class Mine(GD):
 """
 
 
+def configured(card, where, rule, settings):
+    """Return a method as the command line makes it, by a rule with words such as gamma=0.1."""
+    return card.with_values(where, rule, read_settings(card.method, settings))
+
+
 def test_the_account_of_gradient_descent_is_known():
-    entry = METHODS["gd"]
-    where = class_setting(entry.method, 5, 100.0, None, None, 1)
-    found = account(entry, made(entry, where, "1/L", []), where)
+    card = METHODS["gd"]
+    where = class_setting(card.method, 5, 100.0, None, None, 1)
+    found = account(card, configured(card, where, "1/L", []), where)
     assert found.verdict == "tight"
     assert found.largest_step == pytest.approx(2 / 100, rel=1e-3)
     assert found.attained.factor == pytest.approx((1 - 1 / 100) ** 2, rel=1e-9)
     assert found.divergence is None
-    beyond = account(entry, made(entry, where, None, ["gamma=0.03"]), where)
+    beyond = account(card, configured(card, where, None, ["gamma=0.03"]), where)
     assert beyond.title is None
     assert beyond.certificate.factor == pytest.approx((1 - 0.03 * 100) ** 2, rel=1e-6)
     assert beyond.divergence.growth > 1e3
@@ -66,11 +71,11 @@ def test_verdicts(published, certified, words):
 
 
 def test_settings_change_a_rule():
-    entry = METHODS["scaffold"]
-    where = class_setting(entry.method, 4, 10.0, None, None, 1)
-    method = made(entry, where, "best", ["traffic=published", "K=3"])
+    card = METHODS["scaffold"]
+    where = class_setting(card.method, 4, 10.0, None, None, 1)
+    method = configured(card, where, "best", ["traffic=published", "K=3"])
     assert (method.traffic, method.K) == ("published", 3)
-    assert method.eta_l == made(entry, where, "best", []).eta_l
+    assert method.eta_l == configured(card, where, "best", []).eta_l
 
 
 @pytest.mark.parametrize(
@@ -84,10 +89,10 @@ def test_settings_change_a_rule():
     ],
 )
 def test_settings_that_do_not_fit(rule, settings, sentence):
-    entry = METHODS["gd"]
-    where = class_setting(entry.method, 4, 10.0, None, None, 1)
+    card = METHODS["gd"]
+    where = class_setting(card.method, 4, 10.0, None, None, 1)
     with pytest.raises(Refusal, match=sentence):
-        made(entry, where, rule, settings)
+        configured(card, where, rule, settings)
 
 
 @pytest.mark.parametrize(
@@ -108,12 +113,12 @@ def test_families_that_do_not_fit(name, kappa, omega, sent, sentence):
 def test_a_method_of_a_file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OWN)
-    entry = find_entry(str(path))
-    where = class_setting(entry.method, 3, 10.0, None, None, 1)
+    card = find_card(str(path))
+    where = class_setting(card.method, 3, 10.0, None, None, 1)
     settings = ["gamma=0.1", "steps=3", "kind=II", "damped=True"]
-    method = made(entry, where, None, settings)
+    method = configured(card, where, None, settings)
     assert (method.gamma, method.steps, method.kind, method.damped) == (0.1, 3, "II", True)
-    found = account(entry, method, where)
+    found = account(card, method, where)
     assert found.verdict == "no theorem applies"
     assert found.certificate.factor == pytest.approx(0.81, rel=1e-6)
     for wrong, sentence in (
@@ -122,17 +127,17 @@ def test_a_method_of_a_file(tmp_path):
         (["gamma=big", "steps=2"], "must be a finite float"),
     ):
         with pytest.raises(Refusal, match=sentence):
-            made(entry, where, None, wrong)
+            configured(card, where, None, wrong)
 
 
 def test_few_starts_are_the_best_of_all():
     sent = [compressor(f"rand-k:{k}") for k in (1, 5, 20)]
     first = optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30)
-    entry = METHODS["diana"]
+    card = METHODS["diana"]
     costs = {
-        where.compressor: certified_cost(rule(where), where, "bits")
-        for rule in entry.rules.values()
-        for where in (class_setting(entry.method, 10, 100.0, None, s, 20) for s in sent)
+        where.compressor: certified_cost(card.at(where, rule), where, "bits")
+        for rule in card.rules
+        for where in (class_setting(card.method, 10, 100.0, None, s, 20) for s in sent)
     }
     assert first.cost.uplink_bits <= math.exp(min(costs.values())) * (1 + 1e-6)
     assert first.certificate.verify() == first.certificate.factor
@@ -141,7 +146,7 @@ def test_few_starts_are_the_best_of_all():
 def test_free_weights_promise_more_for_diana():
     sent = [compressor("rand-k:1")]
     fixed, free = (
-        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=60, weights=weights)
+        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30, weights=weights)
         for weights in ("fixed", "free")
     )
     assert free.cost.uplink_bits < 0.9 * fixed.cost.uplink_bits
@@ -153,7 +158,7 @@ def test_free_weights_promise_more_for_diana():
 def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     sent = [compressor("rand-k:2") if METHODS[name].method.needs.compressor else None]
     unit = 1e6
-    one = optimise(name, 9, 1.0, 50.0, 14, sent, starts=1, evaluations=30)
-    other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=30)
+    one = optimise(name, 9, 1.0, 50.0, 14, sent, starts=1, evaluations=10)
+    other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=10)
     assert other.cost == one.cost
     assert other.method == replace(one.method, gamma=pytest.approx(one.method.gamma / unit))

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import bitbound
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.runs import engine
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.coverage import recorded
 
 PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = bitbound.Budget(rounds=5)
@@ -21,7 +24,10 @@ def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
     compressor = bitbound.compressor(chosen) if chosen else None
     method = bitbound.parameters(name, PROBLEM, compressor)
     trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
-    expected = engine.simulate(method, PROBLEM, compressor, budget=BUDGET, seeds=2)
+    experiment = Experiment.of(method, PROBLEM, compressor)
+    setting = Setting.at(experiment)
+    potential = recorded(METHODS[name].holding(method, setting)[0], setting)
+    expected = engine.simulate(experiment, budget=BUDGET, seeds=2, potential=potential)
     for column, values in expected.columns.items():
         np.testing.assert_array_equal(trace.columns[column], values)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.theorems.clipped_sgd import ClippedGD
 from bitbound.theory.theorems.clipping_complexity import (
-    ClippedGD,
     episode_table,
     minibatch_lower_bound,
     partial_participation_table,

@@ -7,13 +7,15 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.backend import copies, mean
+from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Every, Method, Needs, Squares
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.gd import GradientDescent
 from bitbound.theory.worlds.linear_maps import worst_case
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)
@@ -80,9 +82,6 @@ class DCGD(Method):
     def fixed_point(self, problem):
         return State(problem.x_star)
 
-    def lyapunov(self, s, star, problem):
-        return (Squares(1.0, s.x - star.x),)
-
 
 @pytest.mark.parametrize(
     ("method", "family", "sentence"),
@@ -103,6 +102,8 @@ def test_refused(method, family, sentence):
 
 def test_a_method_that_leaves_the_solution_has_no_worst_case_factor():
     problem = Quadratic.random(2, 2, mu=1.0, L=10.0, seed=0)
-    assert worst_case(DCGD(0.02), problem, RandK(1)) == float("inf")
-    assert worst_case(FedAvg(0.05), problem) == float("inf")
-    assert worst_case(DIANA(0.02, 0.5, 0.5), problem, RandK(1)) < 1
+    distance, shifts = GradientDescent(), METHODS["diana"].theorems[0]
+    dcgd, diana = (Experiment.of(m, problem, RandK(1)) for m in (DCGD(0.02), DIANA(0.02, 0.5)))
+    assert worst_case(dcgd, distance) == float("inf")
+    assert worst_case(Experiment.of(FedAvg(0.05), problem), distance) == float("inf")
+    assert worst_case(diana, shifts) < 1

@@ -4,15 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from worlds import simulate
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.fit import fitting_view
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.theory.checks.one_step import unmet
+from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.checks.promise import (
     Promise,
     RoundCost,
@@ -21,16 +20,20 @@ from bitbound.theory.checks.promise import (
     round_cost,
 )
 from bitbound.theory.checks.whole_runs import whole_runs
-from bitbound.theory.theorem import Setting
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.coverage import recorded
 from bitbound.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
 
 
-def chosen(name):
-    need = METHODS[name].method.needs.compressor
-    return {"unbiased": RandK(2), "contractive": RandK(4), None: None}[need]
+def by_default_rule(name):
+    """Return a method with the parameters of its first rule, fitted."""
+    card = METHODS[name]
+    need = card.method.needs.compressor
+    compressor = {"unbiased": RandK(2), "contractive": RandK(4), None: None}[need]
+    return Experiment.of(card.parameters(PROBLEM, compressor), PROBLEM, compressor)
 
 
 class TestArithmetic:
@@ -70,12 +73,12 @@ class TestArithmetic:
     ],
 )
 def test_cost_of_a_round(name, up, down, iterations):
-    method = METHODS[name].parameters(PROBLEM, chosen(name))
-    cost = round_cost(method, PROBLEM, chosen(name))
+    experiment = by_default_rule(name)
+    cost = round_cost(experiment)
     assert cost.uplink_bits == pytest.approx(up)
     assert cost.downlink_bits == pytest.approx(down)
     if iterations is None:
-        iterations = 1 / method.p
+        iterations = 1 / experiment.method.p
     assert cost.iterations == pytest.approx(iterations)
 
 
@@ -96,32 +99,36 @@ def test_cost_of_a_round(name, up, down, iterations):
     ],
 )
 def test_accuracy_constant_by_hand(name, expected):
-    method = METHODS[name].parameters(PROBLEM, chosen(name))
-    view = fitting_view(method, PROBLEM)
-    constant = accuracy_constant(method, view)
-    assert constant == pytest.approx(expected(method, view.constants))
+    experiment = by_default_rule(name)
+    constant = accuracy_constant(METHODS[name].theorems[0], experiment)
+    expected = expected(experiment.method, experiment.problem.constants)
+    assert constant == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_bound_at_every_point_of_a_run(name):
     """f - f* <= c Psi at all recorded states: the constant, exactly."""
-    method = METHODS[name].parameters(PROBLEM, chosen(name))
-    view = fitting_view(method, PROBLEM)
-    budget, record = Budget(iterations=300), Record(every=1)
-    trace = simulate(method, PROBLEM, chosen(name), seeds=3, budget=budget, record=record)
+    experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
+    trace = simulate(
+        experiment,
+        seeds=3,
+        budget=Budget(iterations=300),
+        record=Record(every=1),
+        potential=recorded(theorem, Setting.at(experiment)),
+    )
     gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
-    assert (gap <= accuracy_constant(method, view) * psi * (1 + 1e-9) + 1e-18).all()
+    assert (gap <= accuracy_constant(theorem, experiment) * psi * (1 + 1e-9) + 1e-18).all()
 
 
 def test_gradient_descent_reaches_its_promise_exactly():
     """In one dimension with gamma = 1/(2 L) the promise is an equation: f - f* = c tau^t Psi^0."""
     problem = Quadratic.from_arrays(np.full((2, 1, 1), 3.0), np.array([[1.0], [2.0]]))
-    method = GD(1 / 6)
-    promised = promise(GradientDescent(), method, problem)
+    experiment = Experiment.of(GD(1 / 6), problem)
+    promised = promise(GradientDescent(), experiment)
     assert promised.rate == pytest.approx(1 / 4)
     assert promised.start == pytest.approx(1.5 * 1.5**2)
     trace = simulate(
-        method, problem, seeds=1, budget=Budget(gap=1e-9, iterations=100), record=Record(every=1)
+        experiment, seeds=1, budget=Budget(gap=1e-9, iterations=100), record=Record(every=1)
     )
     assert trace.columns["gap"] == pytest.approx(
         promised.start * promised.rate ** trace.columns["iteration"], rel=1e-9
@@ -131,18 +138,14 @@ def test_gradient_descent_reaches_its_promise_exactly():
 
 def test_a_hypothesis_that_fails_is_named():
     with pytest.raises(Refusal, match="gamma < 2/L_f fails with 1 against"):
-        promise(GradientDescent(), GD(1.0), PROBLEM)
+        promise(GradientDescent(), Experiment.of(GD(1.0), PROBLEM))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_whole_runs_keep_promises(name):
-    entry = METHODS[name]
-    method = entry.parameters(PROBLEM, chosen(name))
-    setting = Setting.of(method, PROBLEM, chosen(name))
-    theorem = next(t for t in entry.theorems if not unmet(t, method, setting))
-    found = whole_runs(
-        theorem, method, PROBLEM, chosen(name), seeds=3, accuracy=1e-4, iterations=2000
-    )
+    experiment = by_default_rule(name)
+    theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
+    found = whole_runs(theorem, experiment, seeds=3, accuracy=1e-4, iterations=2000)
     assert all(verdict.holds for verdict in found.verdicts)
     assert found.measured < found.promised + 3 * found.error
 
@@ -153,9 +156,10 @@ class TooFast(GradientDescent):
 
 
 def test_whole_runs_see_a_promise_that_is_too_good():
-    found = whole_runs(TooFast(), GD(1 / 20), PROBLEM, accuracy=1e-8)
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    found = whole_runs(TooFast(), experiment, accuracy=1e-8)
     assert [verdict.holds for verdict in found.verdicts] == [False, False]
-    short = whole_runs(TooFast(), GD(1 / 20), PROBLEM, accuracy=1e-300, iterations=300)
+    short = whole_runs(TooFast(), experiment, accuracy=1e-300, iterations=300)
     assert not short.lyapunov.holds
     assert short.bits.value == 300 * 6 * 32
     assert "not reached" in short.bits.note

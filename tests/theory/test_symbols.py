@@ -11,15 +11,17 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.runs.engine import value
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.iteration import advance
 from bitbound.theory.certificates.interpolation import Form, combination
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import value
 from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.worlds.orbits import orbits
-from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.rest import fixed_point
 
 D = 3
 MU, L = 1.0, 20.0
@@ -38,15 +40,20 @@ class Rand1Channel(Scripted):
         return self.send(RAND_1.compress(v, uniforms), cohort)
 
 
-def enumerated(method: Method, state, problem) -> float:
-    star = method.fixed_point(problem)
+def psi(method: Method, state, family, problem) -> float:
+    """Return the Lyapunov function of the method's first theorem."""
+    theorem, star = METHODS[method.name].theorems[0], fixed_point(method, problem)
+    return value(theorem.lyapunov(method, state, star, family, problem), problem)[0]
+
+
+def enumerated(method: Method, state, family, problem, channel=Rand1Channel) -> float:
+    """Return E[Psi+], every choice of the clients and of their compressors one by one."""
     oracle = Oracle(problem, np.arange(1), Ledger(1))
 
-    def psi(channel):
-        after = iteration(method, state, oracle, channel)
-        return value(method.lyapunov(after, star, problem), problem)[0]
+    def after(world):
+        return psi(method, advance(method, state, oracle, world)[0], family, problem)
 
-    pairs = list(outcomes(psi, lambda script: Rand1Channel(problem.n, D, script)))
+    pairs = list(outcomes(after, lambda script: channel(problem.n, D, script)))
     assert sum(probability for probability, _ in pairs) == pytest.approx(1, abs=1e-12)
     return sum(probability * after for probability, after in pairs)
 
@@ -68,7 +75,7 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
         else:
             equal[number] = rows[0]
 
-    star = vars(method.fixed_point(problem))
+    star = vars(fixed_point(method, problem))
     for number, (name, array) in enumerate(vars(state).items()):
         if array.dtype != bool:
             put(step.basis.names["state", number], (array - star[name])[:, :, 0])
@@ -100,7 +107,7 @@ def random_state(method: Method, view, seed: int):
     rng = np.random.default_rng(seed)
     state = each(
         lambda x: x if x.dtype == bool else x + rng.standard_normal(x.shape),
-        method.fixed_point(view),
+        fixed_point(method, view),
     )
     if hasattr(state, "gradient"):
         state = replace(state, gradient=view.grad(state.w if hasattr(state, "w") else state.x))
@@ -125,14 +132,17 @@ def test_form_equals_enumeration(name, n, seed):
     check_forms(method, family, view, seed)
 
 
+def symbols_of(method, family) -> SymbolicStep:
+    return symbolic_step(method, family, METHODS[method.name].theorems[0])
+
+
 def check_forms(method, family, view, seed):
     state = random_state(method, view, seed)
-    step = symbolic_step(method, family)
+    step = symbols_of(method, family)
     now, after = (combination(step.weights, forms) for forms in (step.now, step.after))
     place = concrete(step, method, state, view)
-    psi = value(method.lyapunov(state, method.fixed_point(view), view), view)[0]
-    assert at(now, place) == pytest.approx(psi, rel=1e-11)
-    assert at(after, place) == pytest.approx(enumerated(method, state, view), rel=1e-11)
+    assert at(now, place) == pytest.approx(psi(method, state, family, view), rel=1e-11)
+    assert at(after, place) == pytest.approx(enumerated(method, state, family, view), rel=1e-11)
 
 
 @pytest.mark.parametrize(("n", "m", "s"), [(2, 2, 2), (4, 3, 2), (4, 4, 3), (5, 2, 2), (5, 4, 3)])
@@ -170,18 +180,9 @@ def test_shared_draws_are_bounded_and_cost_more(name, n):
             choice = self.choose([(1 / D, k) for k in range(D)])
             return self.send(RAND_1.compress(v, np.full((1, 1, 1), (choice + 0.5) / D)), cohort)
 
-    star = method.fixed_point(view)
-    oracle = Oracle(view, np.arange(1), Ledger(1))
-    exact = sum(
-        probability * psi
-        for probability, psi in outcomes(
-            lambda channel: value(
-                method.lyapunov(iteration(method, state, oracle, channel), star, view), view
-            )[0],
-            lambda script: SharedRand1(n, D, script),
-        )
-    )
-    step = symbolic_step(method, replace(family, omega_av=family.omega))
+    shared = replace(family, omega_joint=family.omega)
+    exact = enumerated(method, state, shared, view, SharedRand1)
+    step = symbols_of(method, shared)
     bound = at(combination(step.weights, step.after), concrete(step, method, state, view))
     assert exact <= bound * (1 + 1e-12)
     assert bound <= 2 * exact
@@ -190,10 +191,10 @@ def test_shared_draws_are_bounded_and_cost_more(name, n):
 def test_a_noisy_function_value_is_bounded():
     method, family, view = prepared("adiana", 2, 0)
     state = random_state(method, view, 0)
-    step = symbolic_step(method, family)
+    step = symbols_of(method, family)
     after = combination(step.weights, step.after)
     place = concrete(step, method, state, view)
-    exact = enumerated(method, state, view)
+    exact = enumerated(method, state, family, view)
     assert exact <= at(after, place) <= 1.5 * exact
 
 
@@ -213,15 +214,15 @@ def test_orbits_are_few_and_sum_to_one(name, n):
 def test_refusals():
     method, family, _ = prepared("gradskip", 2, 0)
     with pytest.raises(Refusal, match="not exchangeable"):
-        symbolic_step(replace(method, q=(0.5, 0.6)), family)
+        symbols_of(replace(method, q=(0.5, 0.6)), family)
     method, family, _ = prepared("adiana", 2, 0, variant="II")
     with pytest.raises(Refusal, match="noise of this very step"):
-        symbolic_step(method, family)
+        symbols_of(method, family)
     method, family, _ = prepared("5gcs-cc", 2, 0)
     with pytest.raises(Refusal, match="fixed number of local steps"):
-        symbolic_step(replace(method, adaptive=True), family)
+        symbols_of(replace(method, adaptive=True), family)
     method, family, _ = prepared("diana", 2, 0)
-    shared = replace(family, omega_av=family.omega)
+    shared = replace(family, omega_joint=family.omega)
     with pytest.raises(Refusal, match="draw independently"):
-        symbolic_step(replace(prepared("5gcs-cc", 2, 0, cohort=1)[0], K=1), shared)
-    assert symbolic_step(method, shared).after
+        symbols_of(replace(prepared("5gcs-cc", 2, 0, cohort=1)[0], K=1), shared)
+    assert symbols_of(method, shared).after

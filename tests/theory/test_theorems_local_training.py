@@ -8,23 +8,25 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from worlds import simulate, world
+from worlds import world
 
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.experiment import Experiment
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.solvers.runs.budget import Budget
-from bitbound.theory.theorem import Setting
-from bitbound.theory.theorems import compressed_scaffnew, gradskip, locodl, tamuna
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.theorems.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,
     primal_gain,
 )
+from bitbound.theory.theorems.coverage import recorded
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.probing import one_step
 
@@ -32,13 +34,11 @@ ROUNDING = 1e-9
 RAND_1, SHARED = RandK(1), RandK(1, shared=True)
 
 
-def covering(method, setting):
-    """Return the theorems whose conditions the parameters satisfy."""
-    return [
-        theorem
-        for theorem in METHODS[method.name].theorems
-        if all(condition.holds for condition in theorem.conditions(method, setting))
-    ]
+def holding(experiment):
+    """Return the theorems whose conditions the parameters satisfy, and the setting."""
+    setting = Setting.at(experiment)
+    method = experiment.method
+    return METHODS[method.name].holding(method, setting), setting
 
 
 class Case(NamedTuple):
@@ -102,10 +102,10 @@ def test_worst_case_is_within_the_rate(case):
             continue
         for problem in problems(n, d):
             method = METHODS[case.method].parameters(problem, chosen, case.rule, **options)
-            setting = Setting.of(method, problem, chosen)
-            theorems = covering(method, setting)
+            experiment = Experiment.of(method, problem, chosen)
+            theorems, setting = holding(experiment)
             assert theorems, (method, n, d)
-            worst = worst_case(method, problem, chosen)
+            worst = worst_case(experiment, theorems[0])  # all have the same potential
             for theorem in theorems:
                 largest = max(largest, worst / theorem.rate(method, setting))
     assert largest <= 1 + ROUNDING
@@ -122,10 +122,9 @@ def test_scaffold_with_either_option(option, eta_g):
         method = replace(parameters("scaffold", problem, rule="best", K=3), option=option,
                          traffic="published")  # fmt: skip
         method = replace(method, eta_g=eta_g, eta_l=method.eta_l / eta_g)
-        (theorem,) = covering(method, Setting.of(method, problem))
-        assert worst_case(method, problem) <= theorem.rate(method, Setting.of(method, problem)) * (
-            1 + ROUNDING
-        )
+        experiment = Experiment.of(method, problem)
+        (theorem,), setting = holding(experiment)
+        assert worst_case(experiment, theorem) <= theorem.rate(method, setting) * (1 + ROUNDING)
 
 
 def test_inequalities_in_the_proof_for_scaffold():
@@ -151,14 +150,13 @@ def wrong_settings():
     """Return methods just outside their theorems, or wrong, with a problem where it shows."""
     problem = Quadratic.random(4, 2, 1.0, 30.0, shared_eigenvectors=True, seed=1)
     small = Quadratic.random(2, 3, 1.0, 30.0, seed=0)
-    setting = Setting.of(METHODS["tamuna"].method, problem)
-    masked = compressed_scaffnew.best(setting, s=2)
+    masked = parameters("compressed-scaffnew", problem, rule="best", s=2)
     yield "compressed-scaffnew: eta = 1 > nu", replace(masked, eta=1.0), problem, None
-    cohort = tamuna.best(setting, s=2, m=3)
+    cohort = parameters("tamuna", problem, rule="best", s=2, m=3)
     nu = primal_gain(3, 2)
     yield "tamuna: nu of m = 3 clients", replace(cohort, chi=nu), problem, None
     unlike = Quadratic.random(3, 2, 1.0, [30.0, 8.0, 3.0], seed=2)
-    skipping = gradskip.paper(Setting.of(GradSkip, unlike))
+    skipping = parameters("gradskip", unlike, rule="paper")
     yield "gradskip: gamma twice the bound", replace(skipping, gamma=2.1 / 30), unlike, None
     uncorrected = Uncorrected(skipping.gamma, skipping.p, skipping.q)
     yield "gradskip: average without correction", uncorrected, unlike, None
@@ -166,18 +164,18 @@ def wrong_settings():
     yield "scaffold: ten times the step", replace(step, eta_l=10 * step.eta_l), small, None
     undamped = parameters("fedcomgate", small, RAND_1, "published")
     yield "fedcomgate: published", undamped, small, RAND_1
-    independent = locodl.balanced(Setting.of(METHODS["locodl"].method, small, RAND_1))
+    independent = parameters("locodl", small, RAND_1, "balanced")
     yield "locodl: shared subset taken for independent ones", independent, small, SHARED
 
 
 @pytest.mark.parametrize("wrong", [*wrong_settings()], ids=lambda w: w[0])
 def test_worst_case_sees_a_mistake(wrong):
     _, method, problem, chosen = wrong
-    setting = Setting.of(method, problem, chosen)
-    theorem = METHODS[method.name].theorems[-1]
+    experiment = Experiment.of(method, problem, chosen)
+    setting, theorem = Setting.at(experiment), METHODS[method.name].theorems[0]
     if not isinstance(method, Uncorrected):
-        assert not all(condition.holds for condition in theorem.conditions(method, setting))
-    assert worst_case(method, problem, chosen) > theorem.rate(method, setting) * (1 + 1e-3)
+        assert theorem.unmet(method, setting)
+    assert worst_case(experiment, theorem) > theorem.rate(method, setting) * (1 + 1e-3)
 
 
 @pytest.mark.parametrize(
@@ -198,15 +196,15 @@ def test_rules_use_all_that_the_theorem_allows(name, rule, parameter):
     chosen = RAND_1 if name == "fedcomgate" else None
     method = METHODS[name].parameters(problem, chosen, rule)
     theorem, setting = METHODS[name].theorems[0], Setting.of(method, problem, chosen)
-    assert theorem in covering(method, setting)
     above = replace(method, **{parameter: 1.01 * getattr(method, parameter)})
-    assert theorem not in covering(above, setting)
+    assert not theorem.unmet(method, setting)
+    assert theorem.unmet(above, setting)
 
 
 FAMILIES = {
-    "worst-case-like": lambda n: Quadratic.random(n, 20, 1.0, 1e3, shared_eigenvectors=True),
-    "heterogeneous": lambda n: Quadratic.random(n, 20, 1.0, np.geomspace(8, 1e3, n)),
-    "logistic": lambda n: select_problem(f"breast-cancer@{n}", kappa=1e3, split="similarity:0"),
+    "worst-case-like": lambda n: Quadratic.random(n, 20, 1.0, 100.0, shared_eigenvectors=True),
+    "heterogeneous": lambda n: Quadratic.random(n, 20, 1.0, np.geomspace(8, 100.0, n)),
+    "logistic": lambda n: select_problem(f"breast-cancer@{n}", kappa=100, split="similarity:0"),
 }
 family = cache(lambda name, n=10: FAMILIES[name](n))
 each_family = pytest.mark.parametrize("name", FAMILIES)
@@ -225,27 +223,28 @@ SLOW = {
 }
 
 
-def last_rule(name, problem, chosen, options):
-    """Return the method with its best parameters from theory."""
+def best_parameters(which, problem):
+    """Return a method of the lists with its best parameters from theory, fitted."""
+    name, options, selector = (FAST | SLOW)[which]
+    chosen = compressor(selector) if selector else None
     rules = METHODS[name].rules
     rule = next((rule for rule in ("best", "balanced") if rule in rules), next(iter(rules)))
-    return METHODS[name].parameters(problem, chosen, rule, **options)
+    method = METHODS[name].parameters(problem, chosen, rule, **options)
+    return Experiment.of(method, problem, chosen)
 
 
 @each_family
 @pytest.mark.parametrize("which", FAST | SLOW)
 def test_exact_expectation_along_a_run(which, name):
     """E[Psi+] <= tau Psi at the states of a run, the expectation being exact; five clients."""
-    method, options, selector = (FAST | SLOW)[which]
-    problem, chosen = family(name, 5), compressor(selector) if selector else None
-    method = last_rule(method, problem, chosen, options)
-    setting = Setting.of(method, problem, chosen)
-    tau = min(theorem.rate(method, setting) for theorem in covering(method, setting))
-    w = world(method, problem, chosen, seeds=(3,))
+    experiment = best_parameters(which, family(name, 5))
+    method, (theorems, setting) = experiment.method, holding(experiment)
+    tau = min(theorem.rate(method, setting) for theorem in theorems)
+    w = world(method, family(name, 5), experiment.compressor, seeds=(3,))
     s = method.start(w.channel.template, w.oracle, w.channel)
     for iterations in (0, 1, 100):
         s = w.iterate(s, iterations)
-        step = one_step(method, problem, chosen, s)
+        step = one_step(experiment, theorems[0], s)
         assert step.exact
         assert step.factor <= tau * (1 + ROUNDING)
 
@@ -253,12 +252,11 @@ def test_exact_expectation_along_a_run(which, name):
 @pytest.mark.parametrize("which", ["scaffnew", "compressed-scaffnew"])
 def test_the_rate_is_attained_on_the_worst_case_like_family(which):
     """Over all states of ten clients with shared eigenvectors, balanced parameters attain tau."""
-    name, options, _ = FAST[which]
     problem = Quadratic.random(10, 4, 1.0, 1e3, shared_eigenvectors=True)
-    method = METHODS[name].parameters(problem, None, "best", **options)
-    setting = Setting.of(method, problem)
-    (rate,) = (theorem.rate(method, setting) for theorem in covering(method, setting))
-    assert worst_case(method, problem) == pytest.approx(rate, rel=1e-7)
+    experiment = best_parameters(which, problem)
+    (theorem,), setting = holding(experiment)
+    rate = theorem.rate(experiment.method, setting)
+    assert worst_case(experiment, theorem) == pytest.approx(rate, rel=1e-7)
 
 
 @each_family
@@ -269,13 +267,16 @@ def test_runs_converge_at_least_at_the_rate(which, name):
     By Markov's inequality this fails with probability at most 1e-4 if the theorem is true. T is
     such that tau^T = 1e-14, so a factor tau^0.7 per iteration would be seen.
     """
-    name_, options, selector = FAST[which]
-    problem, chosen = family(name), compressor(selector) if selector else None
-    method = last_rule(name_, problem, chosen, options)
-    setting = Setting.of(method, problem, chosen)
-    tau = min(theorem.rate(method, setting) for theorem in covering(method, setting))
+    experiment = best_parameters(which, family(name))
+    theorems, setting = holding(experiment)
+    tau = min(theorem.rate(experiment.method, setting) for theorem in theorems)
     T = round(math.log(1e-14) / math.log(tau))
-    trace = simulate(method, problem, chosen, seeds=2, budget=Budget(iterations=T))
+    trace = simulate(
+        experiment,
+        seeds=2,
+        budget=Budget(iterations=T),
+        potential=recorded(theorems[0], setting),
+    )
     assert trace.final("iteration").tolist() == [T] * 2
     first = trace.columns["lyapunov"][0]
     assert trace.final("lyapunov").mean() <= 1e4 * tau**T * first
@@ -285,14 +286,16 @@ def test_runs_converge_at_least_at_the_rate(which, name):
 @pytest.mark.parametrize("which", SLOW)
 def test_slow_runs_converge_at_least_at_the_rate(which, name):
     """Without local acceleration Psi falls faster than promised in every round recorded."""
-    name_, options, selector = SLOW[which]
-    problem, chosen = family(name), compressor(selector) if selector else None
-    method = last_rule(name_, problem, chosen, options)
-    setting = Setting.of(method, problem, chosen)
-    (theorem,) = covering(method, setting)
-    trace = simulate(method, problem, chosen, seeds=8, budget=Budget(rounds=1500))
+    experiment = best_parameters(which, family(name))
+    (theorem,), setting = holding(experiment)
+    trace = simulate(
+        experiment,
+        seeds=8,
+        budget=Budget(rounds=500),
+        potential=recorded(theorem, setting),
+    )
     psi = np.mean([trace.run(i)["lyapunov"] for i in range(8)], axis=0)
-    promised = psi[0] * theorem.rate(method, setting) ** trace.run(0)["rounds"]
+    promised = psi[0] * theorem.rate(experiment.method, setting) ** trace.run(0)["rounds"]
     assert (psi <= promised * (1 + ROUNDING)).all()
 
 
@@ -345,7 +348,7 @@ def test_parameter_rules():
 
 def test_balanced_probability_saves_rounds():
     """At n = 10, kappa = 1000, s = 2: 3.6 times p, and as many times fewer rounds."""
-    problem = family("worst-case-like")
+    problem = Quadratic.random(10, 2, 1.0, 1e3)
     paper, best = (
         METHODS["compressed-scaffnew"].parameters(problem, None, rule, s=2)
         for rule in ("paper", "best")
@@ -361,13 +364,12 @@ def test_balanced_probability_saves_rounds():
 def test_best_number_of_owners(n, kappa):
     """The default s of "best" has the smallest promised uplink, s p/(1 - tau), of all."""
     problem = Quadratic.random(n, 2, 1.0, kappa)
-    method = METHODS["compressed-scaffnew"].method
-    setting = Setting.of(method, problem)
+    card = METHODS["compressed-scaffnew"]
+    (theorem,), setting = card.theorems, Setting.of(card.method, problem)
 
     def uplink(s):
         p, tau = balanced_probability(setting, s)
-        made = compressed_scaffnew.best(setting, s)
-        (theorem,) = METHODS["compressed-scaffnew"].theorems
+        made = card.at(setting, "best", s=s)
         assert (made.p, theorem.rate(made, setting)) == pytest.approx((p, tau), rel=1e-12)
         return s * p / (1 - tau)
 

@@ -27,21 +27,22 @@ def test_standard_problems():
 
 
 def test_tasks_are_a_product():
-    names = {entry.method.name for entry, *_ in tasks()}
+    names = {card.name for card, *_ in tasks()}
     assert names == set(report.METHODS)
     assert len(tasks()) == len(set(map(repr, tasks())))
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """Examine two methods only."""
+@pytest.fixture(scope="module")
+def examined():
+    """Return the rows of two methods."""
     methods = {name: report.METHODS[name] for name in ("gd", "diana")}
-    monkeypatch.setattr(report, "METHODS", methods)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "METHODS", methods)
+        return list(rows(seeds=2, accuracy=1e-3))
 
 
-@pytest.mark.usefixtures("few")
-def test_rows():
-    found = [row for some in rows(seeds=2, accuracy=1e-3) for row in some]
+def test_rows(examined):
+    found = [row for some in examined for row in some]
     assert all(row.holds for row in found)
     assert {row.theorem for row in found} == {
         "gradient descent, classical", "DIANA, f strongly convex",
@@ -52,8 +53,8 @@ def test_rows():
     assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
 
 
-@pytest.mark.usefixtures("few")
-def test_command(capsys, tmp_path):
+def test_command(monkeypatch, capsys, tmp_path, examined):
+    monkeypatch.setattr(report, "rows", lambda seeds: iter(examined))
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out

@@ -11,7 +11,9 @@ import numpy as np
 import scipy.linalg
 
 from bitbound.solvers.state import each
-from bitbound.theory.worlds.outcomes import Scripted, iteration, outcomes
+from bitbound.solvers.world.iteration import advance
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.rest import fixed_point, invariants
 
 
 class Unknowns:
@@ -60,17 +62,21 @@ def square(terms):
     return sum(t.weight * t.vectors[:, :, 0].T @ t.vectors[:, :, 0] for t in terms)
 
 
-def unreduced_decrease(method, family, size=64) -> float:
-    """Return 1 - factor, for Lyapunov functions of squares."""
+def unreduced_decrease(method, family, potential, size=64) -> float:
+    """Return 1 - factor, for a potential of squares."""
     problem = Unknowns(family.n, size)
-    star = method.fixed_point(problem)
+    star = fixed_point(method, problem)
     numbers = iter(range(100))
     state = each(lambda x: problem.vectors(x.shape[0], "state", next(numbers)), star)
-    now = square(method.lyapunov(state, star, problem))
+
+    def psi(s):
+        return square(potential.lyapunov(method, s, star, family, problem))
+
+    now = psi(state)
 
     def step(channel):
-        after = iteration(method, state, problem, channel)
-        form = square(method.lyapunov(after, star, problem))
+        after, _ = advance(method, state, problem, channel)
+        form = psi(after)
         for noise, sent in channel.noises:
             places = np.argmax(noise[:, :, 0], axis=1)
             variances = form[places, places].copy()
@@ -81,7 +87,7 @@ def unreduced_decrease(method, family, size=64) -> float:
     pairs = outcomes(step, lambda script: Noisy(problem, script))
     after = sum(probability * form for probability, form in pairs)
     used = sorted(k for name, k in problem.names.items() if name[0] != "noise")
-    rows = [x.reshape(-1, size) for x in method.invariants(state, problem)]
+    rows = [x.reshape(-1, size) for x in invariants(method, state, problem)]
     rows = np.concatenate([np.zeros((1, size)), *rows])[:, used]
     kernel = np.eye(size)[:, used] @ scipy.linalg.null_space(rows)
 

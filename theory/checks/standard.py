@@ -75,12 +75,13 @@ class TheoremRow:
 
 def tasks() -> list[tuple[Card, str, str | None, str]]:
     """Return what is examined: method, rule, compressor, family."""
+    families = tuple(standard_problems())
     return [
         (card, rule, selector, family)
         for card in METHODS.values()
         for rule in card.rules
         for selector in COMPRESSORS[card.method.needs.compressor]
-        for family in standard_problems()
+        for family in families
     ]
 
 

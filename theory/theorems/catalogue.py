@@ -1,11 +1,12 @@
 """All methods by name: a view of their cards.
 
-A method of the package is added by its card's line in ``_CARDS``. The cards of other packages are
+A method of the package is added by its file's line in ``_FILES``. The cards of other packages are
 found through the entry point group ``bitbound.methods``, each entry being a :class:`Card`.
 """
 
 import warnings
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -14,61 +15,40 @@ from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card, Tuning
-from bitbound.theory.theorems import (
-    adiana,
-    agd,
-    celgc,
-    clipped_minibatch_sgd,
-    clipped_scaffold,
-    clipped_sgd,
-    compressed_scaffnew,
-    dasha,
-    diana,
-    ef21,
-    episode,
-    episode_plus_plus,
-    fedcomgate,
-    five_gcs_cc,
-    gd,
-    gradskip,
-    locodl,
-    marina,
-    momentum_clipping,
-    naive_parallel_clip,
-    normalised_gd,
-    scaffnew,
-    scaffold,
-    tamuna,
-)
 
 GROUP = "bitbound.methods"
 """The entry points of other packages."""
 
-_CARDS: tuple[Card, ...] = (
-    locodl.CARD,
-    adiana.CARD,
-    diana.CARD,
-    five_gcs_cc.CARD,
-    compressed_scaffnew.CARD,
-    gradskip.CARD,
-    scaffold.CARD,
-    tamuna.CARD,
-    scaffnew.CARD,
-    fedcomgate.CARD,
-    ef21.CARD,
-    marina.CARD,
-    dasha.CARD,
-    agd.CARD,
-    gd.CARD,
-    episode.CARD,
-    episode_plus_plus.CARD,
-    celgc.CARD,
-    clipped_scaffold.CARD,
-    naive_parallel_clip.CARD,
-    clipped_minibatch_sgd.CARD,
-    clipped_sgd.CARD,
-    normalised_gd.CARD,
-    momentum_clipping.CARD,
+_FILES = (
+    "locodl",
+    "adiana",
+    "diana",
+    "five_gcs_cc",
+    "compressed_scaffnew",
+    "gradskip",
+    "scaffold",
+    "tamuna",
+    "scaffnew",
+    "fedcomgate",
+    "ef21",
+    "marina",
+    "dasha",
+    "agd",
+    "gd",
+    "episode",
+    "episode_plus_plus",
+    "celgc",
+    "clipped_scaffold",
+    "naive_parallel_clip",
+    "clipped_minibatch_sgd",
+    "clipped_sgd",
+    "normalised_gd",
+    "momentum_clipping",
+)
+"""The files of this folder with a card, in the order of a legend."""
+
+_CARDS: tuple[Card, ...] = tuple(
+    import_module(f"bitbound.theory.theorems.{name}").CARD for name in _FILES
 )
 
 
