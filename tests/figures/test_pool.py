@@ -44,9 +44,9 @@ def here(monkeypatch):
 
     computed = []
 
-    def counted(method, problem, compressor=None, **options):
-        computed.append((method.name, compressor.name if compressor else None))
-        return run(method, problem, compressor, **options)
+    def counted(experiment, **options):
+        computed.append((experiment.method.name, experiment.compressor.name))
+        return run(experiment, **options)
 
     run = store.simulate
     monkeypatch.setattr(pool, "_executor", executor)
@@ -181,17 +181,6 @@ def test_a_trace_is_that_of_the_recipe(short, tmp_path):
     assert (settings["budget"]["bits"], settings["budget"]["gap"]) == (panel.bits, panel.floor)
     paper = Job(panel, panel.curves[0], 2, tmp_path).trace()
     assert paper.specification["method"] != settings["method"]
-
-
-def test_methods_that_are_not_there_are_left_out_and_named(here, short, tmp_path, monkeypatch):
-    curves = [c for c in paper_figure(2).panels[0].curves if c.kind in (None, "natural")]
-    figure = replace(short, panels=(replace(short.panels[0], curves=tuple(curves)),))
-    monkeypatch.setattr("bitbound.figures.locodl.panels.METHODS", {"gd": None, "locodl": None})
-    told = []
-    reproduce([figure], tmp_path, seeds=1, tell=told.append)
-    assert {method for method, _ in here} == {"gd", "locodl"}
-    names = "ADIANA, DIANA, 5GCS-CC, CompressedScaffnew, GradSkip, Scaffold"
-    assert told[-1].endswith(f"does not have the methods: {names}")
 
 
 @pytest.mark.parametrize("processes", [0, -1])
