@@ -13,6 +13,7 @@ from bitbound.figures.episode.clipping_drawing import (
     end_points,
     figure_3,
     smoothed,
+    tuning_look,
 )
 from bitbound.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
@@ -92,6 +93,10 @@ def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
 def test_methods_without_clipping_have_no_threshold(small):
     for name, bests in small.items():
         assert all(np.isinf(best.tau) != TUNINGS[name].clips for best in bests)
+
+
+def test_no_two_tunings_look_alike():
+    assert len({str(tuning_look(name)) for name in TUNINGS}) == len(TUNINGS)
 
 
 def test_the_end_points_are_the_models():
