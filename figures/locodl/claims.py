@@ -13,6 +13,7 @@ Comparisons in which neither curve gets there within the axis are left out, and 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -48,7 +49,7 @@ class CurveBits:
         """Median over seeds; infinite if half of them or more do not get there."""
         return float(np.median(self.bits))
 
-    @property
+    @cached_property
     def band(self) -> tuple[float, float]:
         """The 10-90 % band, of log(bits)."""
         logs = np.log10(np.clip(self.bits, 1.0, _NEVER))
@@ -120,7 +121,8 @@ class JudgedClaim:
     @property
     def decisive(self) -> BitComparison:
         """Of the comparisons that gave the outcome, the one that is the least in favour."""
-        same = [c for c in self.measured or self.comparisons if c.outcome == self.outcome]
+        outcome = self.outcome
+        same = [c for c in self.measured or self.comparisons if c.outcome == outcome]
         return min(same, key=lambda c: c.ratio / c.factor if c.ratio == c.ratio else np.inf)
 
     def __str__(self) -> str:

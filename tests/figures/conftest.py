@@ -1,12 +1,15 @@
-"""Traces made by hand, with values that are known."""
+"""Traces made by hand, with values that are known, and jobs in this process."""
+
+from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 
+from bitbound.figures import pool
 from bitbound.solvers.runs.trace import COLUMNS, Trace
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def made():
     """Return a maker of traces: the bits and f - f* of every run, and what ended it."""
 
@@ -23,3 +26,22 @@ def made():
         return Trace(settings, columns, tuple(ending or ["gap"] * runs))
 
     return make
+
+
+class Serial(Executor):
+    def submit(self, function, /, *arguments, **named):
+        future = Future()
+        future.set_result(function(*arguments, **named))
+        return future
+
+
+@pytest.fixture
+def executor():
+    """An executor that runs what is submitted at once, here."""
+    return Serial()
+
+
+@pytest.fixture
+def serial(executor, monkeypatch):
+    """Run the jobs of the pool in this process."""
+    monkeypatch.setattr(pool, "_executor", lambda processes: executor)

@@ -175,10 +175,9 @@ def test_ranking_has_the_best_curve_of_each_method(made):
     assert {cost.curve.kind for cost in ranking} == {"rand-k+natural", None}
 
 
-@pytest.fixture
-def judged(made, monkeypatch):
+@pytest.fixture(scope="module")
+def judged(made):
     """A judgement of figure 2 in which 5GCS-CC is the best; promises are left out."""
-    monkeypatch.setattr(judgement, "explanation", lambda *about: f"because of {about[1].label}")
     figures = [paper_figure(2, version) for version in VERSIONS]
     traces = {
         (panel, curve): trace
@@ -186,7 +185,9 @@ def judged(made, monkeypatch):
         for panel in figure.panels
         for curve, trace in artificial(made, panel, BITS | {"5gcs-cc": 5e3, "gd": INF}).items()
     }
-    return judgement.judge([figures], traces)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(judgement, "explanation", lambda *about: f"because of {about[1].label}")
+        return judgement.judge([figures], traces)
 
 
 def test_judgement_is_strict_json_with_numbers_and_reasons(judged):

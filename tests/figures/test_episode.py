@@ -13,6 +13,7 @@ from bitbound.figures.episode.clipping_drawing import (
     end_points,
     figure_3,
     smoothed,
+    tuning_look,
 )
 from bitbound.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
@@ -33,7 +34,7 @@ from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, judged, writ
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
-from bitbound.theory.theorems.clipping import CLIPPING
+from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.theorems.episode import MAIN
 
 SMALL = Contest(
@@ -69,7 +70,7 @@ def test_by_round_fills_what_has_ended():
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traces")
-    jobs = [Entrant(SMALL, name, 3, folder) for name in CLIPPING]
+    jobs = [Entrant(SMALL, name, 3, folder) for name in TUNINGS]
     return {job.method: tuned(job, job.trace()) for job in jobs}
 
 
@@ -91,7 +92,11 @@ def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
 
 def test_methods_without_clipping_have_no_threshold(small):
     for name, bests in small.items():
-        assert all(np.isinf(best.tau) != CLIPPING[name].clips for best in bests)
+        assert all(np.isinf(best.tau) != TUNINGS[name].clips for best in bests)
+
+
+def test_no_two_tunings_look_alike():
+    assert len({str(tuning_look(name)) for name in TUNINGS}) == len(TUNINGS)
 
 
 def test_the_end_points_are_the_models():
@@ -133,7 +138,7 @@ GOOD, BAD = fake([1e-4] * 4, [3, 3, 3, 3]), fake([1e-4, 1e-4, 0.5, 5.0], [3, 9, 
     ],
 )
 def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, outcomes):
-    results = dict.fromkeys(CLIPPING, unclipped) | {"episode": episode, "celgc": celgc}
+    results = dict.fromkeys(TUNINGS, unclipped) | {"episode": episode, "celgc": celgc}
     verdicts = figure_3_verdicts(SYNTHETIC, results)
     assert [verdict.outcome for verdict in verdicts[:5]] == outcomes
     assert max(map(len, written(verdicts).splitlines())) <= 80
@@ -155,13 +160,13 @@ def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
     """Clipped minibatch SGD on the second instance: tau < M never arrives, a large one does."""
     grid = Grid({"M": (31.6,), "eta": (1e-3, 3e-3), "tau": (10.0, 1e4)}, 6)
     trace = simulate(
-        CLIPPING["clipped-minibatch-sgd"].make(grid["eta"], grid["tau"], 1, 1),
+        TUNINGS["clipped-minibatch-sgd"].make(grid["eta"], grid["tau"], 1, 1),
         hard_instances(grid["M"], DELTA, HARD_EPSILON)[1],
         seeds=grid.runs,
         budget=Budget(rounds=3000, gap=1e-4),
         record=Record(1.03, 1),
     )
-    rounds, squares = by_round(trace, "lyapunov")
+    rounds, squares = by_round(trace, "squared_gradient")
     slopes = np.sqrt(squares).reshape(len(rounds), *grid.shape).mean(axis=-1)
     needed = settled(rounds, slopes, HARD_EPSILON)[0]
     np.testing.assert_array_equal(np.isinf(needed), [[True, False], [True, False]])

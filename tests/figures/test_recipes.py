@@ -119,14 +119,6 @@ def test_table_2_has_every_method_with_rules_that_fit():
         assert curve.rule in METHODS[curve.method].rules
 
 
-@pytest.mark.parametrize("number", FIGURES)
-def test_what_the_catalogue_lacks_is_named(number):
-    for panel in paper_figure(number).panels:
-        assert {curve.method for curve in panel.available} <= set(METHODS)
-        assert not {curve.method for curve in panel.left_out} & set(METHODS)
-        assert len(panel.available) + len(panel.left_out) == len(panel.curves) == 20
-
-
 @pytest.mark.parametrize(
     ("number", "data", "name"),
     [
