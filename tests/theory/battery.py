@@ -9,7 +9,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor as make_compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.checks.compression import channel_checks, compressor_checks
 from bitbound.theory.checks.identities import identities
 from bitbound.theory.checks.one_step import (

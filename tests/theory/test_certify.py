@@ -13,7 +13,7 @@ from unreduced import unreduced_decrease
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bitbound
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.runs import engine
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS

@@ -9,7 +9,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.experiment import Experiment
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
 from bitbound.theory.certificates.certify import certify

@@ -13,7 +13,8 @@ import scipy.linalg
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import advance
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.rest import fixed_point, invariants
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
 
 
 class Unknowns:
