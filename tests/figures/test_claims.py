@@ -84,6 +84,9 @@ def test_a_claim_fails_if_one_comparison_does_and_holds_if_all_do():
     assert JudgedClaim("", (beyond,)).outcome == UNDECIDED
     closer = comparison([1, 1], [1.5, 1.5])
     assert JudgedClaim("", (good, closer)).decisive == closer
+    undecided, slightly_bad = comparison([1, 5, 5], [2, 3, 3]), comparison([1.1, 1.1], [1, 1])
+    assert undecided.ratio < slightly_bad.ratio
+    assert JudgedClaim("", (undecided, slightly_bad)).decisive == slightly_bad
 
 
 # Bits to 1e-5 of every method with rand-k and natural compression; others need 30 % more, and
