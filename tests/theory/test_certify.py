@@ -13,12 +13,12 @@ from unreduced import unreduced_decrease
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import repaired_multipliers

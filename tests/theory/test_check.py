@@ -12,9 +12,9 @@ from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.checks.bills import bill_check
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,

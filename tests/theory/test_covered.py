@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bitbound
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.runs import engine
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.coverage import recorded

@@ -7,17 +7,17 @@ from worlds import CASES, Case, fitted, world
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import LinearChannel
 from bitbound.theory.worlds.outcomes import outcomes
 from bitbound.theory.worlds.probing import one_step
-from bitbound.theory.worlds.fixed_points import fixed_point
 
 ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
 

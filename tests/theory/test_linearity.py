@@ -9,9 +9,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS

@@ -8,10 +8,10 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.checks.promise import (
     Promise,
     RoundCost,

@@ -19,9 +19,9 @@ from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_st
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
 from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.fixed_points import fixed_point
 
 D = 3
 MU, L = 1.0, 20.0

@@ -13,8 +13,8 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.quantisation import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.adiana import ADIANA
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates import search
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.adiana import Acceleration

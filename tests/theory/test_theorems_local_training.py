@@ -15,10 +15,10 @@ from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.backend import copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.theorems.compressed_scaffnew import (

@@ -12,9 +12,9 @@ import scipy.linalg
 
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import advance
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 
 class Unknowns:
