@@ -76,28 +76,12 @@ class QuadraticPotential:
         return (Gap(self.values, m.model(s)), *squares) if self.values else tuple(squares)
 
     def spread(self) -> "QuadraticPotential":
-        """Return a potential with the sums and differences of all forms beside them.
+        """Return a potential with the sums of any two forms beside them.
 
-        Nonnegative weights of these squares reach every form whose matrix is scaled diagonally
-        dominant where this one is the identity, this one among them.
+        Combinations of these squares, of any signs, are all quadratic forms of the same parts.
         """
         return replace(
-            self, mean_rows=_with_pairs(self.mean_rows), apart_rows=_with_pairs(self.apart_rows)
-        )
-
-    def collapsed(self, weights: tuple[float, ...], n: int) -> "QuadraticPotential":
-        """Return the form with other weights of its terms, by no more squares than parts.
-
-        The weights are those of the terms, so a square of deviations has 1/n for one.
-        """
-        count = int(self.values > 0)
-        middle = count + len(self.mean_rows)
-        mean_weights, apart_weights = np.array(weights[count:middle]), np.array(weights[middle:])
-        return replace(
-            self,
-            mean_rows=_collapsed(self.mean_rows, mean_weights),
-            apart_rows=_collapsed(self.apart_rows, n * apart_weights),
-            values=weights[0] if count else 0.0,
+            self, mean_rows=with_pairs(self.mean_rows), apart_rows=with_pairs(self.apart_rows)
         )
 
 
@@ -106,20 +90,7 @@ def _combined(row: Rows, parts: list[Array]) -> Array:
     return sum(terms, start=0 * parts[0])
 
 
-def _with_pairs(rows: Rows) -> Rows:
-    pairs = [(a + sign * b) / 2**0.5 for a, b in combinations(rows, 2) for sign in (1, -1)]
+def with_pairs(rows: Rows) -> Rows:
+    """Return rows and the sums of any two of them."""
+    pairs = [a + b for a, b in combinations(rows, 2)]
     return np.array([*rows, *pairs]) if pairs else rows
-
-
-def _collapsed(rows: Rows, weights: NDArray[np.float64]) -> Rows:
-    """Return a row for each column that is used, with the sum of squares of weighted rows."""
-    if not len(rows):
-        return rows
-    matrix = (rows * weights[:, None]).T @ rows
-    scale = np.sqrt(np.diag(matrix))
-    used = np.flatnonzero(scale)
-    matrix = matrix[np.ix_(used, used)] / np.outer(scale[used], scale[used])
-    values, vectors = np.linalg.eigh(matrix)
-    factor = np.zeros((len(used), rows.shape[1]))
-    factor[:, used] = (vectors * np.sqrt(np.maximum(values, 0.0))).T * scale[used]
-    return factor

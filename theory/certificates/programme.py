@@ -111,6 +111,7 @@ def maximise(
     *,
     lower: Matrix | None = None,
     normal: Matrix | None = None,
+    above: Sequence[tuple[Matrix, Matrix]] = (),
     margin: bool = False,
     solver: Solver = "clarabel",
 ) -> SolverResult:
@@ -118,8 +119,12 @@ def maximise(
 
     Parameters
     ----------
+    lower : (K,), optional
+        By default 0; minus infinity for no bound.
     normal : (K,), optional
         Also normal . y = 1.
+    above : sequence of pairs of arrays
+        Also sum_k y_k M_k >= M as symmetric matrices, of the M_k, (K, k, k), and M, (k, k).
     margin : bool
         Take the squared length of the coordinates in the place of ``gain``.
 
@@ -150,24 +155,29 @@ def maximise(
         rows.append(np.concatenate([[0.0], normal / scales[1:]])[None, :])
         right.append(np.ones(1))
         equalities += 1
-    rows.append(np.concatenate([np.zeros((count, 1)), -np.eye(count)], axis=1))
-    right.append(-lower * scales[1:])
+    bounded = np.flatnonzero(np.isfinite(lower))
+    rows.append(-np.eye(count + 1)[1 + bounded])
+    right.append(-(lower * scales[1:])[bounded])
     for matrices in blocks:
         vectors = np.array([_triangle(m, solver) for m in matrices]).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
+    for matrices, least in above:
+        vectors = np.array([_triangle(m, solver) for m in matrices]).T
+        rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
+        right.append(-_triangle(least, solver))
     sizes = [len(matrices[0]) for matrices in blocks]
     y, dual, residual, gap = _SOLVERS[solver](
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right),
         equalities,
-        count,
-        sizes,
+        len(bounded),
+        [*sizes, *(len(least) for _, least in above)],
     )
     y = y / scales
     grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
-    end = equalities + count
+    end = equalities + len(bounded)
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
