@@ -123,7 +123,7 @@ def test_certify_prints_theorem_certificate_and_worst_case(capsys):
 
 
 def test_certify_shows_a_divergence(capsys):
-    assert main(["certify", "gd", "--n", "4", "--kappa", "50", "--set", "gamma=0.06"]) == 0
+    assert main(["certify", "gd", "--n", "4", "--kappa", "50", "--set", "gamma=0.06"]) == 1
     text = capsys.readouterr().out
     assert "no decrease is certified" in text
     assert "f - f*" in text.split("divergence")[1]

@@ -259,8 +259,14 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
 def test_a_method_of_a_file_without_theorem(capsys, own):
     code, found = check(capsys, own(), "--set", "gamma=0.1")
     assert code == 0
-    assert found["theorems"] == []
-    assert all(verdict["holds"] for verdict in found["sound"])
+    certified = found["theorems"][0]
+    assert certified["title"] == "certified, with a potential that was searched for"
+    assert certified["factor"] == pytest.approx(0.81, abs=1e-6)
+    assert all(verdict["holds"] for verdict in (*found["sound"], *certified["verdicts"]))
+    code, found = check(capsys, own(), "--set", "gamma=0.5")
+    assert (code, found["theorems"]) == (1, [])
+    assert "may grow by a factor" in found["unpromised"]
+    assert [v["check"] for v in found["sound"] if not v["holds"]] == ["f - f* does not grow"]
     code, found = check(capsys, own("uplink"), "rand-k:1", "--set", "gamma=0.1")
     assert code == 1  # without shifts the solution is left again
 

@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.potentials import SquaresOfState, best_start
+from bitbound.theory.certificates.potential_search import SMALLEST, searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
+from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Squares
 from bitbound.theory.theorems.catalogue import METHODS, card_of
@@ -38,17 +42,53 @@ def test_the_search_is_as_good_as_the_published_potential(n, kappa):
     assert found.verify() == found.factor
 
 
-def test_a_search_starts_from_the_best_of_those_that_can_be_certified():
+@dataclass(frozen=True)
+class MyLoCoDL(LoCoDL):
+    name = "my-locodl"
+
+
+@dataclass(frozen=True)
+class MyScaffnew(Scaffnew):
+    name = "my-scaffnew"
+
+
+@pytest.mark.parametrize(
+    ("own", "published", "setting", "least", "most"),
+    [
+        # the limit is the spectral radius of the second moments on quadratics of one dimension
+        (MyLoCoDL, "locodl", (3, 100.0, 4.0), 1.75, 1.066e-2),
+        (MyScaffnew, "scaffnew", (3, 20.0, None), 1.5, 0.1),
+    ],
+    ids=["locodl", "scaffnew"],
+)
+def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
+    card = METHODS[published]
+    where = class_setting(card.method, *setting, None, 1)
+    method = card.at(where)
+    found = certify(own(**vars(method)), where)
+    assert least * certify(method, where).decrease < found.decrease < most
+    assert found.verify() == found.factor
+    assert worst_instance(found.method, found.functions, found.potential).step().factor <= (
+        found.factor + 1e-7
+    )
+
+
+def test_parts_that_follow_from_others_are_left_out():
+    """The mean shift that DIANA's server keeps is the mean of the shifts."""
+    _, own, where = without_theorem(3, 10.0)
+    found = searched_potential(own, FunctionClass.of(where))
+    assert found.mean_rows.shape == (2, 3)
+    assert found.apart_rows.shape == (1, 1)
+
+
+def test_no_direction_is_forgotten():
+    """A form that all but forgets a slow direction would decrease faster than the method."""
     _, own, where = without_theorem(3, 10.0)
     functions = FunctionClass.of(where)
-
-    def judge(method, functions, potential):
-        if not potential.values:
-            raise Refusal("no")
-        return -sum(potential.weights)
-
-    found = best_start(own, functions, judge)
-    assert found == SquaresOfState((0.01, 0.01, 0.01), values=True)
+    found = searched_potential(own, functions).mean_rows
+    units = np.array([1.0, 1 / functions.L])
+    values = np.linalg.svd(found[:, np.abs(found).max(axis=0) > 0] / units, compute_uv=False)
+    assert values[-1] > 1e-3 * SMALLEST**0.5 * values[0]
 
 
 class DistanceAndShifts:

@@ -47,25 +47,30 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
         If no such form can be certified; with the reason of the first.
     """
     found: list[tuple[float, QuadraticPotential]] = []
-    reason: Refusal | None = None
+    reasons: list[Refusal] = []
     for values, gradients in ((False, False), (True, False), (True, True)):
         try:
             found.append(_best(method, functions, values, gradients))
         except Refusal as refusal:
-            reason = reason or refusal
+            reasons.append(refusal)
     if not found:
-        raise reason or Refusal(f"{method.name} has no state to make a potential of")
+        raise reasons[0]
     return max(found, key=lambda pair: pair[0])[1]
 
 
 def _best(
     method: Method, functions: FunctionClass, values: bool, gradients: bool
 ) -> tuple[float, QuadraticPotential]:
-    starts = [
-        _independent(method, functions, start)
-        for start in _starts(method, functions, values, gradients)
-    ]
-    tried = [(_decrease(method, functions, start), start) for start in starts]
+    tried: list[tuple[float, QuadraticPotential]] = []
+    reason: Refusal | None = None
+    for candidate in _starts(method, functions, values, gradients):
+        try:
+            potential = _independent(method, functions, candidate)
+            tried.append((_decrease(method, functions, potential), potential))
+        except Refusal as refusal:
+            reason = reason or refusal
+    if not tried:
+        raise reason or Refusal(f"{method.name} has no state to make a potential of")
     value, potential = max(tried, key=lambda pair: pair[0])
     start = potential
     for _ in range(MOST_ROUNDS):

@@ -162,8 +162,8 @@ def maximise(
         vectors = np.array([_triangle(m, solver) for m in matrices]).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
-    for matrices, least in above:
-        vectors = np.array([_triangle(m, solver) for m in matrices]).T
+    for shapes, least in above:
+        vectors = np.array([_triangle(m, solver) for m in shapes]).T
         rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
         right.append(-_triangle(least, solver))
     sizes = [len(matrices[0]) for matrices in blocks]

@@ -19,7 +19,7 @@ from bitbound.theory.checks.one_step import (
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.checks.soundness import does_not_grow, soundness
 from bitbound.theory.checks.whole_runs import RunsCheck, whole_runs
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
@@ -244,6 +244,8 @@ def examine(
     if not theorems:
         tell("a potential")
         theorems, unpromised = _searched(method, setting)
+        if unpromised:
+            sound = (*sound, does_not_grow(experiment))
         by_rule = False
     for theorem in theorems:
         tell(theorem.title)

@@ -86,6 +86,16 @@ def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     return Verdict("invariants", worst / largest, EXACT)
 
 
+def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that f - f* is not larger after 300 iterations than at the start."""
+    trace = simulate(
+        experiment, seeds=[seed, seed + 1], budget=Budget(iterations=300), record=Record(every=300)
+    )
+    first, last = trace.columns["gap"][trace.columns["iteration"] == 0], trace.final("gap")
+    growth = np.max(np.where(np.isfinite(last), last, np.inf) / first)
+    return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations")
+
+
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a step writes into nothing and gives the same for the same random numbers."""
     worst = 0.0
