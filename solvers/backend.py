@@ -142,7 +142,7 @@ def total(x: Array) -> Array:
     """
     if isinstance(x, Entries):
         return x.total()
-    if is_numpy(x) and x.dtype.kind == "f":  # a product is twice as fast as a sum
+    if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
         n = x.shape[0]
         return (np.ones((1, n), dtype=x.dtype) @ x.reshape(n, -1)).reshape(1, *x.shape[1:])
     return array_namespace(x).sum(x, axis=0, keepdims=True)
@@ -162,7 +162,7 @@ def squared_norm(x: Array) -> Array:
 
 
 def feature_sum(x: Array) -> Array:
-    """Sum over the features: (n, d, R) to (n, 1, R); several times faster than ``sum``."""
+    """Sum over the features: (n, d, R) to (n, 1, R), as a product."""
     xp = array_namespace(x)
     n, d, runs = x.shape
     ones = xp.ones((1, d), dtype=x.dtype, device=device(x))
@@ -172,7 +172,7 @@ def feature_sum(x: Array) -> Array:
 
 
 def feature_max(x: Array) -> Array:
-    """Largest over the features: (n, d, R) to (n, 1, R); several times faster than ``max``.
+    """Largest over the features: (n, d, R) to (n, 1, R).
 
     The reduced axis is made the last in memory first: a reduction over few runs at a time is slow.
     """
@@ -213,7 +213,7 @@ def masked(mask: Array, x: Array) -> Array:
     >>> masked(np.array([[[True]], [[False]]]), np.full((2, 1, 1), 5.0)).ravel()
     array([5., 0.])
     """
-    if is_numpy(x) and mask.shape == x.shape:  # several times faster for a mask of few entries
+    if is_numpy(x) and mask.shape == x.shape:  # only the entries of the mask are written
         kept = np.zeros_like(x)
         np.copyto(kept, x, where=mask)
         return kept

@@ -30,6 +30,12 @@ def add_certify(commands: Commands) -> None:
         help="weights of the Lyapunov function: the method's own, or the best",
     )
     parser.add_argument(
+        "--potential",
+        choices=("stated", "search"),
+        default="stated",
+        help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
+    )
+    parser.add_argument(
         "--optimise",
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
@@ -60,7 +66,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
-    found = account(card, method, where, chosen.weights)
+    found = account(card, method, where, chosen.weights, search=chosen.potential == "search")
     optimum = chosen.optimise and optimise(
         card.method.name,
         where.n,

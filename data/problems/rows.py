@@ -115,7 +115,7 @@ class SparseRows:
     def _columns(self) -> Sparse:
         """All rows as compressed sparse columns.
 
-        For several runs scattering is faster than gathering, as no sum waits for the one before.
+        For several runs rows are scattered, not gathered: no sum waits for the one before.
         """
         return self.stacked.tocsc()
 

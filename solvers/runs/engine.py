@@ -111,7 +111,7 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
     On the host a batch is as large as fits into a cache, 2 MiB for a vector (n, d, R), and one run
-    at least: larger ones are slower. On an accelerator there is one batch.
+    at least. On an accelerator there is one batch.
     """
     width = max(1, _CACHED // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]

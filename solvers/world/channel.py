@@ -204,7 +204,7 @@ def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
     mask = host(mask)
     times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
-    if mask.shape[2] == 1:  # several times faster than a sum
+    if mask.shape[2] == 1:
         return np.full(shape[2], times * np.count_nonzero(mask))
     counted: NDArray[np.int64] = times * mask.sum(axis=(0, 1))
     return counted

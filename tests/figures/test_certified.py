@@ -13,6 +13,7 @@ from bitbound.figures.certified.certified_tables import rates_table, savings_tab
 from bitbound.figures.certified.comparison import certified_comparison
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.rates import Rates, compared_rate
+from bitbound.theory.certificates import symbolic_step
 from bitbound.theory.theorems.catalogue import METHODS
 
 
@@ -127,6 +128,31 @@ def test_certify_shows_a_divergence(capsys):
     text = capsys.readouterr().out
     assert "no decrease is certified" in text
     assert "f - f*" in text.split("divergence")[1]
+
+
+def test_certify_searches_a_potential(capsys):
+    words = ["certify", "scaffnew", "--n", "3", "--kappa", "20", "--json"]
+    found = {}
+    for potential in ("stated", "search"):
+        assert main([*words, "--potential", potential]) == 0
+        found[potential] = json.loads(capsys.readouterr().out)
+    assert found["search"]["certified_decrease"] > 1.5 * found["stated"]["certified_decrease"]
+    assert found["search"]["verified"] is True
+
+
+def test_certify_says_what_is_too_large_to_be_attained(capsys):
+    assert main(["certify", "diana", "--n", "10000", "--kappa", "50"]) == 0
+    assert "not attained here: the exact step of 10000 clients is too large" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_a_contradiction_is_no_result(capsys, monkeypatch):
+    """Noise that is counted half makes the proof better than an exact step."""
+    right = symbolic_step._variance
+    monkeypatch.setattr(symbolic_step, "_variance", lambda *about: right(*about) / 2)
+    assert main(["certify", "diana", "--n", "3", "--kappa", "20"]) == 3
+    assert "one of them is wrong" in capsys.readouterr().err
 
 
 def test_certify_gives_strict_json(capsys):

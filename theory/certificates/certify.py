@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 import scipy.linalg
@@ -32,7 +33,7 @@ def certify(
     functions: FunctionClass | Setting,
     weights: Weights = "fixed",
     solver: Solver = "clarabel",
-    potential: Potential | None = None,
+    potential: Potential | Literal["search"] | None = None,
 ) -> Certificate:
     """Return the smallest provable factor of a method's Lyapunov function over a function class.
 
@@ -45,9 +46,9 @@ def certify(
     weights : "fixed" or "free"
         Whether the terms of the Lyapunov function keep their weights, or get those with the best
         factor. What is found is the best by alternating between factor and weights.
-    potential : Potential, optional
-        Whose Lyapunov function; by default that of the method's first theorem. Without a theorem
-        one is searched for among the weighted squares of the parts of the state.
+    potential : Potential or "search", optional
+        Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
+        or with "search", a quadratic form of the state is searched for.
 
     Raises
     ------
@@ -65,7 +66,9 @@ def certify(
     start = perf_counter()
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
-    if potential is None:
+    if potential == "search":
+        potential, weights = searched_potential(method, functions), "fixed"
+    elif potential is None:
         potential, weights = chosen_potential(method, functions, weights)
     step = symbolic_step(method, functions, potential)
     found: Certificate | None = None

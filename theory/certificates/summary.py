@@ -10,8 +10,9 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
-from bitbound.theory.certificates.certify import certify, chosen_potential, contracts
+from bitbound.theory.certificates.certify import certify, contracts
 from bitbound.theory.certificates.decrease import Weights
+from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
@@ -122,8 +123,17 @@ def class_setting(
     return setting(n, 1.0, kappa, d, sent)
 
 
-def account(card: Card, method: Method, where: Setting, weights: Weights = "fixed") -> Account:
+def account(
+    card: Card,
+    method: Method,
+    where: Setting,
+    weights: Weights = "fixed",
+    *,
+    search: bool = False,
+) -> Account:
     """Certify a method, compare with its theorems, and draw the worst case.
+
+    With ``search``, or without a theorem, the potential is searched for.
 
     Raises
     ------
@@ -134,9 +144,10 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
     """
     functions = FunctionClass.of(where)
     theorem = card.best_theorem(method, where)
-    potential: Potential | None = card.potential(method, where)
-    if potential is None:
-        potential, weights = chosen_potential(method, functions, weights)
+    stated = None if search else card.potential(method, where)
+    potential: Potential = stated or searched_potential(method, functions)
+    if stated is None:
+        weights = "fixed"
     certificate = certify(method, functions, weights, potential=potential)
     proved = Reweighted(potential, certificate.weights)
     attained = None
@@ -152,7 +163,7 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
             f"certificate says that it is at most {certificate.factor:.8g}; one of them is wrong, "
             "believe neither and report it"
         )
-    name, search = card.step_size, weights if card.theorems else "free"
+    name, again = card.step_size, weights if stated else "free"
     return Account(
         method,
         where,
@@ -160,7 +171,7 @@ def account(card: Card, method: Method, where: Setting, weights: Weights = "fixe
         1 - theorem.rate(method, where) if theorem else math.nan,
         certificate,
         name,
-        math.nan if name is None else step_limit(method, name, functions, search, potential),
+        math.nan if name is None else step_limit(method, name, functions, again, potential),
         attained,
         divergence(method, functions, proved) if certificate.decrease <= 0 else None,
         unattained,
