@@ -20,11 +20,11 @@ from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.walk import paced
+from bitbound.theory.checks.walk import with_pace
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import recorded
+from bitbound.theory.theorems.coverage import lyapunov_record
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],
@@ -132,7 +132,7 @@ def world_of(
     """
     moved = replace(experiment, problem=transfer(experiment.problem, library))
     channel, oracle = simulated_world(moved, seeds, wire)
-    return World(moved, oracle, paced(channel) if together else channel)
+    return World(moved, oracle, with_pace(channel) if together else channel)
 
 
 def world(method: Method, problem: Any, chosen: Compressor | None = None, **options: Any) -> World:
@@ -142,7 +142,7 @@ def world(method: Method, problem: Any, chosen: Compressor | None = None, **opti
 
 def recorded_run(experiment: Experiment, theorem: Theorem, **options: Any) -> Trace:
     """Run an experiment and record the Lyapunov function of a theorem."""
-    potential = recorded(theorem, Setting.at(experiment))
+    potential = lyapunov_record(theorem, Setting.at(experiment))
     return engine.simulate(experiment, potential=potential, **options)
 
 

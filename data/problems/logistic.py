@@ -18,7 +18,7 @@ from bitbound.data.files.splits import split as deal
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.rows import DenseRows, Rows, stored
-from bitbound.data.problems.solution import cached, minimiser
+from bitbound.data.problems.solution import cached_solution, minimiser
 from bitbound.data.problems.spectrum import largest_eigenvalue
 
 _SMALL_STEP = 0.01
@@ -109,7 +109,7 @@ class LogisticRegression(RidgeProblem):
                 rows=stored(matrix, n, storage),
                 split=split,
             )
-            return replace(problem, x_star=cached(problem, minimiser))
+            return replace(problem, x_star=cached_solution(problem, minimiser))
 
     @property
     def m(self) -> int:

@@ -73,7 +73,7 @@ def minimiser(problem: RidgeProblem) -> Point:
     return x
 
 
-def cached(problem: P, solve: Callable[[P], Point]) -> Point:
+def cached_solution(problem: P, solve: Callable[[P], Point]) -> Point:
     """Return the solution from the cache, or solve and put it there.
 
     The file is named by the fingerprint of the problem. One that cannot be read, or does not hold

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
-from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, judged
+from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, claim_outcome
 from bitbound.theory.theorems.catalogue import TUNINGS
 
 PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
@@ -32,13 +32,13 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
             "EPISODE converges to the global minimum for every H",
             PAPER,
             f"{ends} {_list(values, lowest['episode'], 'H')}",
-            judged(max(lowest["episode"]), holds=accuracy, fails=10 * accuracy),
+            claim_outcome(max(lowest["episode"]), holds=accuracy, fails=10 * accuracy),
         ),
         ClaimVerdict(
             "EPISODE stays fast as H grows",
             PAPER,
             f"{speeds} {_list(values, fastest['episode'], 'H')}",
-            judged(fastest["episode"][-1] / fastest["episode"][0], holds=2.0, fails=4.0),
+            claim_outcome(fastest["episode"][-1] / fastest["episode"][0], holds=2.0, fails=4.0),
         ),
         ClaimVerdict(
             "CELGC becomes slower and slower as H grows",
@@ -50,21 +50,21 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
             "CELGC does not reach the minimum when H is larger",
             PAPER,
             f"{ends} {_list(values, lowest['celgc'], 'H')}",
-            judged(lowest["celgc"][-1], holds=10 * accuracy, fails=accuracy),
+            claim_outcome(lowest["celgc"][-1], holds=10 * accuracy, fails=accuracy),
         ),
         ClaimVerdict(
             "the experiment shows that clipping is needed",
             OURS,
             "EPISODE (unclipped) and SCAFFOLD, on the same grid, end at f - f* <= "
             f"{worst:.1e} for every H",
-            judged(worst, holds=10 * accuracy, fails=accuracy),
+            claim_outcome(worst, holds=10 * accuracy, fails=accuracy),
         ),
         ClaimVerdict(
             "not only the missing correction, also its clipping holds CELGC back at large H",
             OURS,
             f"at H = {values[-1]:g} FedAvg, which is CELGC without clipping, ends at "
             f"{lowest['fedavg'][-1]:.1e} and CELGC at {lowest['celgc'][-1]:.1e}",
-            judged(lowest["fedavg"][-1] / lowest["celgc"][-1], holds=0.5, fails=1.0),
+            claim_outcome(lowest["fedavg"][-1] / lowest["celgc"][-1], holds=0.5, fails=1.0),
         ),
     ]
 
@@ -85,7 +85,7 @@ def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]
                 OURS,
                 f"f - f* after {contest.rounds} rounds: {best['clipped']:.1e} for the best "
                 f"clipped method, {best['plain']:.1e} for the best without clipping",
-                judged(best["plain"] / best["clipped"], holds=100.0, fails=10.0),
+                claim_outcome(best["plain"] / best["clipped"], holds=100.0, fails=10.0),
             )
         )
     return verdicts
@@ -107,14 +107,14 @@ def participation_verdicts(
             TALK,
             f"f - f* at the end: {last[plus]:.1e}, and {others[rival]:.1e} for the best of the "
             f"others, {TUNINGS[rival].label}",
-            judged(others[rival] / last[plus], holds=10.0, fails=1.0),
+            claim_outcome(others[rival] / last[plus], holds=10.0, fails=1.0),
         ),
         ClaimVerdict(
             f"episodic clipping is what makes the difference at S = {S}",
             OURS,
             f"SCAFFOLD without clipping ends at {last['scaffold']:.1e}, EPISODE++ at "
             f"{last[plus]:.1e}",
-            judged(last["scaffold"] / last[plus], holds=10.0, fails=4.0),
+            claim_outcome(last["scaffold"] / last[plus], holds=10.0, fails=4.0),
         ),
     ]
 
@@ -143,13 +143,13 @@ def lower_bound_verdicts(
             "the rounds of clipped minibatch SGD grow in proportion to M",
             TALK,
             f"as M^{growth(minibatch):.2f}",
-            judged(growth(minibatch), holds=0.8, fails=0.5),
+            claim_outcome(growth(minibatch), holds=0.8, fails=0.5),
         ),
         ClaimVerdict(
             "those of EPISODE++ and of clipped GD do not grow with M",
             TALK,
             f"at most as M^{fastest:.2f}",
-            judged(fastest, holds=0.2, fails=0.5),
+            claim_outcome(fastest, holds=0.2, fails=0.5),
         ),
     ]
 

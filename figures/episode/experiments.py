@@ -29,7 +29,7 @@ from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, be
 from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
-from bitbound.figures.text.verdicts import written
+from bitbound.figures.text.verdicts import verdicts_text
 from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.theorems.clipping_complexity import (
     ComplexityRow,
@@ -107,12 +107,12 @@ def clipping_experiments(
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
     paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
     _tell_contest(tell, "Figure 3, with all methods", SYNTHETIC, synthetic)
-    tell(written(figure_3_verdicts(SYNTHETIC, synthetic)))
+    tell(verdicts_text(figure_3_verdicts(SYNTHETIC, synthetic)))
 
     panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
     paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
     _tell_contest(tell, "Where clipping is needed", NEEDED, needed)
-    tell(written(necessity_verdicts(NEEDED, needed)))
+    tell(verdicts_text(necessity_verdicts(NEEDED, needed)))
 
     panels = [
         (f"S = {contest.participants} of 20", contest, result, 0)
@@ -121,18 +121,18 @@ def clipping_experiments(
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
     for contest, result in zip(PARTIAL, partial, strict=True):
         _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
-    tell(written(participation_verdicts(PARTIAL, partial)))
+    tell(verdicts_text(participation_verdicts(PARTIAL, partial)))
 
     rounds = best_rounds(traces, processes)
     bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
     paths += against_slope(SLOPES, rounds, bound, folder)
     tell("\nRounds on the hard family, best of the grid\n" + _rounds_table(rounds, bound))
-    tell(written(lower_bound_verdicts(SLOPES, rounds, bound)))
+    tell(verdicts_text(lower_bound_verdicts(SLOPES, rounds, bound)))
 
     runs = theorem_runs(traces, max(1, seeds // 5), processes)
     paths += against_promise(runs, folder)
     tell("\nRuns with the parameters of Theorem 1")
-    tell(written(theorem_verdicts(runs)))
+    tell(verdicts_text(theorem_verdicts(runs)))
 
     tell("\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell("\n" + "\n".join(map(str, paths)))

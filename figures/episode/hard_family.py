@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bitbound.data.relaxed.families import hard_instances
-from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settled
+from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
 from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
@@ -65,7 +65,7 @@ def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
     """
     rounds, squares = by_round(trace, "squared_gradient")
     slopes = np.sqrt(squares).reshape(len(rounds), *trial.grid.shape).mean(axis=-1)
-    return settled(rounds, slopes, HARD_EPSILON)
+    return settling_round(rounds, slopes, HARD_EPSILON)
 
 
 def best_rounds(folder: Path, processes: int | None) -> dict[str, FloatArray]:

@@ -8,7 +8,7 @@ from bitbound.solvers.runs.trace import Trace
 FloatArray = NDArray[np.float64]
 
 
-def settled(rounds: NDArray[np.int64], values: FloatArray, limit: float) -> FloatArray:
+def settling_round(rounds: NDArray[np.int64], values: FloatArray, limit: float) -> FloatArray:
     """Return the recorded round from which values (K, ...) are at most a limit for good, (...).
 
     It is infinite where they are above it at the end.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitbound.data.noise import Uniform
 from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
 from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settled
+from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
 from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
@@ -150,11 +150,11 @@ def hold(
     results: dict[Contest, Results] = {job.contest: {name: [] for name in methods} for job in jobs}
     for place, trace in traces(jobs, processes):
         job = jobs[place]
-        results[job.contest][job.method] = tuned(job, trace)
+        results[job.contest][job.method] = best_of_grid(job, trace)
     return results
 
 
-def tuned(job: Entrant, trace: Trace) -> list[Best]:
+def best_of_grid(job: Entrant, trace: Trace) -> list[Best]:
     """Choose for every value the pair with the least gap in the rounds shown.
 
     That is the median over seeds of the geometric mean over the recorded
@@ -194,4 +194,4 @@ def _end(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
 
 def _reach(rounds: NDArray[np.int64], gap: FloatArray, accuracy: float) -> FloatArray:
     """First recorded round from which the median gap over seeds is at most an accuracy."""
-    return settled(rounds, np.median(gap, axis=-1), accuracy)
+    return settling_round(rounds, np.median(gap, axis=-1), accuracy)

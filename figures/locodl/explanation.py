@@ -10,7 +10,7 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 
 
-def promised(panel: Panel, curve: Curve) -> Promise | None:
+def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:
     """Return the strongest promise of the theorems that hold for a curve; None if there is none."""
     experiment = experiment_of(panel, curve)
     held = METHODS[curve.method].holding(experiment.method, Setting.at(experiment))
@@ -20,7 +20,7 @@ def promised(panel: Panel, curve: Curve) -> Promise | None:
 
 def explanation(panel: Panel, curve: Curve, accuracy: float, parameters: Mapping[str, Any]) -> str:
     """Say what is promised to an accuracy, and with which parameters."""
-    best = promised(panel, curve)
+    best = strongest_promise(panel, curve)
     bits = f"{best.bits_to(accuracy):,.0f} bits promised" if best else "nothing promised"
     values = ", ".join(
         f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"

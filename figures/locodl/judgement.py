@@ -18,7 +18,7 @@ from bitbound.figures.locodl.claims import (
 from bitbound.figures.locodl.explanation import explanation
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, ClaimVerdict, written
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, ClaimVerdict, verdicts_text
 from bitbound.solvers.runs.trace import Trace
 
 Traces = dict[tuple[Panel, Curve], Trace]
@@ -107,7 +107,7 @@ def _cost(cost: CurveBits) -> dict[str, float | None]:
     return {name: x if math.isfinite(x) else None for name, x in values.items()}
 
 
-def told(judgement: dict[str, Any]) -> str:
+def judgement_text(judgement: dict[str, Any]) -> str:
     """Write verdicts as text: per figure a table of outcomes, then every claim with numbers."""
     blocks = [textwrap.fill(judgement["rule"], WIDTH)]
     for figure in judgement["figures"]:
@@ -135,7 +135,7 @@ def _overview(figure: dict[str, Any]) -> str:
 
 
 def _claims(claims: Sequence[dict[str, Any]]) -> str:
-    return written(
+    return verdicts_text(
         ClaimVerdict(
             claim["claim"],
             claim["source"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bitbound.data.files.cache import write_atomically
 from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.judgement import Traces, judge, told
+from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.panels import Figure, Panel
@@ -85,7 +85,7 @@ def reproduce_paper(
     judgement = judge(pairs, done)
     texts = {
         "verdicts.json": json.dumps(judgement, indent=1, allow_nan=False),
-        "verdicts.txt": told(judgement),
+        "verdicts.txt": judgement_text(judgement),
     }
     for table in tables:
         texts["table2.txt"] = table_2(table, {c: done[table, c] for c in table.curves})

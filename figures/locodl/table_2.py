@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from string import ascii_uppercase
 
-from bitbound.figures.locodl.explanation import promised
+from bitbound.figures.locodl.explanation import strongest_promise
 from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.looks import method_label
@@ -45,7 +45,7 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     rows = []
     for curve, trace in traces.items():
         order = formulas.get(curve)
-        best = promised(panel, curve)
+        best = strongest_promise(panel, curve)
         limit = best.reals_to(panel.floor) if best else math.inf
         bits = trace.bits_to(panel.floor)
         measured = late_median(bits) / _REAL

@@ -29,7 +29,7 @@ class ClaimVerdict:
     outcome: str
 
 
-def judged(value: float, *, holds: float, fails: float) -> str:
+def claim_outcome(value: float, *, holds: float, fails: float) -> str:
     """Compare a number with two limits: it holds on one side of both, fails on the other.
 
     With ``holds < fails`` small numbers hold, else large ones. Between the limits, and for a
@@ -40,7 +40,7 @@ def judged(value: float, *, holds: float, fails: float) -> str:
     return HOLDS if value >= holds else FAILS if value <= fails else UNDECIDED
 
 
-def written(verdicts: Iterable[ClaimVerdict]) -> str:
+def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:
     """Write verdicts as text of at most 80 columns."""
     blocks = []
     for verdict in verdicts:

@@ -119,17 +119,17 @@ def program(*values: Any) -> dict[str, Any]:
     }
 
 
-def described(value: Any) -> Any:
+def description(value: Any) -> Any:
     """Return a value, such as a compressor, by the classes and fields of its parts, for JSON."""
     if isinstance(value, type | FunctionType):
         return _name(value, _module_of(value))
     if is_dataclass(value):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return [described(type(value)), described(parts)]
+        return [description(type(value)), description(parts)]
     if isinstance(value, dict):
-        return {key: described(part) for key, part in value.items()}
+        return {key: description(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [described(part) for part in value]
+        return [description(part) for part in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 

@@ -15,7 +15,7 @@ import scipy
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.engine import Progress, simulate, specification
-from bitbound.solvers.runs.program_text import NoSourceError, described, program
+from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
 
@@ -67,7 +67,7 @@ class Store:
         method, compressor = experiment.method, experiment.compressor
         made_of = [
             specification(experiment, **options),
-            described(compressor),
+            description(compressor),
             program(engine.simulate, method, experiment.problem, compressor),
             _versions(),
         ]

@@ -8,7 +8,7 @@ from bitbound.data.files.dataset import Dataset
 from bitbound.data.problems import solution
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.data.problems.solution import cached, minimiser
+from bitbound.data.problems.solution import cached_solution, minimiser
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_newton_halves_steps_that_overshoot():
 def test_solutions_are_kept(logistic, folder):
     (path,) = folder.iterdir()
     assert path.name == f"{logistic.fingerprint}.npz"
-    np.testing.assert_array_equal(cached(logistic, must_not_solve), logistic.x_star)
+    np.testing.assert_array_equal(cached_solution(logistic, must_not_solve), logistic.x_star)
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", "cut", "other", "nan", "integer", "key"])
@@ -89,9 +89,9 @@ def test_corrupt_files_are_told_and_computed_again(logistic, folder, content):
     else:
         path.write_bytes(content)
     with pytest.warns(UserWarning, match=r"the cached solution .* it is computed again"):
-        again = cached(logistic, minimiser)
+        again = cached_solution(logistic, minimiser)
     np.testing.assert_array_equal(again, logistic.x_star)
-    np.testing.assert_array_equal(cached(logistic, must_not_solve), logistic.x_star)
+    np.testing.assert_array_equal(cached_solution(logistic, must_not_solve), logistic.x_star)
 
 
 def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch)
     blocked.write_text("in the way")
     monkeypatch.setenv("BITBOUND_CACHE", str(blocked))
     with pytest.warns(UserWarning, match="the solution is not kept in the cache"):
-        np.testing.assert_array_equal(cached(logistic, minimiser), logistic.x_star)
+        np.testing.assert_array_equal(cached_solution(logistic, minimiser), logistic.x_star)
 
 
 def test_nothing_half_written_stays(folder):

@@ -212,18 +212,18 @@ def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
 
 
 def test_text_of_a_judgement_fits_a_terminal(judged):
-    text = judgement.told(judged)
+    text = judgement.judgement_text(judged)
     assert max(map(len, text.splitlines())) <= 80
     assert "DOES NOT HOLD: LoCoDL with rand-k and natural compression needs the" in text
     assert "because of" in text
 
 
 def test_of_two_promises_the_stronger_is_told():
-    from bitbound.figures.locodl.explanation import explanation, promised  # noqa: PLC0415
+    from bitbound.figures.locodl.explanation import explanation, strongest_promise  # noqa: PLC0415
 
     panel = replace(PANEL, problem="breast-cancer@9", kappa=50.0)
     curve = next(c for c in panel.curves if c.method == "diana")
-    best = promised(panel, curve)
+    best = strongest_promise(panel, curve)
     text = explanation(panel, curve, 1e-5, {"gamma": 0.123456, "q": [1.0], "K": 3})
     assert text == (
         f"DIANA: rand-1: {best.bits_to(1e-5):,.0f} bits promised; gamma = 0.1235, K = 3"

@@ -22,15 +22,15 @@ from bitbound.figures.episode.clipping_verdicts import (
 )
 from bitbound.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
 from bitbound.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
-from bitbound.figures.episode.recorded_rounds import by_round, settled
+from bitbound.figures.episode.recorded_rounds import by_round, settling_round
 from bitbound.figures.episode.theorem_runs import (
     THEOREM_EPSILON,
     THEOREM_STEPS,
     Slope,
     TheoremRun,
 )
-from bitbound.figures.episode.tuning import Best, Contest, Entrant, tuned
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, judged, written
+from bitbound.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
+from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, claim_outcome, verdicts_text
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
@@ -43,17 +43,17 @@ SMALL = Contest(
 
 
 def test_judged():
-    assert [judged(x, holds=1, fails=2) for x in (0.5, 1, 1.5, 2, np.inf)] == [
+    assert [claim_outcome(x, holds=1, fails=2) for x in (0.5, 1, 1.5, 2, np.inf)] == [
         HOLDS, HOLDS, UNDECIDED, FAILS, FAILS]  # fmt: skip
-    assert [judged(x, holds=2, fails=1) for x in (0.5, 1, 1.5, 2, np.inf)] == [
+    assert [claim_outcome(x, holds=2, fails=1) for x in (0.5, 1, 1.5, 2, np.inf)] == [
         FAILS, FAILS, UNDECIDED, HOLDS, HOLDS]  # fmt: skip
-    assert judged(np.nan, holds=1, fails=2) == UNDECIDED
+    assert claim_outcome(np.nan, holds=1, fails=2) == UNDECIDED
 
 
 def test_settled_is_for_good():
     rounds = np.array([0, 1, 5, 9])
     values = np.array([[9, 9, 0, 9], [0, 9, 0, 0], [9, 0, 0, 0], [0, 0, 0, 9]])
-    np.testing.assert_array_equal(settled(rounds, values, 1.0), [9, 5, 0, np.inf])
+    np.testing.assert_array_equal(settling_round(rounds, values, 1.0), [9, 5, 0, np.inf])
 
 
 def test_by_round_fills_what_has_ended():
@@ -71,7 +71,7 @@ def test_by_round_fills_what_has_ended():
 def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traces")
     jobs = [Entrant(SMALL, name, 3, folder) for name in TUNINGS]
-    return {job.method: tuned(job, job.trace()) for job in jobs}
+    return {job.method: best_of_grid(job, job.trace()) for job in jobs}
 
 
 def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
@@ -83,7 +83,7 @@ def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
             for tau in SMALL.taus:
                 one = replace(SMALL, values=(H,), etas=(eta,), taus=(tau,))
                 job = Entrant(one, "celgc", 3, tmp_path)
-                gap = tuned(job, job.trace())[0].gap
+                gap = best_of_grid(job, job.trace())[0].gap
                 scores[eta, tau] = np.median(np.log(np.maximum(gap[1:], 1e-300)).mean(axis=0))
                 if (eta, tau) == (best.eta, best.tau):
                     np.testing.assert_allclose(gap, best.gap, rtol=1e-9)
@@ -141,7 +141,7 @@ def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, o
     results = dict.fromkeys(TUNINGS, unclipped) | {"episode": episode, "celgc": celgc}
     verdicts = figure_3_verdicts(SYNTHETIC, results)
     assert [verdict.outcome for verdict in verdicts[:5]] == outcomes
-    assert max(map(len, written(verdicts).splitlines())) <= 80
+    assert max(map(len, verdicts_text(verdicts).splitlines())) <= 80
 
 
 def test_verdicts_on_the_lower_bound_and_the_theorem():
@@ -168,7 +168,7 @@ def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
     )
     rounds, squares = by_round(trace, "squared_gradient")
     slopes = np.sqrt(squares).reshape(len(rounds), *grid.shape).mean(axis=-1)
-    needed = settled(rounds, slopes, HARD_EPSILON)[0]
+    needed = settling_round(rounds, slopes, HARD_EPSILON)[0]
     np.testing.assert_array_equal(np.isinf(needed), [[True, False], [True, False]])
 
 

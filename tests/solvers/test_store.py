@@ -26,7 +26,7 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.runs import program_text
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.program_text import NoSourceError, described, program
+from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.store import NotKeptWarning, Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.catalogue import parameters
@@ -396,7 +396,7 @@ def test_what_is_held_in_a_field_counts(project, hold):
 def test_a_compressor_is_described_with_the_class_of_every_part():
     package = "bitbound.solvers.compressors"
     inner = [f"{package}.selection:RandK", {"k": 2, "shared": False}]
-    assert described(Scaled(RandK(2))) == [f"{package}.composition:Scaled", {"inner": inner}]
+    assert description(Scaled(RandK(2))) == [f"{package}.composition:Scaled", {"inner": inner}]
 
 
 @pytest.mark.parametrize("read", ["file", "prompt"])

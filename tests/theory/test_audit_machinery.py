@@ -7,7 +7,7 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.audit.machinery.polynomial import Polynomial, at_most_zero
-from bitbound.theory.audit.machinery.report import audited
+from bitbound.theory.audit.machinery.report import audit_report
 from bitbound.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
@@ -25,7 +25,7 @@ X, Y = Polynomial.variable(2, 0), Polynomial.variable(2, 1)
 
 
 def verdict(step: ProofStep, **constants: Fraction):
-    return audited(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
+    return audit_report(Proof("test", "", (step,), constants), effort=0.2).finding(step.place)
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_verdicts(method):
     found = verdict(true)
     assert found.verdict == "holds"
     assert found.evidence == ("proved" if method == "polynomial" else "checked")
-    turned = audited(Proof("test", "", (true,)).turned("true")).finding("true")
+    turned = audit_report(Proof("test", "", (true,)).turned("true")).finding("true")
     assert turned.verdict == "fails"
     assert turned.witness.variables == {"x": "1", "y": "0"}
     dropped = ProofStep("needs x <= 1", "x^2 <= x", space, lambda v: v.x**2, lambda v: v.x)
     assert verdict(dropped).verdict == "holds"
     proof = Proof("test", "", (dropped,)).without("needs x <= 1", "x <= 1")
-    assert audited(proof).finding("needs x <= 1").verdict == "fails"
+    assert audit_report(proof).finding("needs x <= 1").verdict == "fails"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_survival_follows_what_a_step_feeds():
     wrong = ProofStep("wrong", "", space, lambda v: v.x + 1, lambda v: v.x, feeds=("end",))
     for right, survives in ((lambda v: v.y + 1, "yes"), (lambda v: v.y - 1, "no")):
         end = ProofStep("end", "", space, lambda v: v.y, right)
-        assert audited(Proof("test", "", (wrong, end))).survives("wrong") == survives
+        assert audit_report(Proof("test", "", (wrong, end))).survives("wrong") == survives
 
 
 def test_an_empty_space_is_no_proof():
@@ -157,6 +157,6 @@ def test_report_is_written(tmp_path):
     step = ProofStep(
         "s" * 30, "words " * 30, Space("unit square", UNIT), lambda v: v.x, lambda v: v.y
     )
-    report = audited(Proof("test", "source", (step,)))
+    report = audit_report(Proof("test", "source", (step,)))
     assert all(len(line) <= 100 for line in report.table().splitlines())
     assert np.all([path.stat().st_size > 0 for path in report.save(tmp_path)])

@@ -14,7 +14,7 @@ from bitbound.data.errors import Refusal
 from bitbound.theory.audit.episode.limit import conclusion
 from bitbound.theory.audit.machinery.evaluate import draw_point, evaluate
 from bitbound.theory.audit.machinery.families import FAMILIES
-from bitbound.theory.audit.machinery.report import audited
+from bitbound.theory.audit.machinery.report import audit_report
 from bitbound.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
 from bitbound.theory.audit.machinery.verify import Auditor
 from bitbound.theory.audit.proofs import PROOFS, audit
@@ -104,22 +104,22 @@ def test_a_dropped_hypothesis(place, hypothesis):
 def test_a_repair_is_right_when_it_is_made():
     """Every amendment the audit reports makes the step hold, and none is reported otherwise."""
     step = EPISODE.step("(35) line 3")
-    repaired = audited(EPISODE.only(step.place), effort=EFFORT).finding(step.place)
+    repaired = audit_report(EPISODE.only(step.place), effort=EFFORT).finding(step.place)
     assert repaired.repair == step.amendments[0].words
     assert (
         verdict(EPISODE.replaced(step.place, **step.amendments[0].changes), step.place).verdict
         == "holds"
     )
     none = EPISODE.replaced(step.place, amendments=(), movable=()).only(step.place)
-    assert audited(none, effort=EFFORT).finding(step.place).repair == ""
+    assert audit_report(none, effort=EFFORT).finding(step.place).repair == ""
 
 
 def test_a_wrong_end_of_the_proof_is_no_survival():
     proof = EPISODE.with_constants(main_3=3).only("(31) main", "(32) V main")
-    report = audited(proof, effort=EFFORT)
+    report = audit_report(proof, effort=EFFORT)
     assert report.survives("(31) main") == "no"
     proof = EPISODE.with_constants(main_3=7).only("(31) main", "(32) V main")
-    assert audited(proof, effort=EFFORT).survives("(31) main") == "yes"
+    assert audit_report(proof, effort=EFFORT).survives("(31) main") == "yes"
 
 
 LOCODL_PLANTS = [

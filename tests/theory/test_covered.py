@@ -10,7 +10,7 @@ from bitbound.solvers.runs import engine
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import recorded
+from bitbound.theory.theorems.coverage import lyapunov_record
 
 PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = bitbound.Budget(rounds=5)
@@ -26,7 +26,7 @@ def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
     trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
     experiment = Experiment.of(method, PROBLEM, compressor)
     setting = Setting.at(experiment)
-    potential = recorded(METHODS[name].holding(method, setting)[0], setting)
+    potential = lyapunov_record(METHODS[name].holding(method, setting)[0], setting)
     expected = engine.simulate(experiment, budget=BUDGET, seeds=2, potential=potential)
     for column, values in expected.columns.items():
         np.testing.assert_array_equal(trace.columns[column], values)

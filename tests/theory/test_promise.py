@@ -22,7 +22,7 @@ from bitbound.theory.checks.promise import (
 from bitbound.theory.checks.whole_runs import whole_runs
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import recorded
+from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
@@ -114,7 +114,7 @@ def test_bound_at_every_point_of_a_run(name):
         seeds=3,
         budget=Budget(iterations=300),
         record=Record(every=1),
-        potential=recorded(theorem, Setting.at(experiment)),
+        potential=lyapunov_record(theorem, Setting.at(experiment)),
     )
     gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
     assert (gap <= accuracy_constant(theorem, experiment) * psi * (1 + 1e-9) + 1e-18).all()

@@ -26,7 +26,7 @@ from bitbound.theory.theorems.compressed_scaffnew import (
     fewest_bits,
     primal_gain,
 )
-from bitbound.theory.theorems.coverage import recorded
+from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.probing import one_step
 
@@ -275,7 +275,7 @@ def test_runs_converge_at_least_at_the_rate(which, name):
         experiment,
         seeds=2,
         budget=Budget(iterations=T),
-        potential=recorded(theorems[0], setting),
+        potential=lyapunov_record(theorems[0], setting),
     )
     assert trace.final("iteration").tolist() == [T] * 2
     first = trace.columns["lyapunov"][0]
@@ -292,7 +292,7 @@ def test_slow_runs_converge_at_least_at_the_rate(which, name):
         experiment,
         seeds=8,
         budget=Budget(rounds=500),
-        potential=recorded(theorem, setting),
+        potential=lyapunov_record(theorem, setting),
     )
     psi = np.mean([trace.run(i)["lyapunov"] for i in range(8)], axis=0)
     promised = psi[0] * theorem.rate(experiment.method, setting) ** trace.run(0)["rounds"]

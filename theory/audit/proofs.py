@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from bitbound.data.errors import Refusal
 from bitbound.theory.audit.episode.episode_proof import PROOF as EPISODE
 from bitbound.theory.audit.locodl.locodl_proof import PROOF as LOCODL
-from bitbound.theory.audit.machinery.report import Report, audited
+from bitbound.theory.audit.machinery.report import Report, audit_report
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import Finding
 
@@ -38,4 +38,4 @@ def audit(
     """
     if name not in PROOFS:
         raise Refusal(f"there is no proof {name!r} to audit; choose one of {', '.join(PROOFS)}")
-    return audited(PROOFS[name], seed, effort, progress)
+    return audit_report(PROOFS[name], seed, effort, progress)

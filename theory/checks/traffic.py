@@ -12,7 +12,7 @@ from bitbound.solvers.world.channel import Channel, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, paced, size, walk
+from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk, with_pace
 from bitbound.theory.verdict import Verdict
 
 _PACE = Every(5)
@@ -27,7 +27,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     that the ledger misses or has too many, and of whatever else is wrong.
     """
     channel, oracle = simulated_world(experiment, [seed])
-    scales, counter = _Scales(paced(channel, _PACE)), _Counter(oracle)
+    scales, counter = _Scales(with_pace(channel, _PACE)), _Counter(oracle)
     state = _rounds(experiment, counter, scales)
     ledger = channel.ledger
     up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
@@ -36,7 +36,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     missing += scales.strangers
     note = "" if scales.down else "the server answers nothing"
     wired, oracle = simulated_world(experiment, [seed], wire=True)
-    received = _rounds(experiment, oracle, paced(wired, _PACE))
+    received = _rounds(experiment, oracle, with_pace(wired, _PACE))
     agrees = difference(received, state) <= 1e-4 * (1 + size(state))
     if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
         missing += 1
@@ -75,7 +75,7 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     after = []
     for start, secret in ((state, 0 * noise), (each(change, state), other)):
         channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
-        server = _Replay(paced(channel, Every()), tape.rewound())
+        server = _Replay(with_pace(channel, Every()), tape.rewound())
         after.append(advance(experiment.method, start, _Secret(oracle, secret), server)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
     worst = max(difference(*others), tape.difference)

@@ -40,7 +40,7 @@ class PacedChannel(Channel):
         return np.full(len(self.runs), talks)
 
 
-def paced(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
+def with_pace(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
     """Return a channel with another pace."""
     return PacedChannel(
         **{field.name: getattr(channel, field.name) for field in fields(channel)}, pace=pace
@@ -56,7 +56,7 @@ def walk(
     """
     method = experiment.method
     simulated, oracle = simulated_world(experiment, range(seed, seed + RUNS))
-    channel = paced(simulated)
+    channel = with_pace(simulated)
     state = method.start(channel.template, oracle, channel) if start is None else start
     for iteration in range(1, STEPS + 1):
         before, copied = state, each(np.copy, state)

@@ -17,7 +17,7 @@ from bitbound.theory.checks.compression import DEVIATIONS
 from bitbound.theory.checks.promise import Promise, promise
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.theorems.coverage import recorded
+from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6
@@ -84,7 +84,7 @@ def whole_runs(
         seeds=seeds,
         budget=budget,
         record=Record(ratio=1.02),
-        potential=recorded(theorem, Setting.at(experiment)),
+        potential=lyapunov_record(theorem, Setting.at(experiment)),
     )
     steps = trace.columns[
         "rounds" if isinstance(experiment.method.schedule, Every) else "iteration"

@@ -109,7 +109,7 @@ def run(
         setting = Setting.at(experiment)
         require_theorem(card, method, setting, strict=strict)
         theorem = card.potential(method, setting)
-        potential = recorded(theorem, setting) if theorem else None
+        potential = lyapunov_record(theorem, setting) if theorem else None
     elif strict:
         raise Refusal(f"{method.name} comes with no theorem; run it without strict")
     return simulate(
@@ -125,7 +125,7 @@ def run(
     )
 
 
-def recorded(potential: Potential, setting: Setting) -> RecordedPotential:
+def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential:
     """Return a Lyapunov function as a trace records it: of method, state and problem, (R,)."""
 
     def measured(method: Method, state: Any, problem: Any) -> Array:

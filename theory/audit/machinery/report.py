@@ -161,7 +161,7 @@ class Report:
         return paths[0][0], paths[1][0], paths[2][0]
 
 
-def audited(
+def audit_report(
     proof: Proof,
     seed: int = 0,
     effort: float = 1.0,
