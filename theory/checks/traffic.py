@@ -1,6 +1,7 @@
 """Whether the ledger counts what is sent, and whether all that passes is sent."""
 
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,10 @@ def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
 def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that nothing passes from a client to the others or the server without a message.
 
-    The state and the gradients of the last client are changed while all messages that the server
-    receives stay as they were: neither what the server sends and holds nor the state of another
-    client may change.
+    The gradients of the last client, and of its state what its messages do not tell, are changed
+    while all messages that the server receives stay as they were: neither what the server sends and
+    holds nor the state of another client may change. What follows from the messages, such as a
+    shift that learns from them, the server may hold as well.
     """
     view = experiment.problem
     if view.n == 1:
@@ -67,19 +69,48 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     generator = np.random.default_rng(seed)
     last = np.arange(view.n)[:, None, None] == view.n - 1
     noise, other = generator.standard_normal((2, view.n, view.d, RUNS)) * last
-
-    def change(x: Array) -> Array:
-        return x if x.dtype == bool or x.shape[0] == 1 else x + noise
-
+    known = _known_from_messages(experiment, other, seed)
+    changed = replace(
+        state,
+        **{
+            field.name: getattr(state, field.name) + noise
+            for field in fields(state)
+            if field.name not in known and getattr(state, field.name).shape[0] > 1
+        },
+    )
     tape = _Tape()
     after = []
-    for start, secret in ((state, 0 * noise), (each(change, state), other)):
+    for start, secret in ((state, 0 * noise), (changed, other)):
         channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
         server = _Replay(with_pace(channel, Every()), tape.rewound())
         after.append(advance(experiment.method, start, _Secret(oracle, secret), server)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
     worst = max(difference(*others), tape.difference)
     return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT)
+
+
+def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int) -> set[str]:
+    """Return the fields of a client that stay as they were while its gradients are others.
+
+    The messages that the server receives stay as they were too: what is the same then follows from
+    them. Fields of bool are among them, as they are not changed.
+    """
+    method, tape, states = experiment.method, _Tape(), []
+    for added in (0 * secret, secret):
+        channel, oracle = simulated_world(experiment, range(seed, seed + RUNS))
+        server = _Replay(with_pace(channel, Every()), tape.rewound())
+        client = _Secret(oracle, added)
+        state = method.start(channel.template, client, server)
+        for iteration in range(1, 4):
+            state, _ = advance(method, state, client, server, iteration)
+        states.append(state)
+    first, second = states
+    return {
+        field.name
+        for field in fields(first)
+        if (x := getattr(first, field.name)).dtype == bool
+        or distance(x, getattr(second, field.name)) <= EXACT * (1 + size(first))
+    }
 
 
 class _Wrapped:
