@@ -34,7 +34,7 @@ def test_a_rate_in_one_family():
     assert compared_rate("scaffold", "paper", 10, 100.0, 9.0).verdict.startswith(
         "loose by a factor 4"
     )
-    assert "adaptive" in compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
+    assert "stops by the data" in compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
 
 
 def test_rates_cover_the_grid():

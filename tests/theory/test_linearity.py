@@ -29,6 +29,19 @@ class Clipped(GD):
 
 
 @dataclass(frozen=True)
+class ClippedLate(GD):
+    def communicate(self, s, problem, channel):
+        return State(s.x - self.gamma * np.clip(mean(channel.send(problem.grad(s.x))), -1e6, 1e6))
+
+
+@dataclass(frozen=True)
+class RestsEarly(GD):
+    def communicate(self, s, problem, channel):
+        g = mean(channel.send(problem.grad(s.x)))
+        return State(s.x - self.gamma * np.where(np.abs(g) < 1e-7, 0.0, g))
+
+
+@dataclass(frozen=True)
 class Absolute(GD):
     def communicate(self, s, problem, channel):
         g = mean(channel.send(problem.grad(s.x)))
@@ -87,6 +100,8 @@ class DCGD(Method):
     ("method", "family", "sentence"),
     [
         (Clipped(0.05), FAMILY, "not linear"),
+        (ClippedLate(0.05), FAMILY, "not linear"),
+        (RestsEarly(0.05), FAMILY, "not linear"),
         (Absolute(0.05), FAMILY, "not linear"),
         (Weighted(0.02), FAMILY, "does not treat all clients alike"),
         (FedAvg(0.05), FAMILY, "does not stay at its fixed point"),

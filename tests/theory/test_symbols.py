@@ -219,7 +219,7 @@ def test_refusals():
     with pytest.raises(Refusal, match="noise of this very step"):
         symbols_of(method, family)
     method, family, _ = prepared("5gcs-cc", 2, 0)
-    with pytest.raises(Refusal, match="fixed number of local steps"):
+    with pytest.raises(Refusal, match="5gcs-cc is not linear"):
         symbols_of(replace(method, adaptive=True), family)
     method, family, _ = prepared("diana", 2, 0)
     shared = replace(family, omega_joint=family.omega)

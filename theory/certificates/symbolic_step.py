@@ -91,11 +91,6 @@ def symbolic_step(method: Method, functions: FunctionClass, potential: Potential
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
-    if getattr(method, "adaptive", False):
-        raise Refusal(
-            f"{method.name} with adaptive=True stops by the data and is not linear; certify it "
-            "with a fixed number of local steps"
-        )
     need = method.needs.compressor
     if need == "contractive" and functions.alpha is None:
         raise Refusal(
