@@ -45,6 +45,7 @@ def check_method(chosen: argparse.Namespace) -> int:
             by_rule=not chosen.set,
             seeds=chosen.seeds,
             accuracy=chosen.until,
+            beyond=True,
             strict=chosen.strict,
             tell=bar.set_postfix_str,
         )

@@ -57,6 +57,13 @@ def _promised(promised: Promised) -> str:
             f"\nbits to the accuracy: measured {runs.bits.value:,.0f}, "
             f"promised {runs.promised_bits:,.0f}"
         )
+    if promised.loose:
+        loose = "; ".join(promised.loose)
+        text += "\n" + textwrap.fill(
+            f"loose on the small quadratics that were searched, where no promise is broken when "
+            f"it asks for half as much: {loose}",
+            WIDTH,
+        )
     return text
 
 
@@ -110,6 +117,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                     }
                     for condition in promised.conditions
                 ],
+                "loose": list(promised.loose),
                 "verdicts": [verdict_summary(verdict) for verdict in promised.verdicts],
             }
             for promised in found.promised

@@ -10,6 +10,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.checks.boundary import at_the_boundary
 from bitbound.theory.checks.compression import channel_checks, compressor_checks
 from bitbound.theory.checks.identities import identities
 from bitbound.theory.checks.one_step import (
@@ -63,6 +64,9 @@ def findings(
             )
         with suppress(Refusal):  # it checks nothing if the rule meets the theorem nowhere
             yield worst_quadratic(theorem, card, rule, seed=seed, options=options)
+        if not seed:  # it draws nothing
+            with suppress(Refusal):
+                yield at_the_boundary(theorem, card, rule)
         if held:
             yield from _guarded(
                 "whole runs",

@@ -15,14 +15,13 @@ from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.checks.bills import bill_check
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.checks.soundness import bill_check, soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.from_file import card_from_file, read_settings
@@ -245,7 +244,7 @@ def test_a_method_of_a_file_with_theorem_and_rules(capsys, own):
     (theorem,) = found["theorems"]
     assert theorem["title"] == "own theorem"
     assert theorem["hypotheses"][0]["used"] == pytest.approx(1)
-    assert len(theorem["verdicts"]) == 5
+    assert len(theorem["verdicts"]) == 6
     assert all(verdict["holds"] for verdict in theorem["verdicts"] + found["sound"])
 
 
@@ -279,7 +278,11 @@ def test_given_parameters_are_not_those_of_the_rule(capsys, own):
         assert code == 0
         names[words] = {verdict["check"] for verdict in found["theorems"][0]["verdicts"]}
     ruled, given = names.values()
-    assert ruled - given == {"one step at random states", "worst case on quadratics / tau"}
+    assert ruled - given == {
+        "one step at random states",
+        "worst case on quadratics / tau",
+        "worst case / tau at the boundary",
+    }
     assert given - ruled == {"worst case on small quadratics"}
 
 

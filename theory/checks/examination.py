@@ -12,6 +12,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
+from bitbound.theory.checks.boundary import at_the_boundary, loose_hypotheses
 from bitbound.theory.checks.compression import compressor_checks
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
@@ -47,6 +48,8 @@ class Promised:
         Empty where a hypothesis fails.
     runs : RunsCheck, optional
         Whole runs, which need a theorem.
+    loose : tuple of str
+        The hypotheses that could ask for half as much, as far as a search sees.
     """
 
     theorem: Theorem | None
@@ -54,6 +57,7 @@ class Promised:
     rate: float
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
+    loose: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -194,6 +198,7 @@ def check(
         seeds=seeds,
         accuracy=accuracy,
         iterations=iterations,
+        beyond=True,
         strict=strict,
     )
 
@@ -207,6 +212,7 @@ def examine(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    beyond: bool = False,
     strict: bool = False,
     tell: Tell = lambda text: None,
 ) -> Examination:
@@ -222,6 +228,9 @@ def examine(
         Whether the parameters are those of the rule, so that it can be used on small problems.
     seeds, accuracy, iterations
         Of the whole runs.
+    beyond : bool
+        Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
+        a rule.
     strict : bool
         Whether parameters that no theorem covers are refused.
     tell : callable
@@ -257,8 +266,13 @@ def examine(
         runs = whole_runs(
             theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
         )
-        steps = _promised_steps(theorem, card, experiment, rule, by_rule)
-        found.append(Promised(theorem, conditions, rate, (*steps, *runs.verdicts), runs))
+        verdicts = [*_promised_steps(theorem, card, experiment, rule, by_rule), *runs.verdicts]
+        loose: tuple[str, ...] = ()
+        if beyond and by_rule:
+            with suppress(Refusal):
+                verdicts.append(at_the_boundary(theorem, card, rule))
+                loose = loose_hypotheses(theorem, card, rule)
+        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
         steps = _growing_steps(theorems[0], experiment)

@@ -15,7 +15,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
-from bitbound.theory.checks.bills import bill_check
+from bitbound.theory.checks.promise import round_cost
 from bitbound.theory.checks.traffic import accounts, unsent
 from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk
 from bitbound.theory.potential import Squares, value
@@ -73,6 +73,18 @@ def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict |
         negative = (max(0.0, -float(term.weight)) for term in terms)
         worst = max(worst, *sizes, psi, *negative)
     return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT)
+
+
+def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
+    """Check that a round costs what the published accounting says; None without a bill."""
+    n, d = experiment.n, experiment.d
+    if card.bill is None:
+        return None
+    spent = round_cost(experiment)
+    up, down = card.bill(experiment.method, n, 32 * d, experiment.compressor.bits(d))
+    off = max(abs(spent.uplink_bits - up), abs(spent.downlink_bits - down))
+    note = f"{up:,.6g} up, {down:,.6g} down"
+    return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note)
 
 
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict:

@@ -47,7 +47,7 @@ class GradientDifferences(Theorem):
 
 
 def _largest_step(p: float, setting: Setting) -> float:
-    noise = math.sqrt(2 * (1 - p) * setting.omega_av / p)
+    noise = math.sqrt(max(0.0, 2 * (1 - p) * setting.omega_av / p))
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 

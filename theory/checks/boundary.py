@@ -1,0 +1,175 @@
+"""The hypotheses of a theorem where they just hold: the promise must be kept there too.
+
+A hypothesis that asks for too little is never seen at the parameters of a rule, which lie well
+inside. So each parameter of a rule is moved, alone and in both directions, until a hypothesis is
+about to fail; there the exact worst case over all states of small quadratics is held against the
+promised factor, which may not exceed 1. What asks for too much is found with the same means.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
+from bitbound.theory.verdict import Verdict
+from bitbound.theory.worlds.linear_maps import worst_case
+
+COMPRESSORS = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}
+FARTHEST = 2.0**13
+"""A parameter that may grow or shrink by this factor has no boundary there."""
+HALVINGS = 30
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Where one parameter can go no farther without leaving the hypotheses.
+
+    Attributes
+    ----------
+    parameter : str
+        Which one was moved.
+    value : float
+        Where it came to lie.
+    rate, worst : float
+        The factor promised there, and the exact worst case over all states.
+    """
+
+    parameter: str
+    value: float
+    rate: float
+    worst: float
+
+    @property
+    def ratio(self) -> float:
+        """worst/rate, or the promised factor if that is more: both may not exceed 1."""
+        ratio = self.worst / self.rate if self.rate > 0 else math.inf
+        return max(ratio, self.rate) if math.isfinite(ratio + self.rate) else math.inf
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise is kept here, up to rounding."""
+        return self.ratio <= 1 + ROUNDING
+
+
+def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Verdict:
+    """Check that the promise is kept where a hypothesis just holds.
+
+    Raises
+    ------
+    Refusal
+        If the rule meets the theorem on none of the problems, or no real parameter is bounded.
+    """
+    found = list(boundaries(theorem, card, rule))
+    if not found:
+        raise Refusal(
+            f"no hypothesis of {theorem.title} bounds a real parameter of the rule {rule!r} on "
+            "small quadratics; take another rule"
+        )
+    worst = max(found, key=lambda boundary: boundary.ratio)
+    note = f"{worst.parameter} = {worst.value:.4g}"
+    return Verdict("worst case / tau at the boundary", worst.ratio, 1 + ROUNDING, note)
+
+
+def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:
+    """Return the hypotheses whose right side can be doubled and no promise is seen broken.
+
+    Searched on a few small quadratics: that the theorem would still be true is not proved.
+    """
+    kappas = (10.0,)
+    usual = list(boundaries(theorem, card, rule, kappas=kappas))
+    loose = []
+    for statement in _statements(theorem, card, rule):
+        wider = list(boundaries(theorem, card, rule, kappas=kappas, doubled=statement))
+        if wider != usual and all(boundary.kept for boundary in wider):
+            loose.append(statement)
+    return tuple(loose)
+
+
+def boundaries(
+    theorem: Theorem,
+    card: Card,
+    rule: str | None = None,
+    *,
+    kappas: tuple[float, ...] = (10.0, 200.0),
+    doubled: str = "",
+) -> Iterator[Boundary]:
+    """Move each real parameter of a rule on small quadratics as far as the hypotheses allow.
+
+    The right side of the hypothesis ``doubled`` counts twice.
+    """
+    for start in _starts(theorem, card, rule, kappas):
+        for field in fields(start.method):
+            if not isinstance(getattr(start.method, field.name), float):
+                continue
+            for factor in (2.0, 0.5):
+                last = _last_met(theorem, start, field.name, factor, doubled)
+                if last is not None:
+                    rate = theorem.rate(last.method, Setting.at(last))
+                    value = getattr(last.method, field.name)
+                    with np.errstate(all="ignore"):
+                        yield Boundary(field.name, value, rate, worst_case(last, theorem))
+
+
+def _starts(
+    theorem: Theorem, card: Card, rule: str | None, kappas: tuple[float, ...]
+) -> Iterator[ConvexExperiment]:
+    """Return small quadratics, of alike and of unlike clients, where a rule meets the theorem."""
+    chosen = COMPRESSORS[card.method.needs.compressor]
+    for kappa in kappas:
+        for L, alike in ((kappa, True), (np.geomspace(kappa, np.sqrt(kappa), 3), False)):
+            problem = Quadratic.random(3, 2, 1.0, L, shared_eigenvectors=alike)
+            try:
+                method = card.parameters(problem, chosen, rule)
+                experiment = Experiment.of(method, problem, chosen)
+            except Refusal:  # such as a rule for other compressors
+                continue
+            if _met(theorem, experiment):
+                yield experiment
+
+
+def _statements(theorem: Theorem, card: Card, rule: str | None) -> list[str]:
+    for start in _starts(theorem, card, rule, (10.0,)):
+        conditions = theorem.conditions(start.method, Setting.at(start))
+        return [c.statement for c in conditions if min(c.left, c.right) > 0]
+    return []
+
+
+def _last_met(
+    theorem: Theorem, start: ConvexExperiment, name: str, factor: float, doubled: str
+) -> ConvexExperiment | None:
+    """Move a parameter by a factor until a hypothesis fails, then halve the step to that point."""
+    value = getattr(start.method, name)
+
+    def at(scale: float) -> ConvexExperiment | None:
+        try:
+            moved = replace(start, method=replace(start.method, **{name: value * scale}))
+            return moved if _met(theorem, moved, doubled) else None
+        except (ValueError, ArithmeticError):  # such as a probability above 1
+            return None
+
+    inside, outside = 1.0, factor
+    while at(outside):
+        inside, outside = outside, outside * factor
+        if not 1 / FARTHEST < outside < FARTHEST:
+            return None
+    for _ in range(HALVINGS):
+        middle = math.sqrt(inside * outside)
+        inside, outside = (middle, outside) if at(middle) else (inside, middle)
+    return at(inside)
+
+
+def _met(theorem: Theorem, experiment: ConvexExperiment, doubled: str = "") -> bool:
+    conditions = theorem.conditions(experiment.method, Setting.at(experiment))
+    return all(
+        (replace(c, right=2 * c.right) if c.statement == doubled else c).holds for c in conditions
+    )
