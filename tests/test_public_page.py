@@ -83,7 +83,7 @@ def test_an_editor_sees_the_options(function):
 
 def test_what_is_found_is_told_in_a_few_lines():
     found = bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, seeds=2)
-    failing = [f"FAILS: {verdict.check}" for verdict in found.verdicts if not verdict.holds]
+    failing = [f"FAILS: {v.check}. {v.advice}" for v in found.verdicts if not v.holds]
     told = str(found).splitlines()
     assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
     assert failing

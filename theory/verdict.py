@@ -1,5 +1,7 @@
 """The outcome of a check: a number and its limit."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ROUNDING = 1e-9
@@ -18,14 +20,22 @@ class Verdict:
         What came out, and what was promised.
     note : str
         What a reader wants to know beside it.
+    advice : str
+        What it means, in one sentence, if it does not hold, and where to look.
     """
 
     check: str
     value: float
     limit: float
     note: str = ""
+    advice: str = ""
 
     @property
     def holds(self) -> bool:
         """Whether the value stays within the limit, up to rounding; NaN does not."""
         return self.value <= self.limit + ROUNDING * abs(self.limit)
+
+
+def largest(values: Iterable[float]) -> float:
+    """Return the largest value, and infinity if one is NaN, which ``max`` may pass over."""
+    return max(math.inf if math.isnan(value) else float(value) for value in values)

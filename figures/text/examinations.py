@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, table
@@ -88,12 +88,14 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
     return table(("hypothesis", "left", "right", "at", ""), rows, texts=1)
 
 
-def _verdicts(verdicts: Iterable[Verdict]) -> str:
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
     rows = [
         (v.check, v.note, f"{v.value:.8g}", f"{v.limit:.8g}", "holds" if v.holds else "FAILS")
         for v in verdicts
     ]
-    return table(("check", "", "value", "limit", ""), rows, texts=2)
+    text = table(("check", "", "value", "limit", ""), rows, texts=2)
+    advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
+    return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])
 
 
 def examination_summary(found: Examination) -> dict[str, Any]:
@@ -133,6 +135,7 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "limit": finite(verdict.limit),
         "holds": verdict.holds,
         "note": verdict.note,
+        "advice": "" if verdict.holds else verdict.advice,
     }
 
 

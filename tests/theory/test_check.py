@@ -15,6 +15,7 @@ from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.checks.examination import check as examine_method
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -37,7 +38,7 @@ from bitbound.theory.theorems.locodl import (
     relaxation,
     without_g,
 )
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import Verdict, largest
 from bitbound.theory.worlds.linear_maps import worst_case
 
 SCALAR = Quadratic.from_arrays(
@@ -230,6 +231,7 @@ def own(tmp_path):
     return write
 
 
+UNSENT = "0.0) * 0 + (problem.grad(s.x)"
 PROBLEM = ["quadratic:d=4@3", "--kappa", "10", "--seeds", "2"]
 
 
@@ -253,6 +255,36 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
     assert code == 1
     wrong = [v["check"] for v in found["theorems"][0]["verdicts"] if not v["holds"]]
     assert "worst case on quadratics / tau" in wrong
+
+
+@pytest.mark.parametrize(
+    ("message", "star", "factor", "check_name", "words"),
+    [
+        ("send", "0.0", "4", "worst case / tau at the boundary", "gamma asks for too little"),
+        ("send", "1.0", "2", "stays at the solution", "Started at its fixed point"),
+        ("send", UNSENT, "2", "nothing passes unsent", "went through no uplink or send"),
+    ],
+)
+def test_what_fails_says_where_to_look(capsys, own, message, star, factor, check_name, words):
+    code, found = check(capsys, own(message, star, RULES, factor))
+    assert code == 1
+    verdicts = found["theorems"][0]["verdicts"] + found["sound"]
+    (failing,) = (v for v in verdicts if v["check"] == check_name)
+    assert not failing["holds"]
+    assert words in failing["advice"]
+
+
+def test_every_check_has_its_sentence():
+    card, problem = METHODS["diana"], Quadratic.random(3, 4, mu=1.0, L=10.0)
+    method = card.parameters(problem, RandK(2), "b")
+    found = examine_method(method, problem, RandK(2), rule="b", seeds=2, accuracy=1e-3)
+    assert [verdict.check for verdict in found.verdicts if not verdict.advice] == []
+
+
+def test_not_a_number_is_passed_by_nowhere():
+    assert largest([0.0, 1.0]) == 1.0
+    assert largest([0.0, math.nan]) == math.inf
+    assert largest([math.nan, 0.0]) == math.inf
 
 
 def test_a_method_of_a_file_without_theorem(capsys, own):

@@ -77,7 +77,11 @@ def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Ve
         )
     worst = max(found, key=lambda boundary: boundary.ratio)
     note = f"{worst.parameter} = {worst.value:.4g}"
-    return Verdict("worst case / tau at the boundary", worst.ratio, 1 + ROUNDING, note)
+    advice = (
+        f"A hypothesis on {worst.parameter} asks for too little: with {note} they all hold, the "
+        f"promised factor is {worst.rate:.6g} and the worst case {worst.worst:.6g}."
+    )
+    return Verdict("worst case / tau at the boundary", worst.ratio, 1 + ROUNDING, note, advice)
 
 
 def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:

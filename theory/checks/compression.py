@@ -23,6 +23,13 @@ DEVIATIONS = 7.0
 
 _DRAWS = 30_000
 
+_BIASED = "The mean of C(x) is not x, or not what the compressor says: look at its scale."
+_VARIANCE = "E|C(x) - x|^2 is not what variance says: look at compress and at variance."
+_CONSTANTS = "The variance exceeds what omega or alpha, or omega_av, says: look at these constants."
+_BYTES = (
+    "A message does not decode to its vector, or has not the bits that are counted: see layout."
+)
+
 
 def compressor_checks(
     compressor: Compressor, d: int = 5, seed: int = 0, draws: int = _DRAWS
@@ -84,8 +91,8 @@ def _moments(
     off = np.abs(errors.mean(axis=1) - compressor.variance(x)[:, 0]) / allowed
     note = f"{draws} draws, {DEVIATIONS:g} standard errors"
     return (
-        Verdict("mean of C(x)", float(np.max(bias)), 1.0, note),
-        Verdict("variance of C(x)", float(np.max(off)), 1.0, note),
+        Verdict("mean of C(x)", float(np.max(bias)), 1.0, note, _BIASED),
+        Verdict("variance of C(x)", float(np.max(off)), 1.0, note, _VARIANCE),
     )
 
 
@@ -99,7 +106,7 @@ def _constants(compressor: Compressor, x: NDArray[np.float64]) -> Verdict:
     if compressor.unbiased:
         joint = compressor.omega(d) if compressor.shared else compressor.omega(d) / n
         excess = max(excess, joint - compressor.omega_av(d, n))
-    return Verdict("variance - omega |x|^2", excess, 1e-9)
+    return Verdict("variance - omega |x|^2", excess, 1e-9, advice=_CONSTANTS)
 
 
 def _bytes(compressor: Compressor, x: NDArray[np.float64], seed: int) -> Verdict:
@@ -116,9 +123,8 @@ def _bytes(compressor: Compressor, x: NDArray[np.float64], seed: int) -> Verdict
     wrong = np.max(np.abs(sent - received)) > 1e-6 * np.max(np.abs(received))
     smallest = _least_bits(message, compressor)
     note = f"{compressor.bits(d)} bits"
-    return Verdict(
-        "bytes of C(x)", float(missing + wrong + max(0, smallest - compressor.bits(d))), 0.0, note
-    )
+    off = float(missing + wrong + max(0, smallest - compressor.bits(d)))
+    return Verdict("bytes of C(x)", off, 0.0, note, _BYTES)
 
 
 def _least_bits(message: tuple[NDArray[Any], ...], compressor: Compressor) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
@@ -29,6 +29,11 @@ from bitbound.theory.theorems.coverage import require_theorem
 from bitbound.theory.verdict import Verdict
 
 Tell = Callable[[str], None]
+
+_GROWS = (
+    "The Lyapunov function may grow in one step: choose parameters that meet a theorem, or look "
+    "for a sign error in the step."
+)
 
 
 @dataclass(frozen=True)
@@ -118,13 +123,13 @@ class Examination:
         return met and all(verdict.holds for verdict in self.verdicts)
 
     def __repr__(self) -> str:
-        failing = [verdict.check for verdict in self.verdicts if not verdict.holds]
+        failing = [verdict for verdict in self.verdicts if not verdict.holds]
         lines = [
             f"Examination of {self.method}, {self.setting.compressor.name}",
             *map(str, self.promised),
             *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
             f"{len(self.verdicts) - len(failing)} of {len(self.verdicts)} checks hold",
-            *(f"FAILS: {check}" for check in failing),
+            *(f"FAILS: {verdict.check}. {verdict.advice}" for verdict in failing),
         ]
         return "\n".join(lines)
 
@@ -317,9 +322,9 @@ def _promised_steps(
 
 def _growing_steps(theorem: Theorem, experiment: ConvexExperiment) -> Iterator[Verdict]:
     """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
-    yield steps_along_a_run(theorem, experiment, limit=1.0)
+    yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=_GROWS)
     with suppress(Refusal):
-        yield worst_like(theorem, experiment, limit=1.0)
+        yield replace(worst_like(theorem, experiment, limit=1.0), advice=_GROWS)
 
 
 def _small(compressor: Compressor) -> int:

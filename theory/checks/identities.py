@@ -11,7 +11,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import Verdict, largest
 
 
 def identities(card: Card, problem: Any, seed: int = 0) -> Verdict:
@@ -29,5 +29,5 @@ def identities(card: Card, problem: Any, seed: int = 0) -> Verdict:
         ]
         if gaps[0].shape != gaps[1].shape or not np.isfinite(gaps[0]).all():
             return Verdict("identities", float("inf"), 1e-9)
-        worst = max(worst, float(np.max(np.abs(gaps[0] - gaps[1])) / np.max(gaps[1])))
+        worst = largest((worst, np.max(np.abs(gaps[0] - gaps[1])) / np.max(gaps[1])))
     return Verdict("identities", worst, 1e-9)

@@ -25,7 +25,7 @@ from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import Verdict, largest
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
@@ -33,6 +33,10 @@ from bitbound.theory.worlds.probing import one_step
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""
+NOT_KEPT = (
+    "One step does not decrease the Lyapunov function as promised: look at signs and factors in "
+    "the step, at the weights of the potential and at the rate of the theorem."
+)
 
 
 def steps_along_a_run(
@@ -64,7 +68,7 @@ def steps_along_a_run(
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
     limit = theorem.rate(method, Setting.at(experiment)) if limit is None else limit
-    return Verdict("one step along a run", float(np.max(factors)), limit, note)
+    return Verdict("one step along a run", largest(factors), limit, note, NOT_KEPT)
 
 
 def steps_at_random_states(
@@ -91,7 +95,7 @@ def steps_at_random_states(
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
     limit = theorem.rate(method, Setting.at(experiment))
-    return Verdict("one step at random states", float(np.max(factors)), limit, note)
+    return Verdict("one step at random states", largest(factors), limit, note, NOT_KEPT)
 
 
 def _combine(deviation: NDArray[np.float64], units: Any, star: Any) -> Any:
@@ -138,8 +142,9 @@ def worst_quadratic(
                 ratios.append(worst_case(experiment, theorem) / rate)
     if not ratios:
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
-    note = "tight" if max(ratios) > 1 - TIGHT else ""
-    return Verdict("worst case on quadratics / tau", max(ratios), 1.0, note)
+    worst = largest(ratios)
+    note = "tight" if worst > 1 - TIGHT else ""
+    return Verdict("worst case on quadratics / tau", worst, 1.0, note, NOT_KEPT)
 
 
 def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
@@ -182,7 +187,8 @@ def worst_like(
             continue
     if not values:
         raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
-    return Verdict("worst case on small quadratics", max(values), 1.0, f"n = {n}, d = 2 and 3")
+    note = f"n = {n}, d = 2 and 3"
+    return Verdict("worst case on small quadratics", largest(values), 1.0, note, NOT_KEPT)
 
 
 _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
@@ -20,7 +21,7 @@ from bitbound.theory.checks.traffic import accounts, unsent
 from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import Verdict, largest
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 
@@ -53,7 +54,11 @@ def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     worst = distance(method.model(star), view.x_star)
     for state, _, _ in walk(experiment, seed, start):
         worst = max(worst, difference(_numbers(state), _numbers(start)))
-    return Verdict("stays at the solution", worst / (1 + size(start)), EXACT)
+    advice = (
+        f"Started at its fixed point the method leaves it, or its model is not x*: it is off by "
+        f"{worst:.3g}. Look at what each line of the step gives when all gradients are those at x*."
+    )
+    return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
 
 
 def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:
@@ -71,8 +76,12 @@ def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict |
         sizes = [float(np.max(np.abs(t.vectors))) for t in terms if isinstance(t, Squares)]
         psi = float(np.max(np.abs(value(terms, view))))
         negative = (max(0.0, -float(term.weight)) for term in terms)
-        worst = max(worst, *sizes, psi, *negative)
-    return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT)
+        worst = largest((worst, *sizes, psi, *negative))
+    advice = (
+        f"A potential is not 0 at the fixed point, or has a negative weight ({worst:.3g}): look at "
+        "lyapunov and at fixed_point."
+    )
+    return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT, advice=advice)
 
 
 def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
@@ -84,18 +93,26 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
     up, down = card.bill(experiment.method, n, 32 * d, experiment.compressor.bits(d))
     off = max(abs(spent.uplink_bits - up), abs(spent.downlink_bits - down))
     note = f"{up:,.6g} up, {down:,.6g} down"
-    return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note)
+    advice = (
+        f"A round spends {spent.uplink_bits:,.6g} bits up and {spent.downlink_bits:,.6g} down per "
+        "client, which is not the published bill: look at what communicate sends, and to whom."
+    )
+    return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note, advice)
 
 
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that what the method calls invariant is 0 in every state of a run."""
     method = experiment.method
-    worst, largest = 0.0, 1.0
+    worst, scale = 0.0, 1.0
     for state, oracle, _ in walk(experiment, seed):
-        largest = max(largest, size(state))
+        scale = max(scale, size(state))
         kept = invariants(method, state, oracle)
-        worst = max((worst, *(float(np.max(np.abs(x))) for x in kept)))
-    return Verdict("invariants", worst / largest, EXACT)
+        worst = largest((worst, *(np.max(np.abs(x)) for x in kept)))
+    advice = (
+        f"What should stay 0 along a run becomes {worst:.3g}: look at the lines of communicate "
+        "that update what invariants names, such as the sum of the control variates."
+    )
+    return Verdict("invariants", worst / scale, EXACT, advice=advice)
 
 
 def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -105,7 +122,8 @@ def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     )
     first, last = trace.columns["gap"][trace.columns["iteration"] == 0], trace.final("gap")
     growth = np.max(np.where(np.isfinite(last), last, np.inf) / first)
-    return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations")
+    advice = "f - f* grows: look for a sign error in the step, or take a smaller step size."
+    return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations", advice)
 
 
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -115,7 +133,11 @@ def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         walk(experiment, seed), walk(experiment, seed), strict=True
     ):
         worst = max(worst, difference(state, again), difference(*before))
-    return Verdict("pure steps", worst, 0.0)
+    advice = (
+        "A step changes its arguments, or gives another result when it is repeated: look for "
+        "operations in place, such as +=, and for random numbers that are not the channel's."
+    )
+    return Verdict("pure steps", worst, 0.0, advice=advice)
 
 
 def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -124,14 +146,12 @@ def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     options: dict[str, Any] = {"budget": budget, "record": record}
     batch = simulate(experiment, seeds=[seed + 7, seed, seed + 3], **options).run(1)
     alone = simulate(experiment, seeds=[seed], **options).run(0)
-    worst = 0.0
-    for name, column in alone.items():
-        if name != "run":
-            if column.shape != batch[name].shape:
-                return Verdict("alone as in a batch", np.inf, EXACT)
-            apart = np.abs(column - batch[name]) / (1 + np.abs(column))
-            worst = max(worst, float(np.nanmax(apart, initial=0.0)))
-    return Verdict("alone as in a batch", worst, EXACT)
+    worst = max(_apart(column, batch[name]) for name, column in alone.items() if name != "run")
+    advice = (
+        "A run depends on the runs beside it: look for a sum, mean or norm over the last axis, "
+        "which is that of the runs."
+    )
+    return Verdict("alone as in a batch", worst, EXACT, advice=advice)
 
 
 def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -145,12 +165,21 @@ def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     )
     rounds, draws = float(np.mean(trace.final("rounds"))), float(np.sum(trace.final("iteration")))
     timing = experiment.method.schedule
+    advice = "It does not communicate as its schedule says: look at schedule and at the channel."
     if isinstance(timing, Every):
         off = abs(rounds - float(np.mean(trace.final("iteration") // timing.iterations)))
-        return Verdict("communicates as scheduled", off, 0.0)
+        return Verdict("communicates as scheduled", off, 0.0, advice=advice)
     off = abs(rounds * runs / draws - timing.p)
     allowed = 7 * float(np.sqrt(timing.p * (1 - timing.p) / draws)) + EXACT
-    return Verdict("communicates as scheduled", off, allowed, f"probability {timing.p:.4g}")
+    note = f"probability {timing.p:.4g}"
+    return Verdict("communicates as scheduled", off, allowed, note, advice)
+
+
+def _apart(column: Array, other: Array) -> float:
+    """Return the largest relative difference; infinity if they have not NaN at the same places."""
+    if column.shape != other.shape or np.any(np.isnan(column) != np.isnan(other)):
+        return np.inf
+    return float(np.nanmax(np.abs(column - other) / (1 + np.abs(column)), initial=0.0))
 
 
 def _numbers(state: Any) -> Any:

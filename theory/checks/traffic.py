@@ -42,7 +42,13 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
         missing += 1
         note = "the bytes do not give what was sent"
-    return Verdict("bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note)
+    advice = (
+        "The ledger does not count what was sent: look at the encoding of the compressor, at what "
+        "is broadcast, and at masks and cohorts."
+    )
+    return Verdict(
+        "bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note, advice
+    )
 
 
 def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
@@ -86,7 +92,11 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         after.append(advance(experiment.method, start, _Secret(oracle, secret), server)[0])
     others = [each(lambda x: x if x.shape[0] == 1 else x[:-1], s) for s in after]
     worst = max(difference(*others), tape.difference)
-    return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT)
+    advice = (
+        f"The server or another client changes by {worst:.3g} when only what one client did not "
+        "send changes: look for a mean or total of something that went through no uplink or send."
+    )
+    return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT, advice=advice)
 
 
 def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int) -> set[str]:

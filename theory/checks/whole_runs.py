@@ -107,6 +107,7 @@ def whole_runs(
             float(np.max(finite)),
             float(np.log(runs / FALSE_ALARM)),
             f"false alarm {FALSE_ALARM:g}",
+            "Along whole runs the Lyapunov function falls more slowly than the theorem promises.",
         ),
         Verdict(
             "median bits to the accuracy",
@@ -115,6 +116,7 @@ def whole_runs(
             "at least: not reached in the iterations allowed"
             if any(unfinished)
             else f"false alarm {FALSE_ALARM:g}",
+            "The accuracy costs more bits than promised: look at the rate and at the bill.",
         ),
         float(np.mean(slopes)),
         error,
