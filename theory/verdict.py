@@ -22,6 +22,8 @@ class Verdict:
         What a reader wants to know beside it.
     advice : str
         What it means, in one sentence, if it does not hold, and where to look.
+    tested : bool
+        Whether the value could have exceeded the limit.
     """
 
     check: str
@@ -29,11 +31,17 @@ class Verdict:
     limit: float
     note: str = ""
     advice: str = ""
+    tested: bool = True
 
     @property
     def holds(self) -> bool:
         """Whether the value stays within the limit, up to rounding; NaN does not."""
         return self.value <= self.limit + ROUNDING * abs(self.limit)
+
+    @property
+    def outcome(self) -> str:
+        """The one word for a table: "holds", "FAILS" or "not tested"."""
+        return "FAILS" if not self.holds else "holds" if self.tested else "not tested"
 
 
 def largest(values: Iterable[float]) -> float:

@@ -20,9 +20,18 @@ def describe_examination(found: Examination, view: str) -> str:
             *map(_promised, found.promised),
             *([_unpromised(found.unpromised)] if found.unpromised else []),
             f"Whatever the theorem\n{_verdicts(found.sound)}",
-            "all checks hold" if found.holds else "A CHECK FAILS",
+            _summary(found),
         ]
     )
+
+
+def _summary(found: Examination) -> str:
+    untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
+    if not found.holds:
+        return "A CHECK FAILS"
+    if untested:
+        return f"all checks hold but what was not tested: {', '.join(dict.fromkeys(untested))}"
+    return "all checks hold"
 
 
 def _constants(setting: Setting, view: str) -> str:
@@ -89,10 +98,7 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    rows = [
-        (v.check, v.note, f"{v.value:.8g}", f"{v.limit:.8g}", "holds" if v.holds else "FAILS")
-        for v in verdicts
-    ]
+    rows = [(v.check, v.note, f"{v.value:.8g}", f"{v.limit:.8g}", v.outcome) for v in verdicts]
     text = table(("check", "", "value", "limit", ""), rows, texts=2)
     advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
     return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])
@@ -134,6 +140,7 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "value": finite(verdict.value),
         "limit": finite(verdict.limit),
         "holds": verdict.holds,
+        "tested": verdict.tested,
         "note": verdict.note,
         "advice": "" if verdict.holds else verdict.advice,
     }

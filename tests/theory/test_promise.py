@@ -163,3 +163,13 @@ def test_whole_runs_see_a_promise_that_is_too_good():
     assert not short.lyapunov.holds
     assert short.bits.value == 300 * 6 * 32
     assert "not reached" in short.bits.note
+    assert short.bits.outcome == "not tested"
+
+
+def test_an_accuracy_that_is_not_reached_tests_no_bits():
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    short = whole_runs(GradientDescent(), experiment, accuracy=1e-8, iterations=5)
+    assert short.bits.outcome == "not tested"
+    assert short.lyapunov.outcome == "holds"
+    late = whole_runs(TooFast(), experiment, accuracy=1e-8, iterations=200)
+    assert late.bits.outcome == "FAILS"  # it has spent more than it may

@@ -72,6 +72,13 @@ class TheoremRow:
         """Whether all verdicts hold."""
         return all(verdict.holds for verdict in self.verdicts)
 
+    @property
+    def outcome(self) -> str:
+        """The one word for a table."""
+        if not self.holds:
+            return "FAILS"
+        return "holds" if all(verdict.tested for verdict in self.verdicts) else "in part"
+
 
 def tasks() -> list[tuple[Card, str, str | None, str]]:
     """Return what is examined: method, rule, compressor, family."""
