@@ -212,12 +212,13 @@ class Comparison:
         )
 
         require_quantity(x, downlink)
-        to = f"to f - f* = {accuracy_name(self.targets[-1])}"
+        bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
+        numbers = f"numbers: to f - f* = {accuracy_name(self.targets[-1])}"
         return draw_cost_curves(
             self.contestants,
             [cost_curve(trace, self.targets[-1], x, downlink) for trace in self.traces],
             quantity=quantity_name(x, downlink),
-            title=(self._made, f"{self._over}, 10-90 % bands; numbers: {to}"),
+            title=(self._made, f"{self._over}{bands}; {numbers}"),
         )
 
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:

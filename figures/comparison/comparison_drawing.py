@@ -18,7 +18,6 @@ from bitbound.figures.comparison.contestants import Contestant
 from bitbound.figures.comparison.costs import CostCurve, short_cost
 from bitbound.figures.drawing import STYLE, require_format, write_canvas
 from bitbound.figures.looks import distinct_looks
-from bitbound.figures.text.tables import accuracy_name
 
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.6, 1.2, 1.6)), (0, (9, 2)))
 """Line styles of contestants of one colour."""
@@ -80,7 +79,8 @@ def _frame(place: Axes, curves: Sequence[CostCurve], names: float) -> None:
     place.spines["left"].set_bounds(target, top)
     digits = math.ceil(math.log10(target)), math.floor(math.log10(start))
     step = max(1, math.ceil((digits[1] - digits[0]) / 6))
-    place.set_yticks([_DECADE**digit for digit in range(digits[0], digits[1] + 1, step)])
+    ticks = [_DECADE**digit for digit in range(digits[0], digits[1] + 1, step)]
+    place.set_yticks(ticks or [target, start])
     place.yaxis.set_minor_locator(NullLocator())
     place.axhline(target, color="0.4", linewidth=0.6)
     ends = [_end(curve)[0] for curve in curves]
@@ -167,7 +167,7 @@ def _name_curve(
     if curve.arrives:
         told = short_cost(x)
     else:
-        told = "diverges" if curve.diverged else f"ends at {accuracy_name(float(f'{y:.1g}'))}"
+        told = "diverges" if curve.diverged else f"gets to {y:.1g}".replace("e-0", "e-")
     return place.annotate(
         f"{label}: {told}", (x, height), (-5 if side == "right" else 5, 0), gid="name",
         textcoords="offset points", ha=side, va="center", fontsize=7.5, color="0.15",

@@ -371,21 +371,47 @@ def test_names_do_not_touch_each_other_nor_other_lines(found, by, entries):
         contestants=tuple(found.contestants[i] for i in kept),
         traces=tuple(found.traces[i] for i in kept),
     )
-    canvas = some.plot(by, downlink=0.5)
+    assert crossings(some.plot(by, downlink=0.5), len(kept)) == []
+
+
+@dataclass(frozen=True)
+class Late(GD):
+    name = "a method of mine with a name so long that it has no room to the left of its line, $x_1$"
+
+
+def test_names_without_room_to_the_left_stand_to_the_right():
+    found = compare(PROBLEM, [Late(gamma=0.03), "agd", "gd"], seeds=1, target=1e-3)
+    canvas = found.plot("rounds")
+    assert crossings(canvas, 3) == []
+    assert {text.get_ha() for text in names_of(canvas)} == {"left"}
+
+
+def crossings(canvas, expected):
+    """Return what is wrong with the names: too few, over each other, lines or the edge."""
     canvas.draw_without_rendering()
     texts = names_of(canvas)
-    assert [text.get_text().split(":")[0].lower() for text in texts] != []
-    assert len(texts) == len(kept)
     boxes = [text.get_window_extent() for text in texts]
-    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    drawn = [line for line in canvas.axes[0].lines if line.get_gid() == "name"]
+    lines = [line.get_window_extent() for line in drawn if len(line.get_xdata()) == 2]
+    wrong = [] if len(texts) == len(lines) == expected else ["number"]
+    wrong += ["names" for a, b in combinations(boxes, 2) if a.overlaps(b)]
+    wrong += ["line" for box, line in product(boxes, lines) if line.overlaps(box)]
     page = canvas.bbox
-    lines = [line.get_window_extent() for line in canvas.axes[0].lines if line.get_gid() == "name"]
-    for box in boxes:
-        assert page.x0 <= box.x0 < box.x1 <= page.x1
-        assert not any(line.width < 2 and line.overlaps(box) for line in lines)
+    return wrong + ["edge" for box in boxes if not page.x0 <= box.x0 < box.x1 <= page.x1]
+
+
+def test_names_on_a_line_or_on_each_other_are_seen(found):
+    canvas = found.plot("bits")
+    first, second, *_ = names_of(canvas)
+    second.set_ha({"left": "right", "right": "left"}[second.get_ha()])
+    assert "line" in crossings(canvas, len(NAMES))
+    first.xy = second.xy
+    assert "names" in crossings(canvas, len(NAMES))
 
 
 def test_the_figure_says_what_was_run_and_counted(found):
+    alone = compare(PROBLEM, ["gd"], seeds=1).plot().axes[0].get_title(loc="left")
+    assert alone.endswith("\none seed; numbers: to f - f* = 1e-6")
     place = found.plot("total bits", downlink=0.5).axes[0]
     title = place.get_title(loc="left")
     for word in (PROBLEM.name, "n=5", "d=12", "kappa=60", "4 seeds", "10-90 %", "1e-5"):
@@ -416,7 +442,7 @@ def test_runs_that_diverge_or_stop_say_so():
     )
     texts = [text.get_text() for text in names_of(found.plot("rounds"))]
     assert sum("diverges" in text for text in texts) == 1
-    assert sum("ends at" in text for text in texts) == 1
+    assert sum("gets to" in text for text in texts) == 1
     assert "gd[gamma=1]: 0 of 1 runs arrive, 1 diverge" in found.table()
     alone = compare(PROBLEM, [GD(gamma=1.0)], seeds=1, budget=Budget(rounds=400))
     assert "diverges" in names_of(alone.plot())[0].get_text()
