@@ -24,6 +24,9 @@ from bitbound.data.problems.selector import problem
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.smoothness import relaxed_smoothness
 
+# What is drawn
+from bitbound.figures.comparison.compare import Comparison, compare
+
 # What a method is written with
 from bitbound.solvers.authoring import (
     Array,
@@ -116,6 +119,7 @@ __all__ = [
     "ClippedMinibatchSGD",
     "ClippedSCAFFOLD",
     "ClippedSGD",
+    "Comparison",
     "CompressedScaffnew",
     "Compressor",
     "Condition",
@@ -157,6 +161,7 @@ __all__ = [
     "WithProbability",
     "certify",
     "check",
+    "compare",
     "compressor",
     "copies",
     "divergence",

@@ -1,9 +1,21 @@
 """How methods look in figures: a view of their cards."""
 
+from collections.abc import Sequence
+from itertools import cycle
+
 from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import CARDS
 
 _OTHER_METHOD = (Card.colour, Card.marker)
+_STRANGERS = (
+    ("#EE3377", "^"),
+    ("#0077BB", "v"),
+    ("#117733", "s"),
+    ("#AA7700", "D"),
+    ("#6633AA", "P"),
+    ("#00AACC", "X"),
+)
+"""Looks of methods whose cards have none, where several are in one figure."""
 
 
 def method_label(name: str) -> str:
@@ -20,3 +32,14 @@ def in_legend_order(names: set[str]) -> list[str]:
     """Return names of methods in the order of the catalogue; those without a card come last."""
     order = [name for name in CARDS if name in names]
     return [*order, *sorted(names - set(order))]
+
+
+def distinct_looks(cards: Sequence[Card]) -> list[tuple[str, str]]:
+    """Return the colour and the marker of each card; methods whose cards have none differ."""
+    free = cycle(_STRANGERS)
+    chosen: dict[type, tuple[str, str]] = {}
+    for card in cards:
+        if card.method not in chosen:
+            look = (card.colour, card.marker)
+            chosen[card.method] = next(free) if look == _OTHER_METHOD else look
+    return [chosen[card.method] for card in cards]

@@ -45,7 +45,7 @@ LEVELS = [
     ["theory.audit"],
     ["figures.text"],
     ["figures"],
-    ["figures.locodl", "figures.episode", "figures.checks"],
+    ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison"],
     ["figures.certified"],
     ["bitbound.cli"],
     ["bitbound"],

@@ -130,7 +130,9 @@ def test_clipping_methods_run_with_given_parameters(capsys, name):
 
 REFUSALS = [
     ([], "required: COMMAND"),
-    (["walk"], "invalid choice: 'walk'"),
+    (["walk"], "invalid choice: 'walk' (choose from"),
+    (["rnu"], "invalid choice: 'rnu'; did you mean run? (see bitbound --help)"),
+    (["certifed"], "did you mean certified or certify?"),
     (["run", "breast-cancer@9"], "required: METHOD"),
     (["run", "breast-cancer", "gd"], "'breast-cancer' cannot be read; expected <data>@<clients>"),
     (["run", "breast-cancer@0", "gd"], "0"),
@@ -166,6 +168,13 @@ REFUSALS = [
     ([*RUN, "--fast"], "unrecognized arguments: --fast"),
     (["figures", "5"], "there is no figure '5'; choose some of 1, 2, 3, 4, all"),
     (["figures", "1", "--jobs", "0"], "--jobs: '0' is no whole number of at least 1"),
+    (["compare", "breast-cancer@9"], "required: METHOD[+COMPRESSOR]"),
+    (["compare", "breast-cancer@9", "gdd"], "'gdd' is unknown; did you mean gd"),
+    (["compare", "breast-cancer@9", "locodl+rand-q:2"], "no compressor is called 'rand-q:2'"),
+    (["compare", "breast-cancer@9", "gd", "gd"], "gd takes part twice"),
+    (["compare", "breast-cancer@9", "gd", "--until", "0"], "f - f* = 0 is not possible"),
+    (["compare", "breast-cancer@9", "gd", "--downlink", "-1"], "the weight -1 of the downlink"),
+    (["compare", "breast-cancer@9", "gd", "--plot", "a.pdf"], "a.pdf is no figure"),
     (["demo", "--jobs", "two"], "--jobs: 'two' is no whole number of at least 1"),
     (["demo", "--seeds", "0"], "--seeds: '0' is no whole number of at least 1"),
     (["demo", "--output", "/dev/null/results"], "/dev/null"),
@@ -225,6 +234,51 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == "bitbound: interrupted"
+
+
+COMPARE = ["compare", "breast-cancer@9", "locodl+rand-k:2+natural", "agd", *FAST]
+
+
+def test_compare_prints_the_table_and_draws(capsys, tmp_path):
+    picture = tmp_path / "figure.svg"
+    assert main([*COMPARE, "--downlink", "0.5", "--plot", str(picture)]) == 0
+    found = bitbound.compare(
+        bitbound.problem("breast-cancer@9", kappa=50),
+        [("locodl", "rand-k:2+natural"), "agd"],
+        target=1e-3,
+        seeds=2,
+    )
+    assert capsys.readouterr().out == f"{found.table(0.5)}\n"
+    found.save(tmp_path / "again.svg", "total bits", downlink=0.5)
+    assert picture.read_bytes() == (tmp_path / "again.svg").read_bytes()
+
+
+def test_compare_as_json(capsys):
+    assert main([*COMPARE, "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    assert [each["name"] for each in found["contestants"]] == COMPARE[2:4]
+    assert main([*RUN, "--json"]) == 0
+    runs = strict(capsys.readouterr().out)["runs"]
+    bits = found["contestants"][0]["costs"]["1e-3"]["bits"]["runs"]
+    assert bits == [run["bits_to"]["1e-3"] for run in runs]
+
+
+def test_compare_takes_a_method_from_a_file(capsys, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from dataclasses import dataclass\nfrom bitbound import GD\n\n"
+        "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
+    )
+    words = ["compare", "quadratic:d=4@3", "--kappa", "9", "--seeds", "2", "gd"]
+    assert main([*words, f"{file}[gamma=0.1]"]) == 0
+    assert "mine[gamma=0.1]" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"bitbound {bitbound.__version__}\n"
 
 
 FILES = {file.stem for file in Path(cli.__file__).parent.glob("*.py")}

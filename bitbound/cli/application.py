@@ -5,15 +5,19 @@ Tables go to stdout, progress and warnings to stderr.
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.metadata import version
 from typing import NoReturn, TextIO
 
 from bitbound.cli.audit import add_audit
 from bitbound.cli.certified import add_certified
 from bitbound.cli.certify import add_certify
 from bitbound.cli.check import add_check
+from bitbound.cli.compare import add_compare
 from bitbound.cli.demo import add_demo
 from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
@@ -67,6 +71,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one sentence."""
 
     def error(self, message: str) -> NoReturn:
+        choice = re.fullmatch(r"(.*invalid choice: '(.*)') \(choose from (.*)\)", message)
+        if choice and (near := get_close_matches(choice[2], re.findall(r"[\w-]+", choice[3]))):
+            message = f"{choice[1]}; did you mean {' or '.join(near)}?"
         raise Refusal(f"{message} (see {self.prog} --help)")
 
 
@@ -74,10 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(
         prog="bitbound", description="Run distributed optimisation methods and count their bits."
     )
+    parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         add_list,
         add_run,
+        add_compare,
         add_figures,
         add_audit,
         add_certify,

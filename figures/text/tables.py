@@ -102,10 +102,10 @@ def summary(
         {
             "seed": seed,
             "bits_to": {
-                accuracy_name(accuracy): _number(bits[run])
+                accuracy_name(accuracy): json_number(bits[run])
                 for accuracy, bits in zip(accuracies, bits_to, strict=True)
             },
-            **{name: _number(values[run]) for name, values in final.items()},
+            **{name: json_number(values[run]) for name, values in final.items()},
         }
         for run, seed in enumerate(trace.seeds)
     ]
@@ -122,29 +122,29 @@ def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
             "n": problem.n,
             "m": getattr(problem, "m", None),
             "d": problem.d,
-            "L": _number(constants.L),
-            "mu": _number(constants.mu),
-            "kappa": _number(constants.kappa),
-            "f_star": _number(problem.f_star),
+            "L": json_number(constants.L),
+            "mu": json_number(constants.mu),
+            "kappa": json_number(constants.kappa),
+            "f_star": json_number(problem.f_star),
         },
         "method": {
             "name": method.name,
-            **{key: _number(value) for key, value in asdict(method).items()},
+            **{key: json_number(value) for key, value in asdict(method).items()},
         },
         "compressor": {
             "name": used.name,
-            "omega": _number(used.omega(problem.d)) if used.unbiased else None,
+            "omega": json_number(used.omega(problem.d)) if used.unbiased else None,
             "bits": used.bits(problem.d),
         },
     }
 
 
-def _number(value: Any) -> Any:
+def json_number(value: Any) -> Any:
     """Return a number as JSON has it: whole ones without a fraction, none if not finite."""
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, tuple | list):
-        return [_number(each) for each in value]
+        return [json_number(each) for each in value]
     number = float(value)
     if not math.isfinite(number):
         return None

@@ -1,0 +1,1 @@
+"""Methods beside each other on one problem: what each accuracy costs."""

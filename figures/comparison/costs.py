@@ -1,0 +1,152 @@
+"""What is counted, and its median and band over seeds, with "never" as later than everything."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.figures.bands import BAND
+from bitbound.figures.text.tables import ABSENT
+from bitbound.solvers.runs.trace import Trace
+
+_COLUMNS = {
+    "bits": "uplink_bits",
+    "downlink bits": "downlink_bits",
+    "rounds": "rounds",
+    "gradients": "gradients",
+}
+QUANTITIES = (*_COLUMNS, "total bits")
+"""What can be counted; total bits are bits + downlink * downlink bits."""
+_LEVELS = 200
+"""Accuracies of a curve."""
+_NEVER = 1e300
+_THOUSAND, _EXACT = 1000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and 10-90 % band of costs over seeds; infinite where too many runs never arrive.
+
+    Attributes
+    ----------
+    median, low, high : float
+        Percentiles 50, 10 and 90, linear between runs.
+    """
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """What each accuracy costs, from the first point to the target.
+
+    Attributes
+    ----------
+    levels : (B,)
+        f - f*, decreasing.
+    median, low, high : (B,)
+        Costs; infinite where too many runs never arrive.
+    last : float
+        Median over the runs of what they cost in all.
+    diverged : bool
+        Whether half of the runs have diverged.
+    """
+
+    levels: NDArray[np.float64]
+    median: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    last: float
+    diverged: bool
+
+    @property
+    def arrives(self) -> bool:
+        """Whether the median run reaches the target."""
+        return bool(np.isfinite(self.median[-1]))
+
+
+def require_quantity(by: str, downlink: float) -> None:
+    """Refuse what cannot be counted, and a weight of the downlink that is none."""
+    if by not in QUANTITIES:
+        raise Refusal(f"{by!r} is not counted; choose one of {', '.join(QUANTITIES)}")
+    if not 0 <= downlink < math.inf:
+        raise Refusal(
+            f"the weight {downlink:g} of the downlink is not possible; give a number from 0 on"
+        )
+
+
+def quantity_name(by: str, downlink: float) -> str:
+    """Return how the axis of a quantity is called."""
+    return {
+        "bits": "bits sent per client",
+        "downlink bits": "bits received per client",
+        "rounds": "communication rounds",
+        "gradients": "gradients evaluated per client",
+        "total bits": f"bits sent + {downlink:g} × bits received, per client",
+    }[by]
+
+
+def costs_to(trace: Trace, accuracy: float, by: str, downlink: float) -> NDArray[np.float64]:
+    """Return what runs cost to the first recorded f - f* <= accuracy, (R,); NaN where never."""
+    return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink)
+
+
+def _counted(
+    column: Callable[[str], NDArray[np.float64]], by: str, downlink: float
+) -> NDArray[np.float64]:
+    """Return a quantity made of the columns of a trace."""
+    if by == "total bits":
+        return column("uplink_bits") + downlink * column("downlink_bits")
+    return column(_COLUMNS[by])
+
+
+def spread(costs: NDArray[np.float64]) -> Spread:
+    """Return the median and the band of costs (R,), with NaN as later than everything."""
+    low, median, high = _percentiles(costs)
+    return Spread(float(median), float(low), float(high))
+
+
+def cost_curve(trace: Trace, target: float, by: str, downlink: float) -> CostCurve:
+    """Return what each accuracy costs, down to the target; its last point is that of a table."""
+    start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
+    levels = np.geomspace(start, target, _LEVELS)
+    levels[-1] = target
+    low, median, high = _percentiles(
+        np.array([costs_to(trace, level, by, downlink) for level in levels]).T
+    )
+    last = _counted(trace.final, by, downlink)
+    diverged = 2 * trace.ending.count("diverged") >= len(trace.ending)
+    return CostCurve(levels, median, low, high, float(np.median(last)), diverged)
+
+
+def cost_text(cost: float) -> str:
+    """Write a cost in at most seven characters: 20,580 or 1.235M; ``ABSENT`` if it is infinite."""
+    return f"{cost:,.0f}" if cost < _EXACT - 0.5 else short_cost(cost, 4)
+
+
+def short_cost(cost: float, digits: int = 3) -> str:
+    """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
+    if not math.isfinite(cost):
+        return ABSENT
+    rounded = float(f"{cost:.{digits}g}")
+    for letter in ("", "k", "M", "G"):
+        if rounded < _THOUSAND:
+            return f"{rounded:.{digits}g}{letter}"
+        rounded /= _THOUSAND
+    return f"{cost:.1e}"
+
+
+def band_text(spread: Spread) -> str:
+    """Write the band of a spread, such as 19.2k-22.4k; ends that are written alike are one."""
+    return "-".join(dict.fromkeys([short_cost(spread.low), short_cost(spread.high)]))
+
+
+def _percentiles(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the percentiles 10, 50 and 90 over the runs, (R, ...) -> (3, ...)."""
+    found = np.percentile(np.nan_to_num(costs, nan=_NEVER), (BAND[0], 50, BAND[1]), axis=0)
+    return np.where(found < _NEVER / 1e100, found, np.inf)

@@ -1,0 +1,102 @@
+"""Contestants in the order of what a target costs, as text of 80 columns and as HTML."""
+
+import textwrap
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from bitbound.figures.comparison.contestants import Contestant
+from bitbound.figures.comparison.costs import band_text, cost_text, costs_to, spread
+from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.solvers.runs.trace import Trace
+
+Ranked = tuple[Contestant, Trace]
+"""A contestant and its runs."""
+
+_BAND = "10-90 %"
+
+
+def ranked(
+    pairs: Sequence[Ranked], target: float, by: str = "bits", downlink: float = 0.0
+) -> list[Ranked]:
+    """Return the contestants with their traces, the one with the smallest median cost first."""
+    return sorted(pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink)).median)
+
+
+def ranking_cells(
+    pairs: Sequence[Ranked], target: float, downlink: float
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a table: medians, and the band of what is ranked by."""
+    by = "total bits" if downlink else "bits"
+    columns = {"bits up": "bits", "down": "downlink bits", "total": "total bits"}
+    columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
+    if not downlink:
+        del columns["total"]
+    rows = []
+    for contestant, trace in ranked(pairs, target, by, downlink):
+        spreads = {
+            head: spread(costs_to(trace, target, counted, downlink))
+            for head, counted in columns.items()
+        }
+        cells = [
+            band_text(each) if head == _BAND else cost_text(each.median)
+            for head, each in spreads.items()
+        ]
+        rows.append([contestant.name, *cells])
+    return ["method", *columns], rows
+
+
+def ranking_text(pairs: Sequence[Ranked], target: float, downlink: float) -> str:
+    """Tabulate what a target costs; a name that is too long has its compressor on a second line."""
+    header, rows = ranking_cells(pairs, target, downlink)
+    others = [max(map(len, column)) for column in list(zip(header, *rows, strict=True))[1:]]
+    room = WIDTH - sum(others) - 2 * len(others)
+    lines = []
+    for name, *cells in rows:
+        first, *more = _broken(name, room)
+        lines.append([first, *cells])
+        lines += [[f"  {part}", *[""] * len(cells)] for part in more]
+    notes = [
+        textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in _failures(pairs, target)
+    ]
+    return "\n".join([_heading(target, downlink), table(header, lines, texts=1), *notes])
+
+
+def ranking_html(pairs: Sequence[Ranked], target: float, downlink: float) -> str:
+    """Return the same table for a notebook, with every text escaped."""
+    header, rows = ranking_cells(pairs, target, downlink)
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
+    caption = f"<caption>{escape(_heading(target, downlink))}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _heading(target: float, downlink: float) -> str:
+    total = f"; total = up + {downlink:g} down" if downlink else ""
+    return f"f - f* <= {accuracy_name(target)}{total}"
+
+
+def _failures(pairs: Sequence[Ranked], target: float) -> list[str]:
+    """Return a line for every contestant with runs that do not reach the target."""
+    lines = []
+    for contestant, trace in pairs:
+        reached = np.count_nonzero(~np.isnan(trace.bits_to(target)))
+        if reached < len(trace.seeds):
+            diverged = trace.ending.count("diverged")
+            told = f"{reached} of {len(trace.seeds)} runs arrive"
+            lines.append(f"{contestant.name}: {told}" + f", {diverged} diverge" * bool(diverged))
+    return lines
+
+
+def _broken(name: str, room: int) -> list[str]:
+    """Return a name in lines that fit: the method, then the compressor, then what must be."""
+    if len(name) <= room:
+        return [name]
+    method, plus, sent = name.partition("+")
+    parts = [method, plus + sent] if plus else [method]
+    width = room - 2
+    return [part[i : i + width] for part in parts for i in range(0, len(part), width)]

@@ -1,0 +1,477 @@
+"""Methods beside each other: every number of the table and the figure, recomputed from traces."""
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from matplotlib import rcParams
+
+import bitbound
+from bitbound import (
+    GD,
+    Budget,
+    OutsideTheoremWarning,
+    Quadratic,
+    Refusal,
+    compare,
+    compressor,
+)
+from bitbound.figures.comparison import compare as compare_module
+from bitbound.figures.comparison import costs, ranking
+from bitbound.figures.comparison.comparison_drawing import _looks
+from bitbound.figures.comparison.contestants import contestants
+from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, short_cost, spread
+from bitbound.figures.looks import distinct_looks
+from bitbound.theory.card import Card
+from bitbound.theory.theorems.catalogue import CARDS
+
+PROBLEM = Quadratic.random(5, 12, mu=1.0, L=60.0)
+ENTRIES = ["agd", ("locodl", "rand-k:2"), "diana+natural", ("scaffnew", None), GD(gamma=0.03)]
+NAMES = ["agd", "locodl+rand-k:2", "diana+natural", "scaffnew", "gd"]
+TARGETS = [1e-2, 1e-5]
+WEIGHTS = [0.0, 0.5]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare(PROBLEM, ENTRIES, target=TARGETS, seeds=4)
+
+
+def plain(trace, target, by, weight):
+    """What every run costs, by a walk along its rows."""
+    costs = []
+    for run in range(len(trace.seeds)):
+        cost = np.nan
+        rows = trace.run(run)
+        for row, gap in enumerate(rows["gap"]):
+            if gap <= target:
+                up, down = rows["uplink_bits"][row], rows["downlink_bits"][row]
+                cost = {
+                    "bits": up, "downlink bits": down, "rounds": rows["rounds"][row],
+                    "gradients": rows["gradients"][row], "total bits": up + weight * down,
+                }[by]  # fmt: skip
+                break
+        costs.append(cost)
+    return np.array(costs)
+
+
+def disagreements(found):
+    """Where medians, bands, the best or the table differ from a recomputation from the traces."""
+    wrong = set()
+    for target, by, weight in product(TARGETS, QUANTITIES, WEIGHTS):
+        expected = {
+            name: plain(trace, target, by, weight)
+            for name, trace in zip(NAMES, found.traces, strict=True)
+        }
+        spreads = found.spreads(by, target, weight)
+        for name, costs_of_runs in expected.items():
+            percentiles = np.percentile(costs_of_runs, [50, 10, 90])
+            each = spreads[name]
+            if not np.allclose([each.median, each.low, each.high], percentiles, rtol=1e-12):
+                wrong.add(("spread", by))
+        medians = {name: np.median(values) for name, values in expected.items()}
+        if found.best(by, weight, target).name != min(medians, key=medians.get):
+            wrong.add(("best", by))
+    for weight in WEIGHTS:
+        blocks = found.table(weight).split("\n\n")[1:]
+        for target, block in zip(TARGETS, blocks, strict=True):
+            lines = [line.split() for line in block.splitlines()[3:]]
+            columns = ["bits", "downlink bits", *(["total bits"] if weight else [])]
+            for name, *cells in lines:
+                trace = found.traces[NAMES.index(name)]
+                printed = [*cells[: len(columns)], *cells[-2:]]
+                for by, cell in zip([*columns, "rounds", "gradients"], printed, strict=True):
+                    if cell != cost_text(np.median(plain(trace, target, by, weight))):
+                        wrong.add(("table", by))
+            rank = "total bits" if weight else "bits"
+            ranks = [
+                np.median(plain(found.traces[NAMES.index(name)], target, rank, weight))
+                for name, *_ in lines
+            ]
+            if ranks != sorted(ranks):
+                wrong.add(("order", rank))
+    return wrong
+
+
+def test_all_numbers_are_those_of_the_traces(found):
+    assert [contestant.name for contestant in found.contestants] == NAMES
+    assert disagreements(found) == set()
+
+
+def test_the_traces_are_those_of_run(found):
+    method = bitbound.parameters("locodl", PROBLEM, compressor("rand-k:2"))
+    trace = bitbound.run(
+        method, PROBLEM, compressor("rand-k:2"), seeds=4, budget=Budget(gap=TARGETS[-1])
+    )
+    assert (trace.bits_to(1e-5) == found.costs("bits")["locodl+rand-k:2"]).all()
+
+
+def mean_for_median(costs_of_runs):
+    return replace(spread(costs_of_runs), median=float(np.mean(costs_of_runs)))
+
+
+def without_downlink(trace, accuracy, by, downlink):
+    return costs.costs_to(trace, accuracy, by, 0.0)
+
+
+def last_for_first(trace, accuracy, by, downlink):
+    return costs._counted(trace.final, by, downlink)
+
+
+@pytest.mark.parametrize(
+    ("name", "planted", "seen"),
+    [
+        ("spread", mean_for_median, {("spread", "bits"), ("table", "bits")}),
+        ("costs_to", without_downlink, {("spread", "total bits"), ("table", "total bits")}),
+        ("costs_to", last_for_first, {("spread", "rounds"), ("table", "rounds")}),
+    ],
+)
+def test_planted_bugs_are_seen(found, monkeypatch, name, planted, seen):
+    monkeypatch.setattr(compare_module, name, planted)
+    monkeypatch.setattr(ranking, name, planted)
+    assert seen - disagreements(found) == set()
+
+
+def test_the_bits_of_another_contestant_are_seen(found):
+    first, second, *others = found.contestants
+    swapped = replace(found, contestants=(second, first, *others))
+    assert {("spread", "bits"), ("table", "bits")} - disagreements(swapped) == set()
+
+
+def test_the_order_of_the_table_is_seen(found, monkeypatch):
+    monkeypatch.setattr(ranking, "ranked", lambda pairs, *arguments: pairs)
+    assert ("order", "bits") in disagreements(found)
+
+
+def test_runs_that_never_arrive_are_later_than_everything():
+    never = np.nan
+    assert spread(np.array([1.0, 2, 3, never, never])).median == 3
+    assert spread(np.array([1.0, 2, 3, never, never])).high == np.inf
+    assert spread(np.array([1.0, never, never])).median == np.inf
+    assert spread(np.array([never] * 3)).low == np.inf
+    assert np.mean([1.0, 2, 3]) == spread(np.array([1.0, 2, 3])).median
+
+
+@pytest.mark.parametrize(
+    ("cost", "exact", "short"),
+    [
+        (0, "0", "0"),
+        (735, "735", "735"),
+        (20580, "20,580", "20.6k"),
+        (999_999, "999,999", "1M"),
+        (1_234_567, "1.235M", "1.23M"),
+        (3.07e9, "3.07G", "3.07G"),
+        (1.5e13, "1.5e+13", "1.5e+13"),
+        (np.inf, "-", "-"),
+    ],
+)
+def test_costs_are_written_in_seven_characters(cost, exact, short):
+    assert (cost_text(cost), short_cost(cost)) == (exact, short)
+
+
+@dataclass(frozen=True)
+class Mine(GD):
+    name = "mine"
+
+
+@dataclass(frozen=True)
+class Yours(GD):
+    name = "yours"
+
+
+FORMS = [
+    ("locodl+rand-k:2+natural", "locodl+rand-k:2+natural", "LoCoDL, rand-k:2+natural"),
+    (("locodl[balanced]", "natural"), "locodl[balanced]+natural", "LoCoDL (balanced), natural"),
+    (("locodl", compressor("l1")), "locodl+l1", "LoCoDL, l1"),
+    ("celgc[eta=0.01,gamma=1]", "celgc[eta=0.01,gamma=1]", "CELGC (eta=0.01,gamma=1)"),
+    ("agd", "agd", "AGD"),
+    ((Mine(gamma=0.01), None), "mine", "mine"),
+]
+
+
+@pytest.mark.parametrize(("entry", "name", "label"), FORMS, ids=[form[1] for form in FORMS])
+def test_contestants_are_named(entry, name, label):
+    (contestant,) = contestants(PROBLEM, [entry])
+    assert (contestant.name, contestant.label) == (name, label)
+
+
+def test_a_name_gives_the_parameters_of_its_rule():
+    sent = compressor("natural")
+    for rule in CARDS["locodl"].rules:
+        (contestant,) = contestants(PROBLEM, [f"locodl[{rule}]+natural"])
+        assert contestant.method == bitbound.parameters("locodl", PROBLEM, sent, rule)
+    (changed,) = contestants(PROBLEM, ["locodl[balanced,p=1]+natural"])
+    assert changed.method == replace(contestant.method, p=1)
+
+
+def test_those_of_one_name_are_told_apart_by_what_differs():
+    both = contestants(PROBLEM, [GD(gamma=0.01), GD(gamma=0.02)])
+    assert [each.name for each in both] == ["gd[gamma=0.01]", "gd[gamma=0.02]"]
+    sent = compressor("rand-k:2")
+    method = bitbound.parameters("locodl", PROBLEM, sent)
+    pair = contestants(PROBLEM, [("locodl", sent), (replace(method, p=1.0), sent)])
+    assert [each.name for each in pair] == [
+        f"locodl[p={method.p:.6g}]+rand-k:2", "locodl[p=1]+rand-k:2",
+    ]  # fmt: skip
+
+
+REFUSALS = [
+    ([], {}, "nothing to compare"),
+    ("gd", {}, "'gd' is nothing to compare; give a list"),
+    ([7], {}, "7 is no contestant"),
+    ([("gd", None, 3)], {}, "is no contestant"),
+    ([("locodl", 3)], {}, "3 is no compressor"),
+    (["gdd"], {}, "'gdd' is unknown; did you mean gd"),
+    (["locodl[]"], {}, r"'locodl\[\]' cannot be read; expected METHOD\[RULE\]"),
+    (["locodl[best]+l1"], {}, "no parameter rule 'best'"),
+    (["locodl[paper,balanced]+l1"], {}, "names 2 rules, paper and balanced; give one"),
+    ([("locodl+l1", "natural")], {}, "a second compressor, natural"),
+    (["locodl[q=1]+l1"], {}, "no parameter 'q'"),
+    (["celgc[eta=1]"], {}, r"write celgc\[eta=\.\.\.,gamma=\.\.\.\] or give a method"),
+    (["gd+natural"], {}, "cannot use natural"),
+    (["locodl+top-k:2"], {}, "needs an unbiased compressor"),
+    (["gd", "gd"], {}, "gd takes part twice"),
+    ([GD(gamma=np.full((1, 1, 3), 0.1))], {}, "parameters for 3 runs"),
+    (["gd"], {"target": 0.0}, "f - f\\* = 0 is not possible; give at least 1e-30"),
+    (["gd"], {"target": np.nan}, "f - f\\* = nan is not possible"),
+    (["gd"], {"target": 1e9}, "f - f\\* = 1e\\+09 is not possible"),
+    (["gd"], {"target": []}, "is not possible"),
+    (["gd"], {"budget": Budget(gap=1e-3)}, "a budget of 0.001 gap; give accuracies as target="),
+]
+
+
+@pytest.mark.parametrize(("entries", "options", "sentence"), REFUSALS, ids=lambda x: str(x)[:40])
+def test_what_does_not_fit_is_refused(entries, options, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        compare(PROBLEM, entries, **options)
+
+
+def test_questions_that_have_no_answer_are_refused(found, tmp_path):
+    with pytest.raises(Refusal, match="'bytes' is not counted; choose one of bits"):
+        found.best("bytes")
+    with pytest.raises(Refusal, match="the weight -1 of the downlink"):
+        found.plot("total bits", downlink=-1)
+    with pytest.raises(Refusal, match="down to 1e-5; compare again with target=1e-09"):
+        found.costs(target=1e-9)
+    with pytest.raises(Refusal, match=r"figure\.pdf is no figure that can be written"):
+        found.save(tmp_path / "figure.pdf")
+    short = compare(PROBLEM, ["gd"], target=1e-9, budget=Budget(rounds=2), seeds=1)
+    with pytest.raises(Refusal, match="no contestant gets to 1e-9"):
+        short.best()
+
+
+def test_parameters_outside_every_theorem_are_told():
+    with pytest.warns(OutsideTheoremWarning, match="outside every theorem") as told:
+        compare(PROBLEM, [GD(gamma=1.0), "agd"], seeds=1, budget=Budget(rounds=3))
+    assert [warning.filename for warning in told] == [__file__]
+
+
+def test_the_fraction_done_rises_to_one():
+    fractions = []
+    compare(PROBLEM, ["gd", "agd"], seeds=2, progress=fractions.append)
+    assert fractions[-1] == 1
+    halves = [fraction < 0.5 for fraction in fractions[:-1]]
+    assert halves == sorted(halves, reverse=True)
+    assert set(halves) == {True, False}
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_tables_fit_80_columns(weight):
+    entries = ["compressed-scaffnew", "locodl[balanced]+rand-k:2+natural", "diana+dithering:12"]
+    names = compare(PROBLEM, entries, seeds=2, target=1e-3)
+    lines = names.table(weight).splitlines()
+    assert max(map(len, lines)) <= 80
+    wide = replace(names, traces=tuple(scaled(trace, 1e5) for trace in names.traces))
+    broken = wide.table(weight)
+    assert max(map(len, broken.splitlines())) <= 80
+    assert "+rand-k:2+natural" in broken
+
+
+def scaled(trace, factor):
+    counted = {name: trace.columns[name] * factor for name in ("uplink_bits", "downlink_bits")}
+    return replace(trace, columns={**trace.columns, **counted})
+
+
+def test_runs_that_do_not_arrive_are_told():
+    found = compare(PROBLEM, ["gd", "agd"], seeds=2, target=1e-12, budget=Budget(rounds=3))
+    lines = found.table().splitlines()
+    assert lines[-2:] == ["gd: 0 of 2 runs arrive", "agd: 0 of 2 runs arrive"]
+    assert [line.split()[1:] for line in lines[-4:-2]] == [["-"] * 5] * 2
+
+
+def test_json_is_strict_and_complete(found):
+    told = json.loads(json.dumps(found.summary(0.5), allow_nan=False))
+    assert told["problem"] == {"name": PROBLEM.name, "n": 5, "d": 12, "kappa": 60.0}
+    for contestant, trace in zip(told["contestants"], found.traces, strict=True):
+        for target, by in product(TARGETS, QUANTITIES):
+            cell = contestant["costs"][f"1e{np.log10(target):.0f}"][by]
+            assert cell["runs"] == plain(trace, target, by, 0.5).tolist()
+            assert cell["median"] == np.median(cell["runs"])
+    never = compare(PROBLEM, ["gd"], seeds=2, target=1e-12, budget=Budget(rounds=3)).summary()
+    assert never["contestants"][0]["costs"]["1e-12"]["bits"] == {
+        "median": None, "low": None, "high": None, "runs": [None, None],
+    }  # fmt: skip
+
+
+def test_html_is_escaped():
+    problem = Quadratic.random(2, 3, mu=1.0, L=9.0, name="<b>&")
+    html = compare(problem, ["gd"], seeds=1)._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;&amp;: n=2" in html
+    assert html.count("<tr>") == 2
+
+
+def test_a_data_frame_has_every_run(found):
+    frame = found.to_pandas()
+    assert len(frame) == len(NAMES) * len(TARGETS) * 4
+    for name, target in product(NAMES, TARGETS):
+        rows = frame[(frame["contestant"] == name) & (frame["target"] == target)]
+        assert rows["bits"].tolist() == found.costs("bits", target)[name].tolist()
+        assert rows["downlink bits"].tolist() == found.costs("downlink bits", target)[name].tolist()
+
+
+def test_without_pandas_it_says_what_to_install(found, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(Refusal, match="pip install pandas"):
+        found.to_pandas()
+
+
+@pytest.mark.parametrize("by", QUANTITIES)
+def test_curves_end_at_the_numbers_of_the_table(found, by):
+    for name, trace in zip(NAMES, found.traces, strict=True):
+        curve = cost_curve(trace, 1e-5, by, 0.5)
+        told = found.spreads(by, downlink=0.5)[name]
+        assert (curve.median[-1], curve.low[-1], curve.high[-1]) == (
+            told.median,
+            told.low,
+            told.high,
+        )
+        assert (np.diff(curve.median) >= 0).all()
+        assert (curve.low <= curve.median).all()
+        assert (curve.median <= curve.high).all()
+
+
+def names_of(canvas):
+    return [text for text in canvas.axes[0].texts if text.get_gid() == "name"]
+
+
+FIGURES = [
+    (by, entries) for by in ("bits", "rounds") for entries in (NAMES[:4], NAMES[:1], NAMES[1:3])
+]
+
+
+@pytest.mark.parametrize(("by", "entries"), FIGURES)
+def test_names_do_not_touch_each_other_nor_other_lines(found, by, entries):
+    kept = [place for place, name in enumerate(NAMES) if name in entries]
+    some = replace(
+        found,
+        contestants=tuple(found.contestants[i] for i in kept),
+        traces=tuple(found.traces[i] for i in kept),
+    )
+    assert crossings(some.plot(by, downlink=0.5), len(kept)) == []
+
+
+@dataclass(frozen=True)
+class Late(GD):
+    name = "a method of mine with a name so long that it has no room to the left of its line, $x_1$"
+
+
+def test_names_without_room_to_the_left_stand_to_the_right():
+    found = compare(PROBLEM, [Late(gamma=0.03), "agd", "gd"], seeds=1, target=1e-3)
+    canvas = found.plot("rounds")
+    assert crossings(canvas, 3) == []
+    assert {text.get_ha() for text in names_of(canvas)} == {"left"}
+
+
+def crossings(canvas, expected):
+    """Return what is wrong with the names: too few, over each other, lines or the edge."""
+    canvas.draw_without_rendering()
+    texts = names_of(canvas)
+    boxes = [text.get_window_extent() for text in texts]
+    drawn = [line for line in canvas.axes[0].lines if line.get_gid() == "name"]
+    lines = [line.get_window_extent() for line in drawn if len(line.get_xdata()) == 2]
+    wrong = [] if len(texts) == len(lines) == expected else ["number"]
+    wrong += ["names" for a, b in combinations(boxes, 2) if a.overlaps(b)]
+    wrong += ["line" for box, line in product(boxes, lines) if line.overlaps(box)]
+    page = canvas.bbox
+    return wrong + ["edge" for box in boxes if not page.x0 <= box.x0 < box.x1 <= page.x1]
+
+
+def test_names_on_a_line_or_on_each_other_are_seen(found):
+    canvas = found.plot("bits")
+    first, second, *_ = names_of(canvas)
+    second.set_ha({"left": "right", "right": "left"}[second.get_ha()])
+    assert "line" in crossings(canvas, len(NAMES))
+    first.xy = second.xy
+    assert "names" in crossings(canvas, len(NAMES))
+
+
+def test_the_figure_says_what_was_run_and_counted(found):
+    alone = compare(PROBLEM, ["gd"], seeds=1).plot().axes[0].get_title(loc="left")
+    assert alone.endswith("\none seed; numbers: to f - f* = 1e-6")
+    place = found.plot("total bits", downlink=0.5).axes[0]
+    title = place.get_title(loc="left")
+    for word in (PROBLEM.name, "n=5", "d=12", "kappa=60", "4 seeds", "10-90 %", "1e-5"):
+        assert word in title
+    assert place.get_xlabel() == "bits sent + 0.5 × bits received, per client"
+    shown = {text.get_text() for text in place.texts}
+    medians = found.spreads("total bits", downlink=0.5)
+    for contestant in found.contestants:
+        assert f"{contestant.label}: {short_cost(medians[contestant.name].median)}" in shown
+
+
+def test_the_axis_is_logarithmic_where_curves_are_decades_apart(found):
+    assert found.plot("rounds").axes[0].get_xscale() == "log"
+    near = compare(PROBLEM, ["gd", "agd"], seeds=1)
+    ends = [s.median for s in near.spreads("rounds").values()]
+    assert max(ends) < 10 * min(ends)
+    assert near.plot("rounds").axes[0].get_xscale() == "linear"
+
+
+@pytest.mark.filterwarnings("ignore::bitbound.OutsideTheoremWarning")
+def test_runs_that_diverge_or_stop_say_so():
+    found = compare(
+        PROBLEM,
+        ["agd", GD(gamma=1.0), GD(gamma=1e-4)],
+        seeds=1,
+        target=1e-9,
+        budget=Budget(rounds=400),
+    )
+    texts = [text.get_text() for text in names_of(found.plot("rounds"))]
+    assert sum("diverges" in text for text in texts) == 1
+    assert sum("gets to" in text for text in texts) == 1
+    assert "gd[gamma=1]: 0 of 1 runs arrive, 1 diverge" in found.table()
+    alone = compare(PROBLEM, [GD(gamma=1.0)], seeds=1, budget=Budget(rounds=400))
+    assert "diverges" in names_of(alone.plot())[0].get_text()
+
+
+def test_no_two_contestants_look_alike():
+    every = [
+        *(("locodl", sent) for sent in ("rand-k:2", "natural", "l1")),
+        "gd", "agd", Mine(gamma=0.01), Yours(gamma=0.01),
+    ]  # fmt: skip
+    looks = [str(look) for look in _looks(contestants(PROBLEM, every))]
+    assert len(set(looks)) == len(every)
+
+
+def test_strangers_have_colours_of_their_own():
+    known = [CARDS["locodl"], CARDS["diana"]]
+    looks = distinct_looks([*known, Card(Mine), Card(Yours), Card(Mine)])
+    assert looks[:2] == [(card.colour, card.marker) for card in known]
+    assert looks[2] == looks[4]
+    assert len({colour for colour, _ in looks}) == 4
+    catalogue = {card.colour for card in CARDS.values()}
+    assert not {colour for colour, _ in looks[2:]} & catalogue
+
+
+def test_files_are_whole_and_the_same_again(found, tmp_path):
+    before = dict(rcParams)
+    paths = [found.save(tmp_path / name) for name in ("a.svg", "b.svg", "c.png")]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].read_text(encoding="utf-8").startswith("<?xml")
+    assert paths[2].read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg", "c.png"]
+    assert dict(rcParams) == before
