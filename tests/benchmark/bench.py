@@ -1,0 +1,89 @@
+"""The benchmark: ``python tests/benchmark/bench.py [--quick] [--figures]``; see docs/benchmark.md.
+
+It writes a record into results/bench and compares it with the last one there.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from figures_cost import figures
+from measurements import measured, tricks
+from ratios import Ratio, ratio_text, slower, tables
+from record import Record, last
+from workloads import WORKLOADS, Workload, made
+
+from bitbound.solvers.backend import quiet_machine
+
+SECONDS, QUICK_SECONDS = 0.12, 0.02
+QUICK = ("a5a@87", "breast-cancer@9")
+TRICKS_ON, TRICKS_RUNS = ("a5a@87", "breast-cancer@9"), 16
+"""The tricks are measured on the first of these problems that is here."""
+
+
+def arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    names = [workload.problem for workload in WORKLOADS]
+    parser = argparse.ArgumentParser(description="Measure what things cost, as ratios.")
+    parser.add_argument("--quick", action="store_true", help="two problems, R = 1 and 16")
+    parser.add_argument("--figures", action="store_true", help="the figures too (long)")
+    parser.add_argument("--problems", nargs="+", choices=names, metavar="PROBLEM", default=None)
+    parser.add_argument("--seconds", type=float, help="for every ratio")
+    parser.add_argument("--output", type=Path, default=Path("results/bench"), help="folder")
+    return parser.parse_args(words)
+
+
+def selected(chosen: argparse.Namespace) -> list[Workload]:
+    """Return the workloads that are asked for."""
+    names = chosen.problems or (QUICK if chosen.quick else [w.problem for w in WORKLOADS])
+    workloads = [workload for workload in WORKLOADS if workload.problem in names]
+    return [replace(w, runs=w.at(1, 16)) for w in workloads] if chosen.quick else workloads
+
+
+def main(words: Sequence[str] | None = None) -> Record:
+    """Measure, print the tables and what has become slower, and keep the record."""
+    chosen = arguments(words)
+    seconds = chosen.seconds or (QUICK_SECONDS if chosen.quick else SECONDS)
+    problems = {workload: made(workload) for workload in selected(chosen)}
+    absent = [workload.problem for workload, problem in problems.items() if problem is None]
+    here = {w.problem: (w, problem) for w, problem in problems.items() if problem is not None}
+    ratios: list[Ratio] = []
+    with quiet_machine():
+        for workload, problem in here.values():
+            print(f"{time.strftime('%X')}  {workload.problem}", file=sys.stderr)
+            ratios += measured(workload, problem, seconds)
+        for name in [name for name in TRICKS_ON if name in here][:1]:
+            ratios += tricks(here[name][1], TRICKS_RUNS, seconds)
+        if chosen.figures:
+            ratios += figures()
+    before, record = last(chosen.output), Record.now(ratios, absent)
+    path = record.write(chosen.output)
+    print(tables(ratios))
+    print()
+    for name in absent:
+        print(f"{name} is left out: its file is in no folder of BITBOUND_DATA")
+    print(comparison(record, before))
+    print(f"written to {path}")
+    return record
+
+
+def comparison(record: Record, before: Record | None) -> str:
+    """Say what has become slower since the last record."""
+    if before is None:
+        return "there is no earlier record to compare with"
+    since = f"{before.date} ({before.commit}, {before.hardware['processor']})"
+    grown = slower(record.ratios, before.ratios)
+    if not grown:
+        return f"nothing has become slower by more than 20 % since {since}"
+    lines = [f"slower by more than 20 % since {since}:"]
+    for ratio, factor in grown:
+        value = ratio_text(ratio.value)
+        lines.append(f"  {factor:.2f} times: {' / '.join(map(str, ratio.key))}, now {value}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
