@@ -24,7 +24,7 @@ class Record:
     Attributes
     ----------
     date, commit : str
-        When, in UTC, and of which commit; with a "+" where files differ from it.
+        When, in UTC, and of which commit; with a "+" where files differ.
     hardware, versions : dict
         The processor, and of Python and the libraries.
     absent : list of str
@@ -80,11 +80,14 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    def git(*words: str) -> str:
-        folder = Path(__file__).parent
-        command = ["git", *words]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        return done.stdout.strip()
+    try:
+        commit, changes = _git("rev-parse --short HEAD"), _git("status --porcelain")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return commit + ("+" if changes else "")
 
-    commit = git("rev-parse", "--short", "HEAD")
-    return commit + ("+" if git("status", "--porcelain") else "")
+
+def _git(words: str) -> str:
+    command, folder = ["git", *words.split()], Path(__file__).parent
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()

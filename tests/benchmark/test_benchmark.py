@@ -25,7 +25,7 @@ from bitbound.solvers import backend
 
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
-LIMITS = backend._LARGE
+LARGE = backend._LARGE
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +63,15 @@ def test_every_subject_is_measured(record):
         names = {ratio.name.split()[0] for ratio in record.ratios if ratio.subject == subject}
         assert names == set(METHODS)
     assert {ratio.name for ratio in record.ratios if ratio.subject == TRICK} == set(TRICKS)
-    assert backend._LARGE == LIMITS, "what was switched off is on again"
+    assert backend._LARGE == LARGE, "what was switched off is on again"
 
 
 def test_the_tables_have_every_ratio(record):
     text = tables(record.ratios)
-    cells = [cell for line in text.splitlines() if line.startswith("|") for cell in [line]]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
     headings = len({(ratio.subject, ratio.runs) for ratio in record.ratios})
     assert text.count("###") == headings
-    assert len(cells) == len(record.ratios) + 2 * headings
+    assert len(lines) == len(record.ratios) + 2 * headings
 
 
 def test_a_slow_step_shows(small, monkeypatch):
