@@ -12,7 +12,7 @@ from pathlib import Path
 
 from figures_cost import figures
 from measurements import measured, tricks
-from ratios import Ratio, ratio_text, slower, tables
+from ratios import Ratio, ratio_text, slower, slower_throughout, tables
 from record import Record, last
 from workloads import WORKLOADS, Workload, made
 
@@ -22,6 +22,8 @@ SECONDS, QUICK_SECONDS = 0.12, 0.02
 QUICK = ("a5a@87", "breast-cancer@9")
 TRICKS_ON, TRICKS_RUNS = ("a5a@87", "w1a@619", "breast-cancer@9"), 16
 """What the tricks are measured on."""
+SHOWN = 10
+"""Places that are named in a comparison."""
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -76,14 +78,23 @@ def comparison(record: Record, before: Record | None) -> str:
     if before is None:
         return "there is no earlier record to compare with"
     since = f"{before.date} ({before.commit}, {before.hardware['processor']})"
-    grown = slower(record.ratios, before.ratios)
-    if not grown:
-        return f"nothing has become slower by more than 20 % since {since}"
-    lines = [f"slower by more than 20 % since {since}:"]
-    for ratio, factor in grown:
-        value = ratio_text(ratio.value)
-        lines.append(f"  {factor:.2f} times: {' / '.join(map(str, ratio.key))}, now {value}")
-    return "\n".join(lines)
+    now, old = record.ratios, before.ratios
+    throughout = [
+        f"  {factor:.2f} times: {' / '.join(row)}" for row, factor in slower_throughout(now, old)
+    ]
+    single = [
+        f"  {factor:.2f} times: {' / '.join(map(str, ratio.key))}, now {ratio_text(ratio.value)}"
+        for ratio, factor in slower(now, old)
+    ]
+    return "\n".join(
+        [
+            f"slower by more than 20 % since {since}",
+            "in the median over problems and runs:",
+            *(throughout or ["  nothing"]),
+            f"in one place, with quartiles apart: {len(single)} of {len(now)}",
+            *single[:SHOWN],
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from timing import Spread
 
@@ -44,19 +45,38 @@ class Ratio:
         return self.subject, self.problem, self.runs, self.name
 
 
+def factors(now: Sequence[Ratio], before: Sequence[Ratio]) -> list[tuple[Ratio, Ratio, float]]:
+    """Return what both runs have measured, with the ratio of the ratios; the worst first."""
+    old = {ratio.key: ratio for ratio in before}
+    both = [(new, old[new.key]) for new in now if new.key in old]
+    found = [(new, last, new.value / last.value) for new, last in both]
+    return sorted(found, key=lambda entry: -entry[2])
+
+
 def slower(now: Sequence[Ratio], before: Sequence[Ratio]) -> list[tuple[Ratio, float]]:
-    """Return what has grown by more than a fifth, with the ratio of the ratios; worst first.
+    """Return what has grown by more than a fifth, with the ratio of the ratios; the worst first.
 
     The quartiles must be apart too: on a shared machine a median alone moves as much.
     """
-    old = {ratio.key: ratio for ratio in before}
-    both = [(new, old[new.key]) for new in now if new.key in old]
-    grown = [
-        (new, new.value / last.value)
-        for new, last in both
-        if new.value > SLOWER * last.value and new.low > last.high
+    return [
+        (new, factor)
+        for new, last, factor in factors(now, before)
+        if factor > SLOWER and new.low > last.high
     ]
-    return sorted(grown, key=lambda pair: -pair[1])
+
+
+def slower_throughout(
+    now: Sequence[Ratio], before: Sequence[Ratio]
+) -> list[tuple[tuple[str, str], float]]:
+    """Return what has grown by more than a fifth in the median over problems and runs.
+
+    Each is (subject, name), with the median ratio of the ratios; the worst first.
+    """
+    rows: dict[tuple[str, str], list[float]] = {}
+    for new, _, factor in factors(now, before):
+        rows.setdefault((new.subject, new.name), []).append(factor)
+    medians = [(row, median(grown)) for row, grown in rows.items()]
+    return sorted((pair for pair in medians if pair[1] > SLOWER), key=lambda pair: -pair[1])
 
 
 def tables(ratios: Sequence[Ratio]) -> str:

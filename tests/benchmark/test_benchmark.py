@@ -13,7 +13,7 @@ from iterations import Iterations
 from measurements import GRADIENT, ITERATION, LOOP, MEMORY, MESSAGE, TRICK
 from memory import peak_arrays
 from plain_loops import LOOPS, Clients
-from ratios import Ratio, slower, tables
+from ratios import Ratio, slower, slower_throughout, tables
 from record import Record, last
 from timing import Spread, compared
 from tricks import TRICKS, experiment_of
@@ -100,9 +100,18 @@ def test_what_may_be_noise_is_not_reported(record):
     old, new = (Ratio.of(ITERATION, PROBLEM, 1, "gd", spread) for spread in (quiet, wide))
     assert slower([new], [old]) == []
     before = replace(record, ratios=[old])
-    assert "nothing" in comparison(replace(record, ratios=[new]), before)
+    assert "apart: 0 of 1" in comparison(replace(record, ratios=[new]), before)
     text = comparison(replace(record, ratios=[replace(new, low=1.2)]), before)
     assert f"1.30 times: {ITERATION} / {PROBLEM} / 1 / gd, now 1.30" in text
+
+
+def test_what_is_slower_throughout_is_told_apart():
+    """By the median over the problems: one of three that is slow is not enough, two are."""
+    old = [Ratio(ITERATION, problem, 1, "gd", 1.0, 1.0, 1.0) for problem in "abc"]
+    new = [replace(ratio, value=1.3) for ratio in old]
+    assert slower_throughout([new[0], *old[1:]], old) == []
+    assert slower_throughout([*new[:2], old[2]], old) == [((ITERATION, "gd"), 1.3)]
+    assert slower_throughout([replace(ratio, name="agd") for ratio in new], old) == []
 
 
 @pytest.mark.parametrize("runs", [1, 3])

@@ -86,7 +86,8 @@ def columns_for_shared_points(problem: Any, runs: int, seconds: float) -> Spread
 
 def cached_batches(problem: Any, runs: int, seconds: float) -> Spread:
     """The engine divides 64 runs into batches that fit into a cache."""
-    experiment, budget = experiment_of(problem, "gd"), Budget(iterations=30)
+    iterations = min(100, max(6, (1 << 20) // (problem.n * problem.d)))
+    experiment, budget = experiment_of(problem, "scaffnew"), Budget(iterations=iterations)
     step = lambda: engine.simulate(experiment, seeds=64, budget=budget)  # noqa: E731
     return compared(step, _without(step, engine, "_CACHED", 1 << 62), seconds)
 
@@ -107,7 +108,7 @@ def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
 TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "`Entries` for messages of few entries (DIANA rand-1)": entries,
     "mallopt thresholds (GD)": kept_memory,
-    "batches that fit into a cache (GD, 64 runs)": cached_batches,
+    "batches that fit into a cache (Scaffnew, 64 runs)": cached_batches,
     "`total`: a product in place of a sum": sum_over_clients,
     "`feature_sum`: a product in place of a sum": sum_over_features,
     "`feature_max`: contiguous rows": maximum_over_features,
