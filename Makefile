@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults scaling theory test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults scaling theory bench test lint types clean
 
 all: demo
 
@@ -42,6 +42,10 @@ faults: .venv/installed-dev
 
 scaling: .venv/installed
 	$(BIN)/bitbound scaling
+
+# What everything costs, as ratios, against the last time: docs/benchmark.md.
+bench: .venv/installed
+	OMP_NUM_THREADS=1 $(BIN)/python tests/benchmark/bench.py
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet

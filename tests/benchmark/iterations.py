@@ -1,0 +1,50 @@
+"""A whole iteration of every method at its theoretical parameters."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from workloads import Workload
+
+from bitbound import METHODS, Every, Experiment, compressor
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
+
+SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
+DRAWN_AHEAD = 16
+"""Random numbers of a long message are drawn for so many messages at a time."""
+_LONG = 1 << 20
+"""Numbers in (n, d, R) from which on compressors that draw as many are not measured."""
+
+
+class Iterations:
+    """The iterations of an experiment with R runs: a call does the next one."""
+
+    def __init__(self, experiment: Experiment[Any], runs: int) -> None:
+        self.method = experiment.method
+        self.channel, self.oracle = simulated_world(experiment, range(runs))
+        self.state = self.method.start(self.channel.template, self.oracle, self.channel)
+        self.number = 0
+
+    def __call__(self) -> None:
+        self.number += 1
+        self.state, _ = advance(self.method, self.state, self.oracle, self.channel, self.number)
+
+    @property
+    def period(self) -> int:
+        """Iterations after which the same kinds of work have been done, as far as it is fixed."""
+        schedule = self.method.schedule
+        ahead = DRAWN_AHEAD if self.channel.compressor.uniforms(self.oracle.d) > 1 else 1
+        return ahead * (schedule.iterations if isinstance(schedule, Every) else 1)
+
+
+def experiments(workload: Workload, problem: Any, runs: int) -> Iterator[tuple[str, Any]]:
+    """Yield every method on a problem with its compressors, by name."""
+    short = problem.n * problem.d * runs <= _LONG
+    for name in workload.methods or METHODS:
+        card = METHODS[name]
+        sent = SENT[card.method.needs.compressor]
+        for selector in (*sent, "natural") if name == "diana" and short else sent:
+            chosen = compressor(selector) if selector else None
+            label = f"{name} {selector}" if selector else name
+            method = card.parameters(problem, chosen)
+            yield label, Experiment.of(method, problem, chosen)

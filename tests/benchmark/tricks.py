@@ -1,0 +1,141 @@
+"""What every speed trick of the code gains: the time with it over the time without it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from bare import by_blas, signed_rows
+from iterations import Iterations
+from timing import Action, Spread, compared
+
+import bitbound
+from bitbound import Budget, Experiment, compressor, parameters
+from bitbound.data.problems import rows
+from bitbound.solvers import backend
+from bitbound.solvers.runs import engine
+
+
+@contextmanager
+def switched(owner: Any, name: str, value: object) -> Iterator[None]:
+    """Give a name of a module or class another value for a while."""
+    kept = vars(owner)[name]
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, kept)
+
+
+def experiment_of(problem: Any, name: str, selector: str | None = None) -> Experiment[Any]:
+    """Return a method at its theoretical parameters."""
+    chosen = compressor(selector) if selector else None
+    return Experiment.of(parameters(name, problem, chosen), problem, chosen)
+
+
+def entries(problem: Any, runs: int, seconds: float) -> Spread:
+    """Messages of few entries are not written out."""
+    one, other = (Iterations(experiment_of(problem, "diana", "rand-k:1"), runs) for _ in range(2))
+    return compared(one, _without(other, backend, "_LARGE", 1 << 62), seconds)
+
+
+def sum_over_clients(problem: Any, runs: int, seconds: float) -> Spread:
+    """The sum over the clients is a product with ones."""
+    x = np.ones((problem.n, problem.d, runs))
+    return compared(lambda: backend.total(x), lambda: x.sum(axis=0, keepdims=True), seconds)
+
+
+def sum_over_features(problem: Any, runs: int, seconds: float) -> Spread:
+    """The sum over the features is a product with ones."""
+    x = np.ones((problem.n, problem.d, runs))
+    return compared(lambda: backend.feature_sum(x), lambda: x.sum(axis=1, keepdims=True), seconds)
+
+
+def maximum_over_features(problem: Any, runs: int, seconds: float) -> Spread:
+    """The maximum over the features is taken of rows that are contiguous."""
+    x = np.ones((problem.n, problem.d, runs))
+    return compared(lambda: backend.feature_max(x), lambda: x.max(axis=1, keepdims=True), seconds)
+
+
+def masks(problem: Any, runs: int, seconds: float) -> Spread:
+    """Only the entries of a mask are written."""
+    x = np.ones((problem.n, problem.d, runs))
+    mask = np.random.default_rng(3).random(x.shape) < 2 / problem.n
+    return compared(lambda: backend.masked(mask, x), lambda: np.where(mask, x, 0 * x), seconds)
+
+
+def products_added(problem: Any, runs: int, seconds: float) -> Spread:
+    """Sparse products are added to the ridge's part of the gradient in place."""
+    stored = rows.sparse(signed_rows(problem), problem.n)
+    x, s = np.ones((problem.n, problem.d, runs)), np.ones((problem.n, problem.m, runs))
+    step = lambda: stored.backward(s, 0.5, x)  # noqa: E731
+    return compared(step, _without(step, rows, "_routines", None), seconds)
+
+
+def columns_for_shared_points(problem: Any, runs: int, seconds: float) -> Spread:
+    """Sparse products with a point that clients share scatter columns."""
+    stored = rows.sparse(signed_rows(problem), problem.n)
+    x = np.ones((1, problem.d, runs))
+    step = lambda: stored.forward(x)  # noqa: E731
+    gathering = property(lambda self: self.stacked)
+    return compared(step, _without(step, rows.SparseRows, "_columns", gathering), seconds)
+
+
+def cached_batches(problem: Any, runs: int, seconds: float) -> Spread:
+    """The engine divides 64 runs into batches that fit into a cache."""
+    iterations = min(100, max(6, (1 << 20) // (problem.n * problem.d)))
+    experiment, budget = experiment_of(problem, "scaffnew"), Budget(iterations=iterations)
+    step = lambda: engine.simulate(experiment, seeds=64, budget=budget)  # noqa: E731
+    return compared(step, _without(step, engine, "_CACHED", 1 << 62), seconds)
+
+
+def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
+    """The allocator keeps the memory of temporaries: two processes, with products in between."""
+    found = []
+    for thresholds in ("raised", "default"):
+        command = [sys.executable, __file__, thresholds, problem.name, str(runs), str(seconds)]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append(Spread(**json.loads(answer.stdout)))
+    raised, default = found
+    return Spread(
+        raised.low / default.high, raised.value / default.value, raised.high / default.low
+    )
+
+
+TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
+    "`Entries` for messages of few entries (DIANA rand-1)": entries,
+    "mallopt thresholds (GD)": kept_memory,
+    "batches that fit into a cache (Scaffnew, 64 runs)": cached_batches,
+    "`total`: a product in place of a sum": sum_over_clients,
+    "`feature_sum`: a product in place of a sum": sum_over_features,
+    "`feature_max`: contiguous rows": maximum_over_features,
+    "`masked`: only the entries of the mask": masks,
+    "sparse products added in place": products_added,
+    "sparse products of a shared point by columns": columns_for_shared_points,
+}
+
+
+def _without(action: Action, owner: Any, name: str, value: object) -> Action:
+    def step() -> None:
+        with switched(owner, name, value):
+            action()
+
+    return step
+
+
+def _gradient_step(thresholds: str, selector: str, runs: int, seconds: float) -> Spread:
+    """Return GD's step over products that allocate nothing, in a process of its own."""
+    problem = bitbound.problem(selector, storage="dense", download=False)
+    x = np.ones((problem.n, problem.d, runs)) / problem.d
+    values = backend._MALLOPT if thresholds == "raised" else {}
+    with switched(backend, "_MALLOPT", values), backend.quiet_machine():
+        step = Iterations(experiment_of(problem, "gd"), runs)
+        return compared(step, by_blas(problem.rows, x), seconds)
+
+
+if __name__ == "__main__":
+    thresholds, selector, runs, seconds = sys.argv[1:]
+    print(json.dumps(vars(_gradient_step(thresholds, selector, int(runs), float(seconds)))))
