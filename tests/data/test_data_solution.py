@@ -98,9 +98,8 @@ def test_what_is_no_solution_is_told_set_aside_and_computed_again(logistic, fold
     else:
         save_arrays(path, damaged)
     written = path.read_bytes()
-    sentence = (
-        rf"{path} is damaged \(.*\); it is set aside as {path.name}.damaged and computed again"
-    )
+    aside = path.with_name(f"{path.name}.damaged")
+    sentence = rf"{path} is damaged \(.*\); it is set aside as {aside.name} and computed again"
     with pytest.warns(UserWarning, match=sentence):
         again = cached_solution(logistic, minimiser)
     np.testing.assert_array_equal(again, logistic.x_star)

@@ -244,9 +244,8 @@ def test_a_damaged_file_is_told_set_aside_and_computed_again(
     path = store.path(experiment, **OPTIONS)
     damaged(first, path, damage)
     found = path.read_bytes()
-    sentence = (
-        rf"{path} is damaged \(.*\); it is set aside as {path.name}.damaged and computed again"
-    )
+    aside = path.with_name(f"{path.name}.damaged")
+    sentence = rf"{path} is damaged \(.*\); it is set aside as {aside.name} and computed again"
     with pytest.warns(UserWarning, match=sentence):
         second = store.trace(experiment, **OPTIONS)
     assert len(counted) == 2
