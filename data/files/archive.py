@@ -72,10 +72,12 @@ def load_or_set_aside(path: Path, load: Callable[[Path], Content]) -> Content | 
         return None
     except DamagedFileError as damage:
         try:
-            where = f"set aside as {_set_aside(path).name} and"
+            fate = f"set aside as {_set_aside(path).name}"
+        except FileNotFoundError:  # another process was faster, and has told it
+            return None
         except OSError as error:
-            where = f"left there, as it cannot be renamed ({error.strerror}), and"
-        warnings.warn(f"{damage}; it is {where} computed again", stacklevel=3)
+            fate = f"left there, as it cannot be renamed ({error.strerror}),"
+        warnings.warn(f"{damage}; it is {fate} and computed again", stacklevel=3)
         return None
 
 

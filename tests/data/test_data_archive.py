@@ -72,6 +72,15 @@ def test_what_cannot_be_set_aside_is_told(path, monkeypatch):
     assert [file.name for file in path.parent.iterdir()] == ["made.npz"]
 
 
+def test_what_another_process_sets_aside_meanwhile_is_told_there(path):
+    def load(path):
+        path.rename(path.with_name("made.npz.damaged"))
+        raise DamagedFileError("damage")
+
+    assert load_or_set_aside(path, load) is None
+    assert [file.name for file in path.parent.iterdir()] == ["made.npz.damaged"]
+
+
 def test_nothing_half_written_stays(tmp_path):
     def fail(file):
         file.write(b"half")
