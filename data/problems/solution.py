@@ -94,9 +94,8 @@ def cached_solution(problem: P, solve: Callable[[P], Point]) -> Point:
 
 def _load(problem: RidgeProblem, path: Path) -> Point:
     x_star = load_arrays(path).get("x_star", np.array(()))
-    fits = x_star.shape == (problem.d,) and x_star.dtype == np.float64
-    if not (fits and np.isfinite(x_star).all()):
-        raise DamagedFileError(f"{path} is damaged (it holds no {problem.d} finite numbers)")
+    if x_star.shape != (problem.d,) or x_star.dtype != np.float64:
+        raise DamagedFileError(f"{path} is damaged (it holds no {problem.d} 64-bit numbers)")
     point = x_star.reshape(1, -1, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         solved = _is_solution(problem, point)

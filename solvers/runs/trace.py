@@ -131,7 +131,6 @@ class Trace:
 
 def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return specification and endings; ValueError unless they are those of a trace."""
-    _require(written is not None, "it has no header")
     header = json.loads(str(written))
     _require(isinstance(header, dict), "its header is no mapping")
     specification, ending = header.get("specification"), header.get("ending")

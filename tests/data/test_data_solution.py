@@ -81,6 +81,8 @@ DAMAGES = {
     "longer": lambda good, x_star: {"x_star": np.append(x_star, 0.0)},
     "nan": lambda good, x_star: {"x_star": x_star * np.nan},
     "infinite": lambda good, x_star: {"x_star": x_star * np.inf},
+    "huge": lambda good, x_star: {"x_star": x_star * 1e300},
+    "words": lambda good, x_star: {"x_star": x_star.astype(str)},
     "integers": lambda good, x_star: {"x_star": x_star.astype(int)},
     "singles": lambda good, x_star: {"x_star": x_star.astype(np.float32)},
     "another name": lambda good, x_star: {"y": x_star},

@@ -150,8 +150,7 @@ def damaged(trace, path, damage):
     elif damage == "flipped":
         path.write_bytes(good[:40] + bytes([good[40] ^ 4]) + good[41:])
     else:
-        damage(columns, header)
-        text = header if isinstance(header, str) else json.dumps(header)
+        text = damage(columns, header) or json.dumps(header)
         save_arrays(path, {"header": np.array(text), **columns})
 
 
@@ -211,6 +210,26 @@ def seeds_of_text(columns, header):
     header["specification"]["seeds"] = "01"
 
 
+def a_seed_too_few(columns, header):
+    header["specification"]["seeds"].pop()
+
+
+def no_compressor(columns, header):
+    del header["specification"]["compressor"]
+
+
+def a_header_of_words(columns, header):
+    return "words"
+
+
+def a_header_that_is_a_list(columns, header):
+    return "[]"
+
+
+def a_header_without_end(columns, header):
+    return "[" * 100_000
+
+
 def no_specification(columns, header):
     header["specification"] = None
 
@@ -231,7 +250,8 @@ DAMAGES = [
     b"", b"not an archive", b"PK\x03\x04", "cut", "flipped", without_a_column, with_a_column,
     other_types, whole_gaps, unequal_lengths, a_table, no_rows, a_run_too_many, a_negative_run,
     runs_that_are_mixed, an_ending_too_few, endings_that_are_numbers, no_ending, seeds_of_text,
-    no_specification, a_method_without_a_name, another_specification, other_seeds,
+    no_specification, a_seed_too_few, no_compressor,
+    a_header_of_words, a_header_that_is_a_list, a_header_without_end, a_method_without_a_name, another_specification, other_seeds,
 ]  # fmt: skip
 
 
