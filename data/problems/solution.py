@@ -108,7 +108,7 @@ def _is_solution(problem: RidgeProblem, x: Point) -> bool:
     """Whether the gradient is at rounding level, beside that at 0 and what x adds to it."""
     at_zero = np.linalg.norm(mean_gradient(problem, np.zeros_like(x)))
     scale = at_zero + problem.constants.L_f * np.linalg.norm(x)
-    return bool(np.linalg.norm(mean_gradient(problem, x)) <= 1e-13 * scale)
+    return bool(np.linalg.norm(mean_gradient(problem, x)) <= 1e-13 * scale < np.inf)
 
 
 def _value(problem: RidgeProblem, x: Point) -> float:

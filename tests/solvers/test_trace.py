@@ -250,8 +250,8 @@ DAMAGES = [
     b"", b"not an archive", b"PK\x03\x04", "cut", "flipped", without_a_column, with_a_column,
     other_types, whole_gaps, unequal_lengths, a_table, no_rows, a_run_too_many, a_negative_run,
     runs_that_are_mixed, an_ending_too_few, endings_that_are_numbers, no_ending, seeds_of_text,
-    no_specification, a_seed_too_few, no_compressor,
-    a_header_of_words, a_header_that_is_a_list, a_header_without_end, a_method_without_a_name, another_specification, other_seeds,
+    no_specification, a_seed_too_few, no_compressor, a_header_of_words, a_header_that_is_a_list,
+    a_header_without_end, a_method_without_a_name, another_specification, other_seeds,
 ]  # fmt: skip
 
 
