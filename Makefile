@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults scaling theory bench test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench test lint types clean
 
 all: demo
 
@@ -49,6 +49,10 @@ bench: .venv/installed
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet
+
+# The fuzzers with 100 times as many inputs as in `make test`.
+fuzz: .venv/installed-dev
+	BITBOUND_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/*/test_fuzz_*.py
 
 lint: .venv/installed-dev types
 	$(BIN)/ruff check .

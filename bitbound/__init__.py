@@ -14,7 +14,7 @@ array([2352., 1764.])
 """
 
 # What is solved
-from bitbound.data.errors import Refusal
+from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.libsvm import load
 from bitbound.data.noise import Uniform
 from bitbound.data.problem import Constants, Problem, StronglyConvexProblem
@@ -124,6 +124,7 @@ __all__ = [
     "Compressor",
     "Condition",
     "Constants",
+    "DamagedFileError",
     "EpisodePlusPlus",
     "Every",
     "Examination",

@@ -1,4 +1,4 @@
-"""The one exception that says: this input does not fit."""
+"""What says that an input does not fit, and that a file is not what was written."""
 
 
 class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
@@ -14,4 +14,23 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
     ... except Refusal as refusal:
     ...     print(refusal)
     a quadratic of 0 clients and 4 features; both are at least 1
+    """
+
+
+class DamagedFileError(ValueError):
+    """A file of ours that does not hold what was written; the message names it and the damage.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bitbound import DamagedFileError, Trace
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "trace.npz")
+    ...     size = path.write_text("no trace")
+    ...     try:
+    ...         Trace.load(path)
+    ...     except DamagedFileError as damage:
+    ...         print(str(damage).removeprefix(str(path)))
+     is damaged (it does not end with its SHA-256)
     """

@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_output, count
+from bitbound.cli.options import Commands, add_output, count, read_output
 from bitbound.data.errors import Refusal
 
 
@@ -26,10 +26,11 @@ def audit_proofs(chosen: argparse.Namespace) -> None:
     for name in chosen.proof:
         if name not in PROOFS:
             raise Refusal(f"there is no proof {name!r}; choose some of {', '.join(PROOFS)}")
+    folder = read_output(chosen)
     for name in chosen.proof or PROOFS:
         with tqdm(
             total=len(PROOFS[name].steps), desc=f"audit {name}", unit="step", file=sys.stderr
         ) as bar:
             report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
-        report.save(chosen.output)
+        report.save(folder)
         print(report.table(), end="\n\n")

@@ -4,7 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds
+from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
 
 
 def add_certified(commands: Commands) -> None:
@@ -22,4 +22,5 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     from bitbound.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
-    certified_comparison(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
+    folder = read_output(chosen)
+    certified_comparison(folder, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)

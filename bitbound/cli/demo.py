@@ -4,7 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds
+from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
 
 
 def add_demo(commands: Commands) -> None:
@@ -23,7 +23,7 @@ def draw_demo(chosen: argparse.Namespace) -> None:
 
     reproduce(
         [demonstration()],
-        chosen.output,
+        read_output(chosen),
         seeds=chosen.seeds,
         processes=chosen.jobs,
         tell=tqdm.write,

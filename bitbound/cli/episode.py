@@ -2,7 +2,7 @@
 
 import argparse
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds
+from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 
 
@@ -19,11 +19,12 @@ def draw_episode(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
     from bitbound.figures.episode.experiments import clipping_experiments  # noqa: PLC0415  (loads matplotlib)
 
+    folder = read_output(chosen)
     report: list[str] = []
 
     def tell(text: str) -> None:
         report.append(text)
         print(text, end="\n\n", flush=True)
 
-    clipping_experiments(chosen.output, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
-    write_text(chosen.output / "report.txt", "\n\n".join(report))
+    clipping_experiments(folder, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    write_text(folder / "report.txt", "\n\n".join(report))

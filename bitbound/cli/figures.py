@@ -4,7 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds
+from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
 from bitbound.data.errors import Refusal
 
 
@@ -38,7 +38,7 @@ def draw_figures(chosen: argparse.Namespace) -> None:
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
     reproduce_paper(
         numbers,
-        chosen.output,
+        read_output(chosen),
         versions=VERSIONS if chosen.version == "both" else [chosen.version],
         scaled=chosen.scaled,
         seeds=chosen.seeds,

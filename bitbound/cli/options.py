@@ -2,8 +2,10 @@
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypeAlias
 
+from bitbound.data.errors import Refusal
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
@@ -66,6 +68,20 @@ def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> No
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add ``--output``, by default a folder below the current one."""
     parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
+
+
+def read_output(chosen: argparse.Namespace) -> Path:
+    """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
+    folder: Path = chosen.output
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Refusal(
+            f"the folder {folder} cannot be written ({reason}); choose another with --output"
+        ) from None
 
 
 def read_compressor(selector: str | None) -> Compressor | None:

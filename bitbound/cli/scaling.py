@@ -6,7 +6,7 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.exit_codes import FAILED
-from bitbound.cli.options import Commands, add_output, add_seeds
+from bitbound.cli.options import Commands, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 
 
@@ -24,13 +24,14 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     from bitbound.figures.text.theory_tables import scaling_table  # noqa: PLC0415  (loads scipy.stats)
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
+    folder = read_output(chosen)
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:
         fits = []
         for fit in scaling(seeds=chosen.seeds, tell=lambda law: bar.set_postfix_str(law.method)):
             fits.append(fit)
             bar.update()
     text = scaling_table(fits)
-    write_text(chosen.output / "scaling.txt", text)
-    draw_scaling(fits, chosen.output)
+    write_text(folder / "scaling.txt", text)
+    draw_scaling(fits, folder)
     print(text)
     return 0 if all(fit.holds for fit in fits) else FAILED

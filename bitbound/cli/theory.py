@@ -7,7 +7,7 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.exit_codes import FAILED
-from bitbound.cli.options import Commands, add_output, add_seeds
+from bitbound.cli.options import Commands, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 from bitbound.theory.checks.standard import rows, tasks
 
@@ -28,13 +28,14 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         theorems_table,
     )
 
+    folder = read_output(chosen)
     found = []
     for some in tqdm(rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr):
         found += some
     text = theorems_table(found)
     summaries = [row_summary(row) for row in found]
-    write_text(chosen.output / "report.txt", text)
-    write_text(chosen.output / "report.json", json.dumps(summaries, allow_nan=False))
-    draw_looseness(found, chosen.output)
+    write_text(folder / "report.txt", text)
+    write_text(folder / "report.json", json.dumps(summaries, allow_nan=False))
+    draw_looseness(found, folder)
     print(text)
     return 0 if all(row.holds for row in found) else FAILED

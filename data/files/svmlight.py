@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import math
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def content(path: Path) -> bytes:
         with SUFFIXES.get(path.suffix, open)(path, "rb") as file:
             text: bytes = file.read()
             return text
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise Refusal(
             f"{path} cannot be read ({error or type(error).__name__}); fetch it again"
         ) from None

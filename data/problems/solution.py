@@ -1,8 +1,8 @@
 """The solution of a problem, computed once to rounding level and kept in the user's cache."""
 
 import warnings
-import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +11,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bitbound.data.files.cache import cache_folder, write_atomically
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_arrays, load_or_set_aside, save_arrays
+from bitbound.data.files.cache import cache_folder
 from bitbound.data.problems.ridge_problem import RidgeProblem, mean_gradient
 
 Point = NDArray[np.float64]
@@ -47,7 +49,6 @@ def minimiser(problem: RidgeProblem) -> Point:
     """
     x = np.zeros((1, problem.d, 1))
     gradient = mean_gradient(problem, x)
-    start = float(np.linalg.norm(gradient))
     for _ in range(_ITERATIONS):
         step = _newton_step(problem, x, gradient)
         descent = float(-np.vdot(gradient, step))
@@ -64,8 +65,7 @@ def minimiser(problem: RidgeProblem) -> Point:
         if not np.linalg.norm(new) < np.linalg.norm(gradient) / 2:
             break
         x, gradient = candidate, new
-    scale = start + problem.constants.L_f * float(np.linalg.norm(x))
-    if not np.linalg.norm(gradient) <= 1e-13 * scale:
+    if not _is_solution(problem, x):
         raise ArithmeticError(
             f"Newton's method stopped at the gradient norm {np.linalg.norm(gradient):.1e} on"
             f" {problem.name}, far above rounding; scale its features"
@@ -76,33 +76,39 @@ def minimiser(problem: RidgeProblem) -> Point:
 def cached_solution(problem: P, solve: Callable[[P], Point]) -> Point:
     """Return the solution from the cache, or solve and put it there.
 
-    The file is named by the fingerprint of the problem. One that cannot be read, or does not hold
-    a solution of this problem, is told in a warning and computed again; so is a folder that cannot
-    be written.
+    The file is named by the fingerprint of the problem. It is believed only where the gradient is
+    at rounding level; one that is damaged, or holds another point, is told in a warning, set aside
+    and computed again. A folder that cannot be written is told.
     """
     path = cache_folder() / "solutions" / f"{problem.fingerprint}.npz"
-    if path.exists():
-        try:
-            return _read(path, problem.d)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            warnings.warn(
-                f"the cached solution {path} cannot be used ({error}); it is computed again",
-                stacklevel=2,
-            )
+    kept = load_or_set_aside(path, partial(_load, problem))
+    if kept is not None:
+        return kept
     x_star = solve(problem)
     try:
-        write_atomically(path, lambda file: np.savez(file, x_star=x_star.ravel()))
+        save_arrays(path, {"x_star": x_star.ravel()})
     except OSError as error:
         warnings.warn(f"the solution is not kept in the cache: {error}", stacklevel=2)
     return x_star
 
 
-def _read(path: Path, d: int) -> Point:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-        x_star: Point = content["x_star"]
-    if x_star.shape != (d,) or x_star.dtype != np.float64 or not np.isfinite(x_star).all():
-        raise ValueError(f"it holds no {d} finite numbers")
-    return x_star.reshape(1, d, 1)
+def _load(problem: RidgeProblem, path: Path) -> Point:
+    x_star = load_arrays(path).get("x_star", np.array(()))
+    if x_star.shape != (problem.d,) or x_star.dtype != np.float64:
+        raise DamagedFileError(f"{path} is damaged (it holds no {problem.d} 64-bit numbers)")
+    point = x_star.reshape(1, -1, 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        solved = _is_solution(problem, point)
+    if not solved:
+        raise DamagedFileError(f"{path} is damaged (the gradient at its point is not zero)")
+    return point
+
+
+def _is_solution(problem: RidgeProblem, x: Point) -> bool:
+    """Whether the gradient is at rounding level, beside that at 0 and what x adds to it."""
+    at_zero = np.linalg.norm(mean_gradient(problem, np.zeros_like(x)))
+    scale = at_zero + problem.constants.L_f * np.linalg.norm(x)
+    return bool(np.linalg.norm(mean_gradient(problem, x)) <= 1e-13 * scale < np.inf)
 
 
 def _value(problem: RidgeProblem, x: Point) -> float:

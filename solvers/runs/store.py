@@ -5,13 +5,15 @@ import json
 import os
 import platform
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy
 
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_or_set_aside
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.engine import Progress, simulate, specification
@@ -71,16 +73,16 @@ class Store:
             program(engine.simulate, method, experiment.problem, compressor),
             _versions(),
         ]
-        key = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:16]
+        key = hashlib.sha256(_as_text(made_of).encode()).hexdigest()[:16]
         return self.folder / f"{method.name}-{key}.npz"
 
     def find(self, experiment: Experiment[Problem], **options: Any) -> Trace | None:
-        """Load a finished trace, or give None; a file that cannot be read is told and ignored."""
+        """Load a finished trace, or give None; a damaged file is told and set aside."""
         try:
             path = self.path(experiment, **options)
         except NoSourceError:
             return None
-        return _load(path)
+        return _load(path, specification(experiment, **options))
 
     def trace(
         self, experiment: Experiment[Problem], *, progress: Progress | None = None, **options: Any
@@ -97,22 +99,27 @@ class Store:
         except NoSourceError as reason:
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
             return simulate(experiment, progress=progress, **options)
-        trace = _load(path)
+        trace = _load(path, specification(experiment, **options))
         if trace is None:
             trace = simulate(experiment, progress=progress, **options)
             trace.save(path)
         return trace
 
 
-def _load(path: Path) -> Trace | None:
-    """Load a trace; None if there is none, or if it cannot be read, which is told."""
-    try:
-        return Trace.load(path)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        warnings.warn(f"{path} cannot be read and is computed again: {error}", stacklevel=3)
-        return None
+def _load(path: Path, asked: Mapping[str, object]) -> Trace | None:
+    """Load the trace of a specification; None if there is none, or if it is damaged or another."""
+
+    def load(path: Path) -> Trace:
+        trace = Trace.load(path)
+        if _as_text(trace.specification) != _as_text(asked):
+            raise DamagedFileError(f"{path} is damaged (it holds the trace of something else)")
+        return trace
+
+    return load_or_set_aside(path, load)
+
+
+def _as_text(described: object) -> str:
+    return json.dumps(described, sort_keys=True)
 
 
 def _versions() -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.files.cache import write_atomically
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_arrays, save_arrays
 
 Column = NDArray[Any]
 """One number per recorded point, whole or not."""
@@ -29,6 +30,9 @@ COLUMNS = {
     "squared_gradient": "|grad f|^2 at the model, where theorems bound it; else NaN",
     "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
+
+_WHOLE = {"run", "iteration", "rounds", "synchronisations"}
+"""The columns of whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +107,7 @@ class Trace:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file with a JSON header; the file appears whole or not at all."""
         header = json.dumps({"specification": self.specification, "ending": self.ending})
-        arrays = {"header": np.array(header), **self.columns}
-        write_atomically(
-            Path(path), lambda file: np.savez_compressed(file, allow_pickle=False, **arrays)
-        )
+        save_arrays(Path(path), {"header": np.array(header), **self.columns})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Trace":
@@ -114,13 +115,59 @@ class Trace:
 
         Raises
         ------
-        OSError, ValueError, KeyError, zipfile.BadZipFile
-            If the file cannot be read, or is no such file.
+        FileNotFoundError, NotADirectoryError
+            If there is none.
+        DamagedFileError
+            If it cannot be read, or does not hold a trace.
         """
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            header = json.loads(str(file["header"]))
-            columns = {name: file[name] for name in COLUMNS}
-        return cls(header["specification"], columns, tuple(header["ending"]))
+        columns = load_arrays(Path(path))
+        try:
+            specification, ending = _header(columns.pop("header", None))
+            _require_columns(columns, len(ending))
+        except (ValueError, RecursionError) as fault:
+            raise DamagedFileError(f"{path} is damaged ({fault})") from None
+        return cls(specification, columns, ending)
+
+
+def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return specification and endings; ValueError unless they are those of a trace."""
+    header = json.loads(str(written))
+    _require(isinstance(header, dict), "its header is no mapping")
+    specification, ending = header.get("specification"), header.get("ending")
+    _require(isinstance(specification, dict), "it has no specification")
+    for part in ("problem", "method"):
+        described = specification.get(part)
+        named = isinstance(described, dict) and isinstance(described.get("name"), str)
+        _require(named, f"it names no {part}")
+    _require(isinstance(specification.get("compressor"), str), "it names no compressor")
+    seeds = specification.get("seeds")
+    _require(_list_of(int, seeds), "it has no seeds")
+    _require(_list_of(str, ending), "it has no endings")
+    _require(len(ending) == len(seeds), f"it has {len(ending)} endings for {len(seeds)} seeds")
+    return specification, tuple(ending)
+
+
+def _require_columns(columns: Mapping[str, Column], runs: int) -> None:
+    """Raise ValueError unless these are the columns of so many runs."""
+    wrong = ", ".join(sorted(set(COLUMNS) ^ set(columns)))
+    _require(not wrong, f"it does not have the columns of a trace; look at {wrong}")
+    run = columns["run"]
+    for name, column in columns.items():
+        kind, meaning = ("i", "whole") if name in _WHOLE else ("f", "floating-point")
+        _require(column.dtype.kind == kind, f"its column {name} has no {meaning} numbers")
+        _require(column.shape == (run.size,), f"its column {name} has not {run.size} numbers")
+    ordered = bool((np.diff(run) >= 0).all())
+    whole = np.array_equal(np.unique(run), np.arange(runs))
+    _require(ordered and whole, f"its rows are not those of {runs} runs, one after the other")
+
+
+def _require(sound: bool, fault: str) -> None:
+    if not sound:
+        raise ValueError(fault)
+
+
+def _list_of(kind: type, values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _range(values: Column) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from bitbound.data.files.archive import save_arrays
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.problems import solution
 from bitbound.data.problems.logistic import LogisticRegression
@@ -72,26 +73,49 @@ def test_solutions_are_kept(logistic, folder):
     np.testing.assert_array_equal(cached_solution(logistic, must_not_solve), logistic.x_star)
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", "cut", "other", "nan", "integer", "key"])
-def test_corrupt_files_are_told_and_computed_again(logistic, folder, content):
+DAMAGES = {
+    "empty": lambda good, x_star: b"",
+    "text": lambda good, x_star: b"nonsense",
+    "cut": lambda good, x_star: good[: len(good) // 2],
+    "flipped": lambda good, x_star: good[:200] + bytes([good[200] ^ 1]) + good[201:],
+    "longer": lambda good, x_star: {"x_star": np.append(x_star, 0.0)},
+    "nan": lambda good, x_star: {"x_star": x_star * np.nan},
+    "infinite": lambda good, x_star: {"x_star": x_star * np.inf},
+    "huge": lambda good, x_star: {"x_star": x_star * 1e300},
+    "words": lambda good, x_star: {"x_star": x_star.astype(str)},
+    "integers": lambda good, x_star: {"x_star": x_star.astype(int)},
+    "singles": lambda good, x_star: {"x_star": x_star.astype(np.float32)},
+    "another name": lambda good, x_star: {"y": x_star},
+    "the origin": lambda good, x_star: {"x_star": 0 * x_star},
+    "nearly": lambda good, x_star: {"x_star": x_star * (1 + 1e-10)},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_no_solution_is_told_set_aside_and_computed_again(logistic, folder, damage):
     (path,) = folder.iterdir()
-    good = path.read_bytes()
-    if content == "cut":
-        path.write_bytes(good[: len(good) // 2])
-    elif content == "other":
-        np.savez(path, x_star=np.zeros(logistic.d + 1))
-    elif content == "nan":
-        np.savez(path, x_star=np.full(logistic.d, np.nan))
-    elif content == "integer":
-        np.savez(path, x_star=np.zeros(logistic.d, dtype=int))
-    elif content == "key":
-        np.savez(path, y=np.zeros(logistic.d))
+    damaged = DAMAGES[damage](path.read_bytes(), logistic.x_star.ravel())
+    if isinstance(damaged, bytes):
+        path.write_bytes(damaged)
     else:
-        path.write_bytes(content)
-    with pytest.warns(UserWarning, match=r"the cached solution .* it is computed again"):
+        save_arrays(path, damaged)
+    written = path.read_bytes()
+    aside = path.with_name(f"{path.name}.damaged")
+    sentence = rf"{path} is damaged \(.*\); it is set aside as {aside.name} and computed again"
+    with pytest.warns(UserWarning, match=sentence):
         again = cached_solution(logistic, minimiser)
     np.testing.assert_array_equal(again, logistic.x_star)
     np.testing.assert_array_equal(cached_solution(logistic, must_not_solve), logistic.x_star)
+    assert aside.read_bytes() == written
+
+
+def test_a_solution_of_another_problem_is_not_believed(logistic, make_dataset, folder):
+    (path,) = folder.iterdir()
+    other = LogisticRegression.from_data(make_dataset(seed=2), 4, kappa=1e3)
+    save_arrays(path, {"x_star": other.x_star.ravel()})
+    with pytest.warns(UserWarning, match=r"the gradient at its point is not zero"):
+        again = cached_solution(logistic, minimiser)
+    np.testing.assert_array_equal(again, logistic.x_star)
 
 
 def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch):
@@ -100,15 +124,3 @@ def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch)
     monkeypatch.setenv("BITBOUND_CACHE", str(blocked))
     with pytest.warns(UserWarning, match="the solution is not kept in the cache"):
         np.testing.assert_array_equal(cached_solution(logistic, minimiser), logistic.x_star)
-
-
-def test_nothing_half_written_stays(folder):
-    from bitbound.data.files.cache import write_atomically  # noqa: PLC0415
-
-    def fail(file):
-        file.write(b"half")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_atomically(folder / "file", fail)
-    assert list(folder.iterdir()) == []

@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from worlds import simulate
 
 import bitbound.solvers.runs.store as store_module
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import save_arrays
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs import engine
@@ -134,18 +137,161 @@ def test_another_part_is_another_trace(problem, method, tmp_path):
     assert len(paths) == 4
 
 
-@pytest.mark.parametrize("damage", [b"", b"not an archive", None], ids=["empty", "text", "cut"])
-def test_a_corrupt_file_is_told_and_computed_again(problem, method, tmp_path, counted, damage):
-    store = Store(tmp_path)
-    first = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
-    path = store.path(Experiment.of(method, problem, RAND_2), **OPTIONS)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
-    with pytest.warns(UserWarning, match=r"cannot be read and is computed again"):
-        second = store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS)
+def damaged(trace, path, damage):
+    """Put a damaged version of a trace into its file."""
+    good = path.read_bytes()
+    columns = {name: column.copy() for name, column in trace.columns.items()}
+    specification = json.loads(json.dumps(trace.specification))
+    header = {"specification": specification, "ending": list(trace.ending)}
+    if isinstance(damage, bytes):
+        path.write_bytes(damage)
+    elif damage == "cut":
+        path.write_bytes(good[: len(good) // 2])
+    elif damage == "flipped":
+        path.write_bytes(good[:40] + bytes([good[40] ^ 4]) + good[41:])
+    else:
+        text = damage(columns, header) or json.dumps(header)
+        save_arrays(path, {"header": np.array(text), **columns})
+
+
+def without_a_column(columns, header):
+    del columns["gap"]
+
+
+def with_a_column(columns, header):
+    columns["loss"] = columns["gap"]
+
+
+def other_types(columns, header):
+    columns["rounds"] = columns["rounds"].astype(float)
+
+
+def whole_gaps(columns, header):
+    columns["gap"] = columns["rounds"]
+
+
+def unequal_lengths(columns, header):
+    columns["gap"] = columns["gap"][:-1]
+
+
+def a_table(columns, header):
+    columns["gap"] = columns["gap"][:, None]
+
+
+def no_rows(columns, header):
+    columns |= {name: column[:0] for name, column in columns.items()}
+
+
+def a_run_too_many(columns, header):
+    columns["run"] = columns["run"] + (columns["run"] == 1)
+
+
+def a_negative_run(columns, header):
+    columns["run"] = columns["run"] - 1
+
+
+def runs_that_are_mixed(columns, header):
+    columns["run"] = columns["run"][::-1]
+
+
+def an_ending_too_few(columns, header):
+    header["ending"].pop()
+
+
+def endings_that_are_numbers(columns, header):
+    header["ending"] = [1, 2]
+
+
+def no_ending(columns, header):
+    del header["ending"]
+
+
+def seeds_of_text(columns, header):
+    header["specification"]["seeds"] = "01"
+
+
+def a_seed_too_few(columns, header):
+    header["specification"]["seeds"].pop()
+
+
+def no_compressor(columns, header):
+    del header["specification"]["compressor"]
+
+
+def a_header_of_words(columns, header):
+    return "words"
+
+
+def a_header_that_is_a_list(columns, header):
+    return "[]"
+
+
+def a_header_without_end(columns, header):
+    return "[" * 100_000
+
+
+def no_specification(columns, header):
+    header["specification"] = None
+
+
+def a_method_without_a_name(columns, header):
+    del header["specification"]["method"]["name"]
+
+
+def another_specification(columns, header):
+    header["specification"]["method"]["parameters"]["gamma"] *= 2
+
+
+def other_seeds(columns, header):
+    header["specification"]["seeds"] = [0, 2]
+
+
+DAMAGES = [
+    b"", b"not an archive", b"PK\x03\x04", "cut", "flipped", without_a_column, with_a_column,
+    other_types, whole_gaps, unequal_lengths, a_table, no_rows, a_run_too_many, a_negative_run,
+    runs_that_are_mixed, an_ending_too_few, endings_that_are_numbers, no_ending, seeds_of_text,
+    no_specification, a_seed_too_few, no_compressor, a_header_of_words, a_header_that_is_a_list,
+    a_header_without_end, a_method_without_a_name, another_specification, other_seeds,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: getattr(damage, "__name__", damage))
+def test_a_damaged_file_is_told_set_aside_and_computed_again(
+    problem, method, tmp_path, counted, damage
+):
+    store, experiment = Store(tmp_path), Experiment.of(method, problem, RAND_2)
+    first = store.trace(experiment, **OPTIONS)
+    path = store.path(experiment, **OPTIONS)
+    damaged(first, path, damage)
+    found = path.read_bytes()
+    aside = path.with_name(f"{path.name}.damaged")
+    sentence = rf"{path} is damaged \(.*\); it is set aside as {aside.name} and computed again"
+    with pytest.warns(UserWarning, match=sentence):
+        second = store.trace(experiment, **OPTIONS)
     assert len(counted) == 2
     assert equal(first, second)
-    assert equal(first, store.trace(Experiment.of(method, problem, RAND_2), **OPTIONS))
+    assert equal(first, store.trace(experiment, **OPTIONS))
+    assert aside.read_bytes() == found
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize(
+    "damage", [d for d in DAMAGES if d not in (another_specification, other_seeds)],
+    ids=lambda damage: getattr(damage, "__name__", damage),
+)  # fmt: skip
+def test_a_damaged_file_is_refused_by_one_error(problem, method, tmp_path, damage):
+    trace, path = simulate(method, problem, RAND_2, **OPTIONS), tmp_path / "trace.npz"
+    trace.save(path)
+    damaged(trace, path, damage)
+    with pytest.raises(DamagedFileError, match=rf"^{path} is damaged \(") as error:
+        Trace.load(path)
+    assert "\n" not in str(error.value)
+
+
+def test_no_file_is_no_damage(problem, method, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Trace.load(tmp_path / "none.npz")
+    assert Store(tmp_path / "none").find(Experiment.of(method, problem, RAND_2), **OPTIONS) is None
 
 
 def test_an_interrupted_save_leaves_nothing(problem, method, tmp_path, monkeypatch):
@@ -154,7 +300,7 @@ def test_an_interrupted_save_leaves_nothing(problem, method, tmp_path, monkeypat
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         trace.save(tmp_path / "trace.npz")
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,137 @@
+"""Files that carry their digest: every damage is seen, told and set aside; no remains stay."""
+
+import multiprocessing
+import os
+import platform
+import threading
+
+import numpy as np
+import pytest
+from fuzzing import flipped
+
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_arrays, load_or_set_aside, save_arrays
+from bitbound.data.files.cache import write_atomically, write_text
+
+ARRAYS = {"x": np.arange(3.0), "header": np.array("text"), "empty": np.zeros((2, 0), dtype=int)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    save_arrays(tmp_path / "made.npz", ARRAYS)
+    return tmp_path / "made.npz"
+
+
+def test_what_is_saved_is_loaded(path):
+    with np.load(path) as plain:
+        for found in (load_arrays(path), plain):
+            assert set(found) == set(ARRAYS)
+            for name, array in ARRAYS.items():
+                np.testing.assert_array_equal(found[name], array, strict=True)
+
+
+def test_every_damage_is_seen(path):
+    """A flipped bit of every byte, and every other length."""
+    good = path.read_bytes()
+    for place in range(len(good)):
+        for content in (flipped(good, 8 * place + place % 8), good[:place], good + good[place:]):
+            path.write_bytes(content)
+            with pytest.raises(DamagedFileError, match="SHA-256"):
+                load_arrays(path)
+
+
+def test_what_cannot_be_read_is_damaged_too(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DamagedFileError, match=r"folder cannot be read \(Is a directory\)"):
+        load_arrays(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("missing", ["none", "made.npz/none"])
+def test_what_is_missing_is_not_told(path, missing):
+    assert load_or_set_aside(path.parent / missing, load_arrays) is None
+
+
+def test_what_is_set_aside_replaces_nothing(path):
+    for suffix in ("", "-2", "-3"):
+        path.write_text(f"damage{suffix}")
+        told = f"it is set aside as made.npz.damaged{suffix} and computed again"
+        with pytest.warns(UserWarning, match=f"{told}$"):
+            assert load_or_set_aside(path, load_arrays) is None
+    found = {file.name: file.read_text() for file in path.parent.iterdir()}
+    assert found == {f"made.npz.damaged{s}": f"damage{s}" for s in ("", "-2", "-3")}
+
+
+def test_what_cannot_be_set_aside_is_told(path, monkeypatch):
+    def refused(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    path.write_text("damage")
+    monkeypatch.setattr(type(path), "replace", refused)
+    with pytest.warns(UserWarning, match=r"left there, as it cannot be renamed \(Permission den"):
+        assert load_or_set_aside(path, load_arrays) is None
+    assert [file.name for file in path.parent.iterdir()] == ["made.npz"]
+
+
+def test_what_another_process_sets_aside_meanwhile_is_told_there(path):
+    def load(path):
+        path.rename(path.with_name("made.npz.damaged"))
+        raise DamagedFileError("damage")
+
+    assert load_or_set_aside(path, load) is None
+    assert [file.name for file in path.parent.iterdir()] == ["made.npz.damaged"]
+
+
+def test_nothing_half_written_stays(tmp_path):
+    def fail(file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "file", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _die(path):
+    write_atomically(path, lambda file: os._exit(1))
+
+
+def test_remains_of_a_killed_process_go_at_the_next_write(tmp_path):
+    killed = multiprocessing.get_context("spawn").Process(target=_die, args=(tmp_path / "file",))
+    killed.start()
+    killed.join()
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(f".{killed.pid}@{platform.node()}.part")
+    write_text(tmp_path / "other", "text")
+    assert [file.name for file in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_others_are_writing_stays(tmp_path):
+    """Parts of this process, of the first one, of another machine, and files of other names."""
+    random = "0" * 32
+    names = [
+        f"file.{random}.{os.getpid()}@{platform.node()}.part",
+        f"file.{random}.1@{platform.node()}.part",
+        f"file.{random}.{10**17}@another.{platform.node()}.part",
+        "chapter.part",
+    ]
+    for name in names:
+        (tmp_path / name).write_text("half")
+    write_text(tmp_path / "other", "text")
+    assert {file.name for file in tmp_path.iterdir()} == {*names, "other"}
+
+
+def test_processes_without_a_number_that_could_be_are_dead(tmp_path):
+    (tmp_path / f"file.{'0' * 32}.{10**17}@{platform.node()}.part").write_text("half")
+    write_text(tmp_path / "other", "text")
+    assert [file.name for file in tmp_path.iterdir()] == ["other"]
+
+
+def test_threads_that_write_side_by_side_do_not_meet(tmp_path):
+    texts = [str(k) * 1000 for k in range(8)]
+    threads = [threading.Thread(target=write_text, args=(tmp_path / "file", t)) for t in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (tmp_path / "file").read_text().strip() in texts
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,86 @@
+"""Stored traces and solutions with damage: one documented error, or something that can be used."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from fuzzing import TIMES, answer, flipped, generators, mutated
+
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.ridge_problem import mean_gradient
+from bitbound.data.problems.solution import cached_solution
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment
+
+PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
+TRACE = simulate(Experiment.of(GD(gamma=0.1), PROBLEM), seeds=2, budget=Budget(rounds=4))
+DIGEST = 64
+PIECES = [b"PK\x01\x02", b"PK\x05\x06", b"\x93NUMPY", b"'shape': (9", b"<f8", b"|O", b"[", b'{"']
+
+
+def sealed(body):
+    """Return a file whose digest fits, as if it had been written like that."""
+    return body + hashlib.sha256(body).hexdigest().encode()
+
+
+def stored(arrays, path):
+    """Return the content of a file without compression, so that damage gets far, and its digest."""
+    np.savez(path, **arrays)
+    content = path.read_bytes()[:-2] + DIGEST.to_bytes(2, "little")
+    path.write_bytes(sealed(content))
+    return content
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "trace.npz"
+
+
+def test_flipped_bits_of_a_trace(path):
+    """All of them, or one in three in the fast tests."""
+    TRACE.save(path)
+    good = path.read_bytes()
+    for position in range(0, 8 * len(good), 1 if TIMES > 1 else 3):
+        path.write_bytes(flipped(good, position))
+        with pytest.raises(DamagedFileError):
+            Trace.load(path)
+
+
+def test_traces_written_with_any_content(path):
+    TRACE.save(path)
+    with np.load(path) as file:
+        good = stored(dict(file), path)
+    assert repr(Trace.load(path)) == repr(TRACE)
+    found = 0
+    for rng in generators(2000):
+        if rng.integers(2):
+            path.write_bytes(sealed(flipped(good, int(rng.integers(8 * len(good))))))
+        else:
+            path.write_bytes(sealed(mutated(good, PIECES, rng)))
+        trace, _ = answer(DamagedFileError, Trace.load, path)
+        if trace is None:
+            continue
+        found += 1
+        assert repr(trace)
+        assert trace.bits_to(1e-3).shape == trace.final("gap").shape == (len(trace.seeds),)
+        assert all(trace.run(run)["rounds"].size for run in range(len(trace.seeds)))
+    assert found
+
+
+@pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
+def test_solutions_written_with_any_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    solved = cached_solution(PROBLEM, lambda problem: problem.x_star)
+    (path,) = (tmp_path / "solutions").iterdir()
+    good = stored({"x_star": solved.ravel()}, path)
+    start = np.linalg.norm(mean_gradient(PROBLEM, PROBLEM.x_0))
+    for rng in generators(2000):
+        content = flipped(good, int(rng.integers(8 * len(good))))
+        path.write_bytes(sealed(content) if rng.integers(2) else content)
+        found = cached_solution(PROBLEM, lambda problem: problem.x_star)
+        assert np.linalg.norm(mean_gradient(PROBLEM, found)) <= 1e-12 * start
+        path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
