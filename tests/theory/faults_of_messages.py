@@ -327,4 +327,50 @@ MESSAGE_FAULTS = [
         ),
         on="agd",
     ),
+    # Independence, and what is recorded
+    fault(
+        "one coin for all clients",
+        "solvers.world.channel",
+        (
+            'self._shared("client coins", self.n)',
+            'np.broadcast_to(self._shared("client coins", 1), (self.n, 1, len(self.runs)))',
+        ),
+        on="gradskip",
+    ),
+    fault(
+        "f - f* replaced by its running minimum",
+        "solvers.runs.engine",
+        (
+            '"gap": gap,',
+            '"gap": np.minimum(gap, self.rows[-1]["gap"][: gap.size]) if self.rows else gap,',
+        ),
+        on="agd",
+    ),
+    fault(
+        "rounds counted in every run",
+        "solvers.runs.engine",
+        ("self.rounds[self.active[talking]] += 1", "self.rounds[self.active] += 1"),
+        on="scaffnew",
+        rule="best",
+    ),
+    fault(
+        "bits sent recorded as bits received",
+        "solvers.runs.engine",
+        ("ledger.downlink_bits[runs] / n", "ledger.uplink_bits[runs] / n"),
+        on="diana",
+        rule="b",
+    ),
+    fault(
+        "every run ends by the same word",
+        "solvers.runs.engine",
+        ("self.ending[run] = ending", 'self.ending[run] = "rounds"'),
+        on="gd",
+    ),
+    fault(
+        "a rate without (1 - gamma L)^2",
+        "theory.gradient_step",
+        ("max((1 - gamma * mu) ** 2, (1 - gamma * L) ** 2)", "(1 - gamma * mu) ** 2"),
+        on="scaffnew",
+        rule="paper",
+    ),
 ]

@@ -141,8 +141,8 @@ def channel_checks(
 ) -> tuple[Verdict, ...]:
     """Check the channel's random choices: sizes exactly, frequencies within 7 standard errors.
 
-    The choices are coins, cohorts and owners, and the messages of n clients, which are independent
-    of each other unless the compressor shares its draws.
+    The choices are coins, cohorts and owners, alone and in pairs, and the messages of n clients,
+    which are independent of each other unless the compressor shares its draws.
     """
     compressor = Identity() if compressor is None else compressor
     runs = 200
@@ -155,15 +155,21 @@ def channel_checks(
         return np.concatenate([draw() for _ in range(draws // runs)], axis=2)
 
     q = np.linspace(0, 1, n)
+    coin = collect(lambda: channel.coin(0.3))[0, 0]
+    coins = collect(lambda: channel.client_coins(q.tolist()))[:, 0]
     frequencies = [
-        (collect(lambda: channel.coin(0.3)).mean(), 0.3),
-        *zip(collect(lambda: channel.client_coins(q.tolist())).mean(axis=2)[:, 0], q, strict=True),
+        (coin.mean(), 0.3),
+        (np.mean(coin[:-runs] & coin[runs:]), 0.3**2),  # one draw after the other, run by run
+        *zip(coins.mean(axis=1), q, strict=True),
+        *((np.mean(coins[i] & coins[i + 1]), q[i] * q[i + 1]) for i in range(n - 1)),
     ]
     wrong = 0
     for m in (1, 3):
         cohort = collect(partial(channel.cohort, m))
         wrong += int(np.any(cohort.sum(axis=0) != m))
         frequencies += [(f, m / n) for f in cohort.mean(axis=2)[:, 0]]
+        both = m * (m - 1) / (n * (n - 1))
+        frequencies += [(np.mean(a & b), both) for a, b in pairwise(cohort)]
     for s, m in ((2, n), (2, 3), (3, n)):
         cohort = channel.cohort(m)
         owned = collect(partial(channel.ownership, s, cohort))
