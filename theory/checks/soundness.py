@@ -29,7 +29,7 @@ from bitbound.theory.worlds.invariants import invariants
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Make all checks of this module."""
+    """Make all checks of this module; what there is nothing to check of gives no verdict."""
     checks = (
         stays_at_solution,
         keeps_invariants,
@@ -42,8 +42,8 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
     )
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in checks]
-        more = potential_at_solution(card, experiment), bill_check(card, experiment)
-    return (*verdicts, *(verdict for verdict in more if verdict))
+        verdicts += potential_at_solution(card, experiment), bill_check(card, experiment)
+    return tuple(verdict for verdict in verdicts if verdict)
 
 
 def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -103,14 +103,17 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
     return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note, advice)
 
 
-def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that what the method calls invariant is 0 in every state of a run."""
+def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
+    """Check that what is invariant is 0 in every state of a run; None where nothing is."""
     method = experiment.method
     worst, scale = 0.0, 1.0
+    kept: tuple[Array, ...] = ()
     for state, oracle, _ in walk(experiment, seed):
         scale = max(scale, size(state))
         kept = invariants(method, state, oracle)
         worst = largest((worst, *(np.max(np.abs(x)) for x in kept)))
+    if not kept:
+        return None
     advice = (
         f"What should stay 0 along a run becomes {worst:.3g}: look at the lines of communicate "
         "that update what invariants names, such as the sum of the control variates."

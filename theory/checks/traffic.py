@@ -60,17 +60,17 @@ def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
     return state
 
 
-def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that nothing passes from a client to the others or the server without a message.
 
     The gradients of the last client, and of its state what its messages do not tell, are changed
     while all messages that the server receives stay as they were: neither what the server sends and
     holds nor the state of another client may change. What follows from the messages, such as a
-    shift that learns from them, the server may hold as well.
+    shift that learns from them, the server may hold as well. None for a single client.
     """
     view = experiment.problem
     if view.n == 1:
-        return Verdict("nothing passes unsent", 0.0, EXACT, "one client")
+        return None
     *_, (state, _, _) = walk(experiment, seed)
     generator = np.random.default_rng(seed)
     last = np.arange(view.n)[:, None, None] == view.n - 1
