@@ -1,11 +1,34 @@
-"""The outcome of a check: a number and its limit."""
+"""The outcome of a check: a number and its limit, how it is known, and the words for it."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 ROUNDING = 1e-9
 """Relative excess over a limit that counts as rounding."""
+
+
+FAILS, NOT_TESTED, UNDECIDED = "FAILS", "not tested", "undecided"
+
+
+class Known(StrEnum):
+    """How something is known: nothing is called by the name of what is stronger."""
+
+    PROVED = "proved"
+    """Exactly, or by a certificate."""
+    SEARCHED = "searched"
+    """At a number of points, each evaluated exactly or nearly so."""
+    MEASURED = "measured"
+    """On runs."""
+
+    def words(self, points: int = 0) -> str:
+        """Return the words for what holds and is known so."""
+        return {
+            Known.PROVED: "holds",
+            Known.SEARCHED: f"holds at {points:,} points searched",
+            Known.MEASURED: "measured",
+        }[self]
 
 
 @dataclass(frozen=True)
@@ -24,6 +47,10 @@ class Verdict:
         What it means, in one sentence, if it does not hold, and where to look.
     tested : bool
         Whether the value could have exceeded the limit.
+    known : Known
+        How it is known that it holds.
+    points : int
+        At how many points it was searched.
     """
 
     check: str
@@ -32,6 +59,8 @@ class Verdict:
     note: str = ""
     advice: str = ""
     tested: bool = True
+    known: Known = Known.MEASURED
+    points: int = 0
 
     @property
     def holds(self) -> bool:
@@ -40,8 +69,23 @@ class Verdict:
 
     @property
     def outcome(self) -> str:
-        """The one word for a table: "holds", "FAILS" or "not tested"."""
-        return "FAILS" if not self.holds else "holds" if self.tested else "not tested"
+        """The words for a table."""
+        if not self.holds:
+            return FAILS
+        return self.known.words(self.points) if self.tested else NOT_TESTED
+
+
+def outcome(verdicts: Iterable[Verdict]) -> str:
+    """Return the words for several verdicts together: no more is known than of the weakest."""
+    every = list(verdicts)
+    tested = [verdict for verdict in every if verdict.tested]
+    if not all(verdict.holds for verdict in every):
+        return FAILS
+    if not tested:
+        return NOT_TESTED
+    weakest = max((verdict.known for verdict in tested), key=list(Known).index)
+    words = weakest.words(sum(verdict.points for verdict in tested))
+    return words if len(tested) == len(every) else f"{words}, in part"
 
 
 def largest(values: Iterable[float]) -> float:

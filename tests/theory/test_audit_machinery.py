@@ -57,7 +57,7 @@ def test_verdicts(method):
     true = ProofStep("true", "xy <= x", space, lambda v: v.x * v.y, lambda v: v.x)
     found = verdict(true)
     assert found.verdict == "holds"
-    assert found.evidence == ("proved" if method == "polynomial" else "checked")
+    assert found.known == ("proved" if method == "polynomial" else "searched")
     turned = audit_report(Proof("test", "", (true,)).turned("true")).finding("true")
     assert turned.verdict == "fails"
     assert turned.witness.variables == {"x": "1", "y": "0"}

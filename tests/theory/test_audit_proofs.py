@@ -12,6 +12,7 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.audit.episode.limit import conclusion
+from bitbound.theory.audit.locodl.iteration import server
 from bitbound.theory.audit.machinery.evaluate import draw_point, evaluate
 from bitbound.theory.audit.machinery.families import FAMILIES
 from bitbound.theory.audit.machinery.report import audit_report
@@ -134,7 +135,7 @@ LOCODL_PLANTS = [
     ("(19)", lambda p: p.without("(19)", "mu <= curvatures <= L")),
     ("(5) rate", lambda p: p.without("(5) rate", "gamma < 2/L")),
     ("l. 496", lambda p: p.replaced("l. 496", right=lambda v: p.step("l. 496").right(v) * 2)),
-    ("l. 490", lambda p: p.replaced("l. 490", left=lambda v: v.hat[v.n])),
+    ("l. 490", lambda p: p.replaced("l. 490", left=lambda v: server(v.hat))),
 ]
 
 

@@ -8,6 +8,7 @@ Gamma/(B L1 rho); q = 1/rho, i = 1/I, iN = 1/N. A simplex is a box: a = y1, b = 
 from dataclasses import replace
 from fractions import Fraction
 
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
 
 FEW = 3000
@@ -97,8 +98,16 @@ LEMMAS = (
         lambda v: v.L * v.Gamma,
         feeds=("(14)", "(15)"),
         amendments=(
-            Amendment("4 L^2 I eta^2", {"right": lambda v: (v.L * v.Gamma) ** 2}),
-            Amendment("4 L^2 (I+1) eta^2", {"right": lambda v: (1 + v.i) * (v.L * v.Gamma) ** 2}),
+            Amendment(
+                "4 L^2 I eta^2",
+                {"right": lambda v: (v.L * v.Gamma) ** 2},
+                severity=Severity.WRONG_CONSTANT,
+            ),
+            Amendment(
+                "4 L^2 (I+1) eta^2",
+                {"right": lambda v: (1 + v.i) * (v.L * v.Gamma) ** 2},
+                severity=Severity.WRONG_CONSTANT,
+            ),
         ),
     ),
     ProofStep(
@@ -189,6 +198,7 @@ LEMMAS = (
             Amendment(
                 "63 for 126 in Claim 2, as (34), (35) give",
                 {"left": lambda v: v.k.square_noise / 2 * (v.e * v.s) ** 2},
+                severity=Severity.WRONG_CONSTANT,
             ),
         ),
     ),
@@ -207,6 +217,7 @@ LEMMAS = (
                     "left": lambda v: 4 * v.a * v.e,
                     "right": lambda v: 1 + 0 * v.e,
                 },
+                severity=Severity.GAP_IN_PROOF,
             ),
         ),
     ),

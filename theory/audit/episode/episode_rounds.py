@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.theory.audit.machinery.rounds import JOINT, LEMMA_ROUND, hessian_values, round_space
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Values
 from bitbound.theory.theorems.episode import Theorem1
 
@@ -125,7 +126,11 @@ ROUNDS = (
         feeds=("Lemma 4",),
         amendments=(
             JOINTLY,
-            Amendment("L0 + (B/A) L1 kappa for L0, rho L1 for L1", {"right": _lemma_5_of_f(True)}),
+            Amendment(
+                "L0 + (B/A) L1 kappa for L0, rho L1 for L1",
+                {"right": _lemma_5_of_f(True)},
+                severity=Severity.GAP_IN_THEOREM,
+            ),
         ),
     ),
     ProofStep(
@@ -196,7 +201,13 @@ ROUNDS = (
         lambda v: v.deviation,
         lambda v: v.p * v.deviation_anywhere,
         feeds=("Claim 2, f_i",),
-        amendments=(Amendment("keep the indicator", {"right": lambda v: v.deviation_anywhere}),),
+        amendments=(
+            Amendment(
+                "keep the indicator",
+                {"right": lambda v: v.deviation_anywhere},
+                severity=Severity.GAP_IN_PROOF,
+            ),
+        ),
     ),
     ProofStep(
         "Claim 2",
@@ -228,7 +239,13 @@ ROUNDS = (
         lambda v: v.noisy_square,
         lambda v: 2 * v.Q + 2 * v.p * v.noise_square,
         feeds=("Claim 3",),
-        amendments=(Amendment("without the p", {"right": lambda v: 2 * v.Q + 2 * v.noise_square}),),
+        amendments=(
+            Amendment(
+                "without the p",
+                {"right": lambda v: 2 * v.Q + 2 * v.noise_square},
+                severity=Severity.WRONG_CONSTANT,
+            ),
+        ),
     ),
     ProofStep(
         "(37)",
@@ -255,7 +272,11 @@ ROUNDS = (
         _lemma_4(False),
         amendments=(
             JOINTLY,
-            Amendment("the general V and U", {"right": _lemma_4(True)}),
+            Amendment(
+                "the general V and U",
+                {"right": _lemma_4(True)},
+                severity=Severity.GAP_IN_THEOREM,
+            ),
         ),
     ),
     ProofStep(

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from bitbound.theory.audit.episode.algebra import FEW, unit_variable
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
 from bitbound.theory.theorems.episode import APPENDIX, GENERAL, MAIN, Theorem1
 
@@ -102,7 +103,13 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             lambda v: 2 * v.h,
             lambda v: 1 + 0 * v.h,
             "(22) b",
-            amendments=(Amendment(f"2/{form.limits[0]}", {"right": lambda v: 2 + 0 * v.h}),),
+            amendments=(
+                Amendment(
+                    f"2/{form.limits[0]}",
+                    {"right": lambda v: 2 + 0 * v.h},
+                    severity=Severity.WRONG_CONSTANT,
+                ),
+            ),
         ),
         step(
             "(22) b",
@@ -116,7 +123,13 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
             lambda v: 2 * v.h * (2 * v.s + v.t),
             lambda v: 2 * v.s + v.t,
             "(22) d",
-            amendments=(Amendment("twice that", {"right": lambda v: 2 * (2 * v.s + v.t)}),),
+            amendments=(
+                Amendment(
+                    "twice that",
+                    {"right": lambda v: 2 * (2 * v.s + v.t)},
+                    severity=Severity.WRONG_CONSTANT,
+                ),
+            ),
         ),
         step(
             "(22) d",
@@ -195,6 +208,7 @@ def theorem_steps(key: str) -> tuple[ProofStep, ...]:
                 Amendment(
                     "tau B L1 <= tau B L1 rho <= (11/12) Gamma instead",
                     {"left": lambda v: v.k.V_square * v.e**2 + v.k.V_linear * v.t * q(v) * v.e},
+                    severity=Severity.GAP_IN_PROOF,
                 ),
             ),
         ),

@@ -1,43 +1,24 @@
 """One iteration of LoCoDL in the notation of its proof (arXiv:2403.04348, appendix A).
 
-The vectors are arbitrary, the f_i and g are quadratics with arbitrary curvatures in [mu, L], and
-the compressors are of two kinds, independent or shared by the clients: kept whole and scaled with
-some probability, and one random coordinate of two. Expectations are over all outcomes.
+It is written once, for two worlds: numbers, where the vectors are arrays (n+1, D, points), clients
+first and the server last (`locodl_search`); unknowns, where they are `Joint` (`locodl_unknowns`).
 """
 
-from fractions import Fraction
-from itertools import product
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.step import Space, Values, Variable
+from bitbound.theory.audit.machinery.step import Values
+from bitbound.theory.audit.machinery.unknowns import Joint
 
-CLIENTS, D = 3, 2
 DOWN = "2 rho - rho^2 (1 + omega_av) - chi >= 0"
 
 
-def _outcomes(v: Values) -> list[tuple[Any, Any]]:
-    """Return all outcomes of the compressors: probability, factors (n, D, points)."""
-    n, one = v.n, 1 + 0 * v.keep
-    draws = 1 if v.shared else n
-    if v.compressor == "keep":
-        choices = [(v.keep, np.stack([1 / v.keep] * D)), (1 - v.keep, np.stack([0 * one] * D))]
-        v.omega = 1 / v.keep - 1
-    else:
-        rows = [np.stack([D * one if j == k else 0 * one for j in range(D)]) for k in range(D)]
-        choices = [(one / D, row) for row in rows]
-        v.omega = (D - 1) * one
-    v.omega_av = v.omega if v.shared else v.omega / n
-    out = []
-    for chosen in product(choices, repeat=draws):
-        probability = np.prod(np.stack([p for p, _ in chosen]), axis=0)
-        out.append((probability, np.stack([row for _, row in chosen] * (n // draws))))
-    return out
-
-
 def inner(x: Any, y: Any) -> Any:
-    """Return the product of X: clients once, the last row n times; (n+1, D, points)."""
+    """Return the product of X: clients once, the server n times."""
+    if isinstance(x, Joint):
+        return x.inner(y)
     weights = np.array([1] * (len(x) - 1) + [len(x) - 1])[:, None, None]
     return np.sum(weights * x * y, axis=(0, 1))
 
@@ -47,15 +28,41 @@ def square(x: Any) -> Any:
     return inner(x, x)
 
 
+def length(y: Any) -> Any:
+    """Return the squared norm of one vector."""
+    return np.sum(y**2, axis=0) if isinstance(y, np.ndarray) else y.dot(y)
+
+
+def server(x: Any) -> Any:
+    """Return what the server holds, one vector."""
+    return x.server if isinstance(x, Joint) else x[-1]
+
+
+def everywhere(y: Any, like: Any) -> Any:
+    """Return 1y: one vector held by all."""
+    if isinstance(like, Joint):
+        return Joint(like.n, y, y, 0 * y)
+    return np.stack([y] * len(like))
+
+
+def joined(clients: Any, server: Any) -> Any:
+    """Return the clients' part of one element of X with the server's of another."""
+    if isinstance(clients, Joint):
+        return Joint(clients.n, clients.clients, server.server, clients.own)
+    return np.concatenate([clients[:-1], server[-1:]])
+
+
 def centre(x: Any) -> Any:
-    """Return the consensus x-bar: (D, points)."""
+    """Return the consensus x-bar, one vector."""
+    if isinstance(x, Joint):
+        return (x.clients + x.server) / 2
     n = len(x) - 1
     return (np.sum(x[:n], axis=0) + n * x[n]) / (2 * n)
 
 
 def S(x: Any) -> Any:  # noqa: N802  (the paper's symbol)
     """Return the projection on the consensus line."""
-    return np.stack([centre(x)] * len(x))
+    return everywhere(centre(x), x)
 
 
 def W(x: Any) -> Any:  # noqa: N802
@@ -63,38 +70,36 @@ def W(x: Any) -> Any:  # noqa: N802
     return x - S(x)
 
 
-def _derive(v: Values) -> None:
-    n = v.n
-    rows = [*range(n), CLIENTS]
+def together(quantities: list[Any]) -> Any:
+    """Return several sides of the same kind as one."""
+    return np.stack(quantities) if isinstance(quantities[0], np.ndarray) else tuple(quantities)
 
-    def balanced(u: Any) -> Any:
-        return np.concatenate([u[:n], -np.sum(u[:n], axis=0, keepdims=True) / n])
 
-    v.outcomes = _outcomes(v)
-    v.L, v.gamma = 1 + 0 * v.mu, 2 * v.g
-    v.x, v.other = v.iterates[rows], v.others[rows]
-    v.u, v.u_star = balanced(v.controls), balanced(v.solutions)
-    v.x_star = np.stack([v.solution] * (n + 1))
-    v.m = v.mu + (1 - v.mu) * v.curvature[rows]
-    gradient = v.m * (v.x - v.x_star) + v.u_star
-    v.w, v.w_star = v.x - v.gamma * gradient, v.x_star - v.gamma * v.u_star
+def local_step(v: Values) -> None:
+    """Derive what the clients hold before they send: v.hat, and what they send: v.differences."""
+    v.w, v.w_star = v.x - v.gamma * v.gradient, v.x_star - v.gamma * v.u_star
     v.hat = v.w + v.gamma * v.u
-    v.rho = 2 * v.r / (1 + v.omega_av)
-    v.chi = v.share * (2 * v.rho - v.rho**2 * (1 + v.omega_av))
+    v.y_hat = everywhere(server(v.hat), v.hat)
+    v.differences = v.hat - v.y_hat
+
+
+def communication(v: Values) -> None:
+    """Derive the new state from what arrives: v.d, one element of X per outcome."""
     v.lam = v.p * v.chi / (v.gamma * (1 + 2 * v.omega))
-    v.y_hat = np.stack([v.hat[n]] * (n + 1))
-    differences = v.hat[:n] - v.hat[n]
-    v.d = [np.concatenate([c * differences, 0 * v.hat[n:]]) for _, c in v.outcomes]
-    v.d_bar = [np.sum(d, axis=0) / (2 * n) for d in v.d]
-    v.apart, v.spread = square(v.hat - v.y_hat), square(W(v.hat))
+    v.d_bar = [centre(d) for d in v.d]
+    v.apart, v.spread = square(v.differences), square(W(v.hat))
     v.u_next = [v.u - v.lam * W(d) for d in v.d]
-    v.x_next = [(1 - v.rho) * v.hat + v.rho * (v.hat[n] + bar) for bar in v.d_bar]
+    v.x_next = [
+        (1 - v.rho) * v.hat + v.rho * everywhere(server(v.hat) + bar, v.hat) for bar in v.d_bar
+    ]
     v.e_u, v.e_x = v.u - v.u_star, v.hat - v.x_star
     v.weight = v.gamma * (1 + 2 * v.omega) / (v.p**2 * v.chi)
 
 
 def expected(v: Values, quantities: list[Any]) -> Any:
     """Return the expectation over the compressors given theta = 1, of one quantity per outcome."""
+    if not isinstance(quantities[0], np.ndarray):
+        return quantities[0].mean()
     return sum(p * x for (p, _), x in zip(v.outcomes, quantities, strict=True))
 
 
@@ -130,78 +135,41 @@ def before_rate(v: Values) -> Any:
     return lyapunov(square(v.w - v.w_star), kept * square(v.e_u), v)
 
 
+def step_contraction(v: Values) -> Any:
+    """Return max(1 - gamma mu, gamma L - 1)."""
+    return maximum_of(v, "contraction", 1 - v.gamma * v.mu, v.gamma * v.L - 1)
+
+
 def factor(v: Values) -> Any:
     """Return the rate of (19)."""
     slow, fast = (1 - v.gamma * v.mu) ** 2, (1 - v.gamma * v.L) ** 2
-    return np.maximum(np.maximum(slow, fast), 1 - v.p**2 * v.chi / (1 + 2 * v.omega))
+    return maximum_of(v, "rate", slow, fast, 1 - v.p**2 * v.chi / (1 + 2 * v.omega))
+
+
+def maximum_of(v: Values, name: str, *values: Any) -> Any:
+    """Return the largest number; unknowns have one case for each that it may be."""
+    if isinstance(values[0], np.ndarray):
+        return reduce(np.maximum, values)
+    return values[getattr(v, name)]
 
 
 def x_of_algorithm(v: Values) -> list[Any]:
     """Return x and y of lines 11 and 13."""
-    n = v.n
+    bars = [everywhere(bar, v.hat) for bar in v.d_bar]
     return [
-        np.concatenate(
-            [(1 - v.rho) * v.hat[:n] + v.rho * (v.hat[n] + bar), (v.hat[n] + v.rho * bar)[None]]
-        )
-        for bar in v.d_bar
+        joined((1 - v.rho) * v.hat + v.rho * (v.y_hat + bar), v.hat + v.rho * bar) for bar in bars
     ]
 
 
 def u_of_algorithm(v: Values) -> list[Any]:
     """Return u and v of lines 12 and 14."""
-    n = v.n
+    bars = [everywhere(bar, v.hat) for bar in v.d_bar]
     return [
-        np.concatenate([v.u[:n] + v.lam * (bar - d[:n]), (v.u[n] + v.lam * bar)[None]])
-        for bar, d in zip(v.d_bar, v.d, strict=True)
+        joined(v.u + v.lam * (bar - d), v.u + v.lam * bar) for bar, d in zip(bars, v.d, strict=True)
     ]
 
 
 def mean_variance(v: Values) -> Any:
     """Return E|d-bar - E d-bar|^2."""
     mean = expected(v, v.d_bar)
-    return expected(v, [np.sum((bar - mean) ** 2, axis=0) for bar in v.d_bar])
-
-
-POSITIVE = Fraction(1, 50)
-ITERATION = Space(
-    "one iteration, n = 1..3, d = 2, quadratic f_i and g",
-    (
-        Variable("iterates", -2, 2, often=(0, 1), shape=(CLIENTS + 1, D)),
-        Variable("others", -2, 2, often=(0, 1), shape=(CLIENTS + 1, D)),
-        Variable("controls", -2, 2, often=(0, 1), shape=(CLIENTS, D)),
-        Variable("solutions", -2, 2, often=(0, 1), shape=(CLIENTS, D)),
-        Variable("solution", -2, 2, often=(0,), shape=(D,)),
-        Variable(
-            "curvature",
-            0,
-            1,
-            often=(0, 1),
-            hypothesis="mu <= curvatures <= L",
-            beyond=(-1, 3),
-            shape=(CLIENTS + 1, D),
-        ),
-        Variable("mu", POSITIVE, 1, often=(1,)),
-        Variable(
-            "g",
-            POSITIVE,
-            Fraction(99, 100),
-            often=(Fraction(1, 2),),
-            hypothesis="gamma < 2/L",
-            beyond=(1, 3),
-        ),
-        Variable("r", POSITIVE, Fraction(99, 100), often=(Fraction(1, 2),)),
-        Variable("p", POSITIVE, 1, often=(1, Fraction(1, 2))),
-        Variable("share", POSITIVE, 1, often=(1,), hypothesis=DOWN, beyond=(1, 5)),
-        Variable("keep", Fraction(1, 10), 1, often=(Fraction(1, 2), 1)),
-    ),
-    _derive,
-    cells=tuple(
-        (("n", n), ("compressor", compressor), ("shared", shared))
-        for n in (1, 2, 3)
-        for compressor in ("keep", "rand-1")
-        for shared in (False, True)
-    ),
-    shows=("omega", "omega_av", "gamma", "rho", "chi"),
-    method="rational",
-    count=1500,
-)
+    return expected(v, [length(bar - mean) for bar in v.d_bar])

@@ -6,27 +6,30 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
+from bitbound.theory.audit.locodl.arguments import ARGUMENTS
 from bitbound.theory.audit.locodl.iteration import (
-    ITERATION,
     S,
     W,
     before_rate,
     centre,
+    everywhere,
     expected,
     factor,
     gain,
     inner,
     lyapunov,
     mean_variance,
+    server,
     square,
+    step_contraction,
+    together,
     u_of_algorithm,
     u_square,
     x_of_algorithm,
     x_square,
     x_square_sent,
 )
+from bitbound.theory.audit.locodl.locodl_search import ITERATION
 from bitbound.theory.audit.machinery.step import Proof, ProofStep
 
 
@@ -34,7 +37,10 @@ def step(
     place: str, words: str, left: Any, right: Any, *feeds: str, equality: bool = False, **other: Any
 ) -> ProofStep:
     """Return a step about one iteration."""
-    return ProofStep(place, words, ITERATION, left, right, equality, feeds, **other)
+    argument = ARGUMENTS.get(place)
+    return ProofStep(
+        place, words, ITERATION, left, right, equality, feeds, argument=argument, **other
+    )
 
 
 PROOF = Proof(
@@ -61,16 +67,19 @@ PROOF = Proof(
             "(15)",
             "Wx = (d_i - d-bar, -d-bar), d_i = x_i - y",
             lambda v: W(v.x),
-            lambda v: W(v.x - v.x[v.n]),
+            lambda v: W(v.x - everywhere(server(v.x), v.x)),
             "(17)",
             equality=True,
         ),
         step(
             "(17)",
             "the iteration's u_{t+1} = u + lambda(1 d-bar - d)",
-            lambda v: np.stack(v.u_next),
-            lambda v: np.stack(
-                [v.u + v.lam * (bar - d) for bar, d in zip(v.d_bar, v.d, strict=True)]
+            lambda v: together(v.u_next),
+            lambda v: together(
+                [
+                    v.u + v.lam * (everywhere(bar, d) - d)
+                    for bar, d in zip(v.d_bar, v.d, strict=True)
+                ]
             ),
             "(19)",
             equality=True,
@@ -78,15 +87,15 @@ PROOF = Proof(
         step(
             "Alg. 1, 13-14",
             "lines 11 to 14 of the algorithm are the iteration (17) for x, y, u and v",
-            lambda v: np.stack([*v.x_next, *v.u_next]),
-            lambda v: np.stack([*x_of_algorithm(v), *u_of_algorithm(v)]),
+            lambda v: together([*v.x_next, *v.u_next]),
+            lambda v: together([*x_of_algorithm(v), *u_of_algorithm(v)]),
             "(19)",
             equality=True,
         ),
         step(
             "S u = 0",
             "S u_{t+1} = 0 if S u_t = 0",
-            lambda v: np.stack([square(S(u)) for u in v.u_next]),
+            lambda v: together([square(S(u)) for u in v.u_next]),
             lambda v: 0 * v.mu,
             "(19)",
             equality=True,
@@ -94,8 +103,8 @@ PROOF = Proof(
         step(
             "l. 479",
             "|u+ - u*|^2 = |u - u*|^2 + lam^2|d|^2 - lam^2|Sd|^2 - 2 lam<u - u*, d>",
-            lambda v: np.stack([square(u - v.u_star) for u in v.u_next]),
-            lambda v: np.stack(
+            lambda v: together([square(u - v.u_star) for u in v.u_next]),
+            lambda v: together(
                 [
                     square(v.e_u)
                     + v.lam**2 * (square(d) - square(S(d)))
@@ -184,7 +193,7 @@ PROOF = Proof(
         step(
             "l. 490",
             "y^ + E d-bar = x^-bar",
-            lambda v: v.hat[v.n] + expected(v, v.d_bar),
+            lambda v: server(v.hat) + expected(v, v.d_bar),
             lambda v: centre(v.hat),
             "l. 494",
             equality=True,
@@ -201,7 +210,7 @@ PROOF = Proof(
             "l. 492",
             "E|1(y^ + d-bar) - x*|^2 = |Sx^ - x*|^2 + 2n E|d-bar - E d-bar|^2",
             lambda v: expected(
-                v, [square(np.stack([v.hat[v.n] + bar] * (v.n + 1)) - v.x_star) for bar in v.d_bar]
+                v, [square(everywhere(server(v.hat) + bar, v.hat) - v.x_star) for bar in v.d_bar]
             ),
             lambda v: square(S(v.hat) - v.x_star) + 2 * v.n * mean_variance(v),
             "l. 494",
@@ -278,9 +287,7 @@ PROOF = Proof(
             "l. 500",
             "|w - w*|^2 <= max(1 - gamma mu, gamma L - 1)^2 |x - x*|^2",
             lambda v: square(v.w - v.w_star),
-            lambda v: (
-                np.maximum(1 - v.gamma * v.mu, v.gamma * v.L - 1) ** 2 * square(v.x - v.x_star)
-            ),
+            lambda v: step_contraction(v) ** 2 * square(v.x - v.x_star),
             "(19)",
         ),
         step(
@@ -289,7 +296,7 @@ PROOF = Proof(
             lambda v: lyapunov(x_square(v), u_square(v), v),
             lambda v: factor(v) * lyapunov(square(v.x - v.x_star), square(v.e_u), v),
         ),
-        step("(5) rate", "the rate is below 1", factor, lambda v: 1 + 0 * v.mu),
+        step("(5) rate", "the rate is at most 1", factor, lambda v: 1 + 0 * v.mu),
     ),
     {"peter_paul": Fraction(2)},
 )

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Exponents = tuple[int, ...]
-Number = int | Fraction
 
 
 @dataclass(frozen=True, eq=False)
 class Polynomial:
-    """A polynomial in n variables: exponents with rational coefficients, none of them 0."""
+    """A polynomial in n variables: exponents with rational coefficients, none of them 0.
+
+    Divided by a monomial, it may have negative exponents.
+    """
 
     n: int
     terms: dict[Exponents, Fraction]
@@ -36,12 +38,16 @@ class Polynomial:
         return Polynomial(self.n, {(0,) * self.n: Fraction(other)} if other else {})
 
     def __add__(self, other: Any) -> "Polynomial":
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
         terms = dict(self.terms)
         for exponents, value in self._of(other).terms.items():
             terms[exponents] = terms.get(exponents, Fraction(0)) + value
         return Polynomial(self.n, {e: c for e, c in terms.items() if c})
 
     def __mul__(self, other: Any) -> "Polynomial":
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
         terms: dict[Exponents, Fraction] = {}
         for e, a in self.terms.items():
             for f, b in self._of(other).terms.items():
@@ -53,13 +59,14 @@ class Polynomial:
         return Polynomial(self.n, {e: -c for e, c in self.terms.items()})
 
     def __sub__(self, other: Any) -> "Polynomial":
-        return self + -self._of(other)
+        return self + -self._of(other) if isinstance(other, OPERANDS) else NotImplemented
 
     def __rsub__(self, other: Any) -> "Polynomial":
         return -self + other
 
-    def __truediv__(self, other: Number) -> "Polynomial":
-        return self * (1 / Fraction(other))
+    def __truediv__(self, other: Any) -> "Polynomial":
+        ((exponents, value),) = self._of(other).terms.items()  # a monomial
+        return self * Polynomial(self.n, {tuple(-e for e in exponents): 1 / value})
 
     def __pow__(self, power: int) -> "Polynomial":
         out = self._of(1)
@@ -68,6 +75,10 @@ class Polynomial:
         return out
 
     __radd__, __rmul__ = __add__, __mul__
+
+
+OPERANDS = (Polynomial, int, Fraction, np.integer)
+"""What a polynomial is added to and multiplied by."""
 
 
 @dataclass(frozen=True)

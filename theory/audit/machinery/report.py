@@ -3,25 +3,22 @@
 import json
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
 from bitbound.data.files.cache import write_atomically
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
+from bitbound.theory.verdict import Known
 
 WIDTH = 100
-COLUMNS = (
-    ("step", 16),
-    ("claim", 34),
-    ("verdict", 7),
-    ("margin", 9),
-    ("theorem", 7),
-    ("repair", 17),
-)
+COLUMNS = (("step", 15), ("claim", 32), ("verdict", 16), ("margin", 9), ("severity, repair", 20))
 
 
 @dataclass(frozen=True)
@@ -64,46 +61,54 @@ class Report:
             (a for a in answers if a == "no"), next((a for a in answers if a != "yes"), "yes")
         )
 
+    def severity(self, place: str) -> Severity | None:
+        """Return what it means that the step at a place fails; None if it holds."""
+        finding = self.finding(place)
+        if finding.verdict == "holds" or self.survives(place) == "yes":
+            return finding.severity
+        return Severity.GAP_IN_THEOREM
+
     def table(self) -> str:
-        """One line per step, at most 100 columns; the margin is relative, negative: excess."""
+        """One row per step, at most 100 columns; the margin is relative, negative: excess."""
         lines = ["  ".join(name.ljust(width) for name, width in COLUMNS).rstrip()]
         lines.append("  ".join("-" * width for _, width in COLUMNS))
         for f in self.findings:
+            severity = self.severity(f.step.place)
             cells = (
                 f.step.place,
                 f.step.words,
-                f.verdict,
+                f.words,
                 "tight" if abs(f.gap) <= SUSPICION else f"{f.gap:+.2e}",
-                "" if f.verdict == "holds" else self.survives(f.step.place).split()[0],
-                f.repair,
+                "" if severity is None else f"{severity}: {f.repair or 'none found'}",
             )
-            row = (
-                _cut(c, width).ljust(width) for c, (_, width) in zip(cells, COLUMNS, strict=True)
-            )
-            lines.append("  ".join(row).rstrip())
-        counts = {
-            v: sum(f.verdict == v for f in self.findings) for v in ("holds", "only if", "fails")
-        }
-        lines.append(
-            f"{self.proof.name}: {counts['holds']} steps hold, {counts['only if']} hold only if "
-            f"more is assumed, {counts['fails']} fail; {self.seconds:.0f} s"
-        )
-        return "\n".join(lines)
+            lines += _row(cells)
+        return "\n".join([*lines, self.summary()])
+
+    def summary(self) -> str:
+        """Count the verdicts, how they are known, and the severities of what fails."""
+        known = Counter(f.known for f in self.findings if f.verdict == "holds")
+        held = [
+            f"{known[Known.PROVED]} proved to hold",
+            f"{known[Known.SEARCHED]} hold at all points searched",
+        ]
+        failed = Counter(self.severity(f.step.place) for f in self.findings)
+        found = [f"{failed[severity]} {severity}" for severity in Severity if failed[severity]]
+        total = sum(f.verdict != "holds" for f in self.findings)
+        ends = f"; {total} fail as printed: {', '.join(found)}" if total else ", none fails"
+        counts = f"{self.proof.name}: {len(self.findings)} steps, {', '.join(held)}{ends}"
+        return textwrap.fill(f"{counts}; {self.seconds:.0f} s", WIDTH)
 
     def text(self) -> str:
         """Return the readable report."""
         parts = [f"Audit of {self.proof.name}\n{self.proof.source}\n"]
         for f in self.findings:
-            lines = [f"{f.step.place}: {f.step.words}", f"  claimed for: {f.step.space.name}"]
+            lines = [f"{f.step.place}: {f.step.words}", f"  searched on: {f.step.space.name}"]
             if f.step.constants:
                 lines.append(f"  printed constants: {f.step.constants}")
-            basis = {
-                "proved": "proved in exact polynomial arithmetic",
-                "checked": f"at all {f.points} admissible points searched",
-                "refuted": f"after {f.points} admissible points",
-            }[f.evidence]
-            verdict = f"holds only if {f.repair}" if f.verdict == "only if" else f.verdict
-            lines.append(f"  verdict: {verdict} ({basis}); relative margin {f.gap:+.3e}")
+            lines.append(f"  verdict: {f.words} ({_basis(f)}); relative margin {f.gap:+.3e}")
+            severity = self.severity(f.step.place)
+            if severity is not None:
+                lines.append(f"  severity: {severity}")
             if f.tight:
                 lines.append(f"  would still pass this check with: {f.tight}")
             if f.repair and f.verdict == "fails":
@@ -135,8 +140,10 @@ class Report:
                     "claim": f.step.words,
                     "space": f.step.space.name,
                     "constants": f.step.constants,
-                    "verdict": f.verdict,
-                    "evidence": f.evidence,
+                    "verdict": f.words,
+                    "known": f.known,
+                    "hypotheses": f.hypotheses and list(f.hypotheses),
+                    "severity": self.severity(f.step.place),
                     "margin": f.gap,
                     "points": f.points,
                     "repair": f.repair,
@@ -182,8 +189,28 @@ def _write(content: bytes, file: IO[bytes]) -> None:
     file.write(content)
 
 
-def _cut(words: str, width: int) -> str:
-    return words if len(words) <= width else words[: width - 2] + ".."
+def _row(cells: tuple[str, ...]) -> list[str]:
+    """Return the lines of a row; what is too long for its column goes on below."""
+    columns = [
+        textwrap.wrap(cell, width) or [""] for cell, (_, width) in zip(cells, COLUMNS, strict=True)
+    ]
+    widths = [width for _, width in COLUMNS]
+    return [
+        "  ".join(x.ljust(width) for x, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip_longest(*columns, fillvalue="")
+    ]
+
+
+def _basis(f: Finding) -> str:
+    """Say how a verdict is known."""
+    if f.verdict != "holds":
+        return f"{f.known} by the witness, after {f.points:,} admissible points"
+    if f.known == Known.SEARCHED:
+        return str(f.known)
+    if f.hypotheses is None:
+        return f"{f.known} in exact polynomial arithmetic"
+    source = f", from: {'; '.join(f.hypotheses)}" if f.hypotheses else ""
+    return f"{f.known} for unknown vectors, of any number and size{source}"
 
 
 def _pairs(values: dict[str, Any]) -> str:

@@ -5,13 +5,15 @@ values by name, and the constants of the paper as ``v.k.name``. A `Proof` is a l
 the constants as printed; `Proof.with_constants`, `turned` and `without` give altered proofs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.audit.machinery.nonnegative import Nonnegative
+from bitbound.theory.audit.machinery.severity import Severity
 
 Values = SimpleNamespace
 Side = Callable[[Values], Any]
@@ -94,6 +96,9 @@ class Space:
         confirmed in fractions; "decimal": in decimals of 50 digits.
     count : int
         Points per cell.
+    unknowns : callable or None
+        The same quantities as unknowns, one value for every case, from the printed constants: a
+        step is proved on these where they are given.
     """
 
     name: str
@@ -105,10 +110,11 @@ class Space:
     shows: tuple[str, ...] = ()
     method: Literal["polynomial", "rational", "decimal"] = "decimal"
     count: int = 1000
+    unknowns: Callable[[Mapping[str, Fraction]], Iterable[Values]] | None = None
 
     def without(self, hypothesis: str) -> "Space":
-        """Drop a hypothesis."""
-        return replace(
+        """Drop a hypothesis; what is said of unknowns may rely on it, and is dropped too."""
+        changed = replace(
             self,
             variables=tuple(
                 replace(u, low=u.beyond[0], high=u.beyond[1], hypothesis="", beyond=None)
@@ -118,6 +124,7 @@ class Space:
             ),
             hypotheses=tuple(h for h in self.hypotheses if h.name != hypothesis),
         )
+        return changed if changed == self else replace(changed, unknowns=None)
 
     def having(self, hypothesis: Hypothesis) -> "Space":
         """Add a hypothesis."""
@@ -138,12 +145,15 @@ class Amendment:
         Printed constants that change.
     restricts : bool
         Whether it adds a hypothesis: then the step "holds only if ...".
+    severity : Severity
+        What it says about the proof that the step needs this change and no more.
     """
 
     words: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Rational] = field(default_factory=dict)
     restricts: bool = False
+    severity: Severity = Severity.MISPRINT
 
 
 @dataclass(frozen=True)
@@ -170,6 +180,8 @@ class ProofStep:
         Other repairs, tried in this order.
     constants : str
         Which set of printed constants it uses, for the table.
+    argument : callable or None
+        Why it holds on the unknowns of its space: right - left as what is at least 0.
     """
 
     place: str
@@ -182,6 +194,7 @@ class ProofStep:
     movable: tuple[str, ...] = ()
     amendments: tuple[Amendment, ...] = ()
     constants: str = ""
+    argument: Callable[[Values], Nonnegative] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.audit.machinery.argument import hypotheses_of_proof
 from bitbound.theory.audit.machinery.evaluate import (
     Point,
     draw_point,
@@ -22,7 +23,9 @@ from bitbound.theory.audit.machinery.evaluate import (
 )
 from bitbound.theory.audit.machinery.numbers import text
 from bitbound.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values
+from bitbound.theory.verdict import FAILS, Known
 
 SUSPICION = 1e-9
 """Relative excess in floating point that calls for exact arithmetic."""
@@ -54,12 +57,16 @@ class Finding:
         Which.
     verdict : "holds", "fails" or "only if"
         "only if": it fails as stated and holds under the hypothesis in ``repair``.
-    evidence : "proved", "checked" or "refuted"
-        By polynomial arithmetic in fractions; at all points searched; by the witness.
+    known : Known
+        Proved, by polynomial arithmetic in fractions or by the witness; or searched.
     gap : float
         (right - left)/max(|left|, |right|) where it is least: margin, or minus the excess.
     points : int
         Admissible points searched.
+    hypotheses : tuple of str or None
+        What a proof on unknowns, of any number and size, relies on; None without such a proof.
+    severity : Severity or None
+        Of a step that fails where its smallest repair is made, whatever it does to the theorem.
     witness : Witness or None
         Where it fails.
     repair : str
@@ -72,13 +79,22 @@ class Finding:
 
     step: ProofStep
     verdict: str
-    evidence: str
+    known: Known
     gap: float
     points: int
+    hypotheses: tuple[str, ...] | None = None
+    severity: Severity | None = None
     witness: Witness | None = None
     repair: str = ""
     tight: str = ""
     seconds: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """The verdict in the words of all verdicts."""
+        if self.verdict == "holds":
+            return self.known.words(self.points)
+        return f"holds only if {self.repair}" if self.verdict == "only if" else FAILS
 
 
 @dataclass
@@ -109,16 +125,20 @@ class Auditor:
             witness, best = self._worst(step, cell, point, found.relative)
             gap = min(gap, -best)
             if witness:
-                return Finding(step, "fails", "refuted", gap, points, witness)
+                return Finding(step, "fails", Known.PROVED, gap, points, witness=witness)
         if not points:
             raise Refusal(
                 f"no admissible point was found for {step.place}; widen its space or its hypotheses"
             )
+        used = hypotheses_of_proof(step, self.constants)
+        if used is not None:
+            return Finding(step, "holds", Known.PROVED, gap, points, tuple(sorted(used)))
         outcome = self._proof(step, self.constants)
         if outcome.verdict == "refuted" and outcome.corner is not None:
-            return Finding(step, "fails", "refuted", gap, points, self._at(step, outcome.corner))
-        evidence = "proved" if outcome.verdict == "proved" else "checked"
-        return Finding(step, "holds", evidence, gap, points)
+            witness = self._at(step, outcome.corner)
+            return Finding(step, "fails", Known.PROVED, gap, points, witness=witness)
+        known = Known.PROVED if outcome.verdict == "proved" else Known.SEARCHED
+        return Finding(step, "holds", known, gap, points)
 
     def _count(self, space: Space) -> int:
         return max(int(space.count * self.effort), 20)
@@ -216,9 +236,11 @@ class Auditor:
         for amendment in finding.step.amendments:
             if self._helps(finding.step, amendment):
                 verdict = "only if" if amendment.restricts else "fails"
+                severity = Severity.GAP_IN_PROOF if amendment.restricts else amendment.severity
                 repair = "; or ".join(words for words in (amendment.words, scaled) if words)
-                return replace(finding, verdict=verdict, repair=repair)
-        return replace(finding, repair=scaled)
+                return replace(finding, verdict=verdict, severity=severity, repair=repair)
+        severity = Severity.WRONG_CONSTANT if scaled else Severity.GAP_IN_PROOF
+        return replace(finding, severity=severity, repair=scaled)
 
     def _helps(self, step: ProofStep, amendment: Amendment) -> bool:
         changed = {name: Fraction(c) for name, c in amendment.constants.items()}

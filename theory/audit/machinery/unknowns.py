@@ -1,0 +1,124 @@
+"""Unknown vectors and their inner products: what is true of them is true in every dimension.
+
+A vector is an expansion in named unknowns, a quadratic form one in pairs of names, both with
+polynomials as coefficients. Two sides of an identity are the same expansion, or it is none.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from bitbound.theory.audit.machinery.polynomial import Polynomial
+
+NOISE = "noise"
+"""With what the names of unknowns begin whose mean is 0."""
+
+ONE = ("1",)
+"""The name under which a form has its constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A sum of names with polynomials as coefficients, none of them 0."""
+
+    terms: Mapping[Hashable, Polynomial]
+
+    @classmethod
+    def of(cls, value: Any) -> "Expansion":
+        """Return an expansion as it is, and a polynomial as a constant form."""
+        return value if isinstance(value, Expansion) else cls({ONE: value} if value else {})
+
+    def __add__(self, other: Any) -> "Expansion":
+        terms = dict(self.terms)
+        for name, value in Expansion.of(other).terms.items():
+            terms[name] = terms[name] + value if name in terms else value
+        return Expansion({name: value for name, value in terms.items() if value.terms})
+
+    def __mul__(self, factor: Any) -> "Expansion":
+        products = {name: value * factor for name, value in self.terms.items()}
+        return Expansion({name: value for name, value in products.items() if value.terms})
+
+    def __truediv__(self, monomial: Any) -> "Expansion":
+        return Expansion({name: value / monomial for name, value in self.terms.items()})
+
+    def __neg__(self) -> "Expansion":
+        return self * -1
+
+    def __sub__(self, other: Any) -> "Expansion":
+        return self + -Expansion.of(other)
+
+    def __rsub__(self, other: Any) -> "Expansion":
+        return -self + other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def dot(self, other: "Expansion") -> "Expansion":
+        """Return the inner product of two vectors as a form."""
+        products = (
+            Expansion({tuple(sorted((str(a), str(b)))): x * y})
+            for a, x in self.terms.items()
+            for b, y in other.terms.items()
+        )
+        return reduce(add, products, Expansion({}))
+
+    def mean(self) -> "Expansion":
+        """Return the expectation of a vector or a form over the noise.
+
+        A product of two noises becomes an unknown of its own, their covariance.
+        """
+        terms = {}
+        for name, value in self.terms.items():
+            names = name if isinstance(name, tuple) else (name,)
+            noises = sum(str(part).startswith(NOISE) for part in names)
+            if noises != 1:
+                terms[("mean", *names) if noises else name] = value
+        return Expansion(terms)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What n clients and the server hold: the clients' mean, the server's, the clients' own rest.
+
+    The rests sum to 0. The server counts n times in the inner product, and n is a variable.
+    """
+
+    n: Polynomial
+    clients: Expansion
+    server: Expansion
+    own: Expansion
+
+    @classmethod
+    def unknown(cls, n: Polynomial, name: str) -> "Joint":
+        """Return vectors of which nothing is known."""
+        one = n / n
+        parts = (Expansion({f"{name} {part}": one}) for part in ("clients", "server", "own"))
+        return cls(n, *parts)
+
+    def _each(self, other: Any, operation: Callable[[Any, Any], Expansion]) -> "Joint":
+        mine, its = (
+            (x.clients, x.server, x.own) if isinstance(x, Joint) else (x,) * 3
+            for x in (self, other)
+        )
+        return Joint(self.n, *map(operation, mine, its))
+
+    def __add__(self, other: "Joint") -> "Joint":
+        return self._each(other, lambda x, y: x + y)
+
+    def __sub__(self, other: "Joint") -> "Joint":
+        return self._each(other, lambda x, y: x - y)
+
+    def __mul__(self, factor: Any) -> "Joint":
+        return self._each(factor, lambda x, y: x * y)
+
+    __rmul__ = __mul__
+
+    def inner(self, other: "Joint") -> Expansion:
+        """Return sum_i <x_i, y_i> + n <x_server, y_server>."""
+        products = self._each(other, lambda x, y: x.dot(y))
+        return (products.clients + products.server + products.own) * self.n
+
+    def mean(self) -> "Joint":
+        """Return the expectation over the noise."""
+        return Joint(self.n, self.clients.mean(), self.server.mean(), self.own.mean())
