@@ -77,7 +77,7 @@ class Polynomial:
     __radd__, __rmul__ = __add__, __mul__
 
 
-OPERANDS = (Polynomial, int, Fraction, np.integer)
+OPERANDS = (Polynomial, int, float, Fraction, np.number)
 """What a polynomial is added to and multiplied by."""
 
 
