@@ -1,6 +1,6 @@
 """What a certificate ranges over: all functions of a class and all compressors of a class."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bitbound.data.errors import Refusal
@@ -79,6 +79,11 @@ class FunctionClass:
             alpha=alpha,
             L_f=L_f if setting.mu < L_f < setting.L else None,
         )
+
+    def in_units(self) -> "FunctionClass":
+        """Return the class of the functions divided by L."""
+        L_f = None if self.L_f is None else self.L_f / self.L
+        return replace(self, mu=self.mu / self.L, L=1.0, L_f=L_f)
 
     @property
     def omega_av(self) -> float:

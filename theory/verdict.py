@@ -1,9 +1,10 @@
 """The outcome of a check: a number and its limit, how it is known, and the words for it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypedDict
 
 ROUNDING = 1e-9
 """Relative excess over a limit that counts as rounding."""
@@ -68,11 +69,25 @@ class Verdict:
         return self.value <= self.limit + ROUNDING * abs(self.limit)
 
     @property
+    def sentence(self) -> str:
+        """What came out, as a sentence."""
+        return f"{self.check} is {number(self.value)} and may be {number(self.limit)}"
+
+    @property
     def outcome(self) -> str:
         """The words for a table."""
         if not self.holds:
             return FAILS
         return self.known.words(self.points) if self.tested else NOT_TESTED
+
+
+def number(value: float) -> str:
+    """Write a number for a table, and in words where it is none or has no bound."""
+    if math.isnan(value):
+        return "no number"
+    if math.isinf(value):
+        return "no bound"
+    return f"{value:.8g}"
 
 
 def outcome(verdicts: Iterable[Verdict]) -> str:
@@ -91,3 +106,13 @@ def outcome(verdicts: Iterable[Verdict]) -> str:
 def largest(values: Iterable[float]) -> float:
     """Return the largest value, and infinity if one is NaN, which ``max`` may pass over."""
     return max(math.inf if math.isnan(value) else float(value) for value in values)
+
+
+class _Searched(TypedDict):
+    known: Known
+    points: int
+
+
+def searched(values: Sized) -> _Searched:
+    """Return how a verdict is known that was searched at one point for each value."""
+    return {"known": Known.SEARCHED, "points": len(values)}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
-from bitbound.figures.text.verdicts import FAILS, HOLDS, ClaimVerdict, claim_outcome
+from bitbound.figures.text.verdicts import FAILS, MEASURED, ClaimVerdict, claim_outcome
 from bitbound.theory.theorems.catalogue import TUNINGS
 
 PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
@@ -44,7 +44,7 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
             "CELGC becomes slower and slower as H grows",
             PAPER,
             f"{speeds} {_list(values, celgc, 'H')}",
-            HOLDS if slower else FAILS,
+            MEASURED if slower else FAILS,
         ),
         ClaimVerdict(
             "CELGC does not reach the minimum when H is larger",
@@ -137,7 +137,7 @@ def lower_bound_verdicts(
             "clipped minibatch SGD never beats the lower bound",
             "lower bound, proved",
             f"at least {least:.0f} times the bound, on the grid",
-            HOLDS if least >= 1 else FAILS,
+            MEASURED if least >= 1 else FAILS,
         ),
         ClaimVerdict(
             "the rounds of clipped minibatch SGD grow in proportion to M",
@@ -164,7 +164,7 @@ def theorem_verdicts(runs: Sequence[Slope]) -> list[ClaimVerdict]:
             f"{run.running[-1]:.3f} after {run.rounds[-1]} rounds, {run.promised[-1]:.3f} promised "
             f"and 3 eps = {3 * THEOREM_EPSILON:g}: "
             f"{run.promised[-1] / run.running[-1]:.0f} times less",
-            HOLDS if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
+            MEASURED if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
         )
         for run in runs
     ]

@@ -3,11 +3,11 @@
 A claim is made of comparisons: curve A needs fewer bits than curve B to an accuracy, by a factor
 where there is one. With the bits of every seed, infinite where the axis ends first, a comparison
 
-* holds if all seeds agree on it or the 10-90 % bands are disjoint in its order,
+* measured if all seeds agree on it or the 10-90 % bands are disjoint in its order,
 * does not hold if all seeds agree on the opposite or the bands are disjoint in the opposite order,
 * is undecided at this number of seeds otherwise.
 
-A claim holds if all its comparisons do, does not hold if one does not, and else is undecided.
+A claim is measured if all its comparisons are, FAILS if one does, and else is undecided.
 Comparisons in which neither curve gets there within the axis are left out, and counted.
 """
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bitbound.figures.bands import BAND
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.text.tables import accuracy_name
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
+from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import METHODS
 
@@ -81,7 +81,7 @@ class BitComparison:
         ends, others = (self.factor * end for end in self.fewer.band), self.more.band
         low, high = ends
         if bool(np.all(left < right)) or high < others[0]:
-            return HOLDS
+            return MEASURED
         if bool(np.all(left > right)) or low > others[1]:
             return FAILS
         return UNDECIDED
@@ -116,7 +116,7 @@ class JudgedClaim:
     def outcome(self) -> str:
         """Holds if all measured comparisons do, fails if one does, else undecided."""
         outcomes = {comparison.outcome for comparison in self.measured}
-        return FAILS if FAILS in outcomes else HOLDS if outcomes == {HOLDS} else UNDECIDED
+        return FAILS if FAILS in outcomes else MEASURED if outcomes == {MEASURED} else UNDECIDED
 
     @property
     def decisive(self) -> BitComparison:

@@ -18,15 +18,15 @@ from bitbound.figures.locodl.claims import (
 from bitbound.figures.locodl.explanation import explanation
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, ClaimVerdict, verdicts_text
+from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, ClaimVerdict, verdicts_text
 from bitbound.solvers.runs.trace import Trace
 
 Traces = dict[tuple[Panel, Curve], Trace]
 RULE = (
-    "A comparison of two curves holds if all seeds agree on it or the 10-90 % bands of their bits "
-    "are disjoint in its order; it does not hold if all seeds agree on the opposite or the bands "
+    "A comparison of two curves is measured if all seeds agree on it or the 10-90 % bands of their "
+    "bits are disjoint in its order; it FAILS if all seeds agree on the opposite or the bands "
     "are disjoint in the opposite order; else it is undecided at this number of seeds. A claim "
-    "holds if all its comparisons do, does not hold if one does not, and else is undecided; pairs "
+    "is measured if all its comparisons are, FAILS if one does, and else is undecided; pairs "
     "in which neither curve gets there within the axis are left out. "
     "Numbers are median uplink bits per client, with the band; 'never' is beyond the axis."
 )
@@ -124,7 +124,7 @@ def judgement_text(judgement: dict[str, Any]) -> str:
 
 def _overview(figure: dict[str, Any]) -> str:
     """Count the outcomes of every panel."""
-    outcomes = (HOLDS, FAILS, UNDECIDED)
+    outcomes = (MEASURED, FAILS, UNDECIDED)
     groups = [(panel["panel"], panel["claims"]) for panel in figure["panels"]]
     groups.append(("across the panels", figure["across panels"]))
     rows = [

@@ -21,7 +21,7 @@ def describe_account(account: Account) -> str:
         f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
         "all functions, all compressors",
         f"{'theorem':12}{_published(account)}",
-        f"{'certified':12}E[Psi+] <= {_factor(proof.decrease)} Psi, proved in "
+        f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
         f"{'verified':12}{'yes, without the solver' if _verified(account) else 'NO'}",
@@ -31,10 +31,10 @@ def describe_account(account: Account) -> str:
         now = getattr(account.method, account.step_name)
         lines.append(f"{'step size':12}{_limit(account.step_name, now, account.largest_step)}")
     if account.attained is not None:
-        found = _factor(1 - account.attained.factor)
+        found = _times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
         lines.append(
-            f"{'worst case':12}a quadratic drawn from the dual: {word} {found} Psi there, by one "
+            f"{'worst case':12}a quadratic drawn from the dual: {word} {found} there, by one "
             "exact step of the class"
         )
     if account.unattained:
@@ -47,8 +47,13 @@ def describe_account(account: Account) -> str:
     )
 
 
-def _factor(decrease: float) -> str:
-    return f"(1 - {decrease:.8g})" if decrease > 0 else f"{1 - decrease:.8g}"
+def _times_psi(decrease: float) -> str:
+    """Write (1 - decrease) Psi, without a factor of 1 or a difference that is shown as 0."""
+    factor = 1 - decrease
+    if f"{factor:.8g}" == "1":
+        return "Psi" if decrease <= 0 else f"(1 - {decrease:.8g}) Psi"
+    shown = decrease > 0 and f"{decrease:.8g}" != "1"
+    return f"(1 - {decrease:.8g}) Psi" if shown else f"{factor:.8g} Psi"
 
 
 def _parameters(values: dict[str, Any], name: str) -> str:
@@ -63,7 +68,7 @@ def _parameters(values: dict[str, Any], name: str) -> str:
 def _published(account: Account) -> str:
     if account.title is None:
         return "none applies to these parameters"
-    return f"E[Psi+] <= {_factor(account.published)} Psi ({account.title})"
+    return f"E[Psi+] <= {_times_psi(account.published)} ({account.title})"
 
 
 def _verified(account: Account) -> bool:
@@ -82,8 +87,8 @@ def _divergence(account: Account) -> str:
     found = account.divergence
     if found is None:
         return (
-            "none was found: a run converged on the worst case and on extreme quadratics, only Psi "
-            "can grow"
+            "none was found: no run diverged on the worst case and on extreme quadratics, though "
+            "Psi need not decrease in one step"
         )
     sent = "" if found.compressor is None else f" with {found.compressor.name}"
     end = "overflows" if math.isinf(found.growth) else f"grows {found.growth:.3g} times"
@@ -98,7 +103,7 @@ def describe_optimum(optimum: Optimum, objective: str) -> str:
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
     lines = [
         f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",
-        f"{'certified':12}E[Psi+] <= {_factor(optimum.certificate.decrease)} Psi",
+        f"{'certified':12}E[Psi+] <= {_times_psi(optimum.certificate.decrease)}",
         f"{'per decade':12}certified {_cost(optimum.cost)}",
         f"{'':12}published {_cost(optimum.before)}",
     ]

@@ -9,7 +9,7 @@ from bitbound.figures.text.tables import WIDTH, table
 from bitbound.theory.checks.examination import Examination, Promised
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, number
 
 
 def describe_examination(found: Examination, view: str) -> str:
@@ -28,10 +28,10 @@ def describe_examination(found: Examination, view: str) -> str:
 def _summary(found: Examination) -> str:
     untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
     if not found.holds:
-        return "A CHECK FAILS"
+        return f"A CHECK {FAILS}"
     if untested:
-        return f"all checks hold but what was not tested: {', '.join(dict.fromkeys(untested))}"
-    return "all checks hold"
+        return f"no check fails; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
+    return "no check fails"
 
 
 def _constants(setting: Setting, view: str) -> str:
@@ -90,7 +90,7 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
             f"{condition.used:.2f} of its limit"
             if min(condition.left, condition.right) > 0
             else "",
-            "holds" if condition.holds else "FAILS",
+            Known.PROVED.words() if condition.holds else FAILS,
         )
         for condition in conditions
     ]
@@ -98,7 +98,7 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    rows = [(v.check, v.note, f"{v.value:.8g}", f"{v.limit:.8g}", v.outcome) for v in verdicts]
+    rows = [(v.check, v.note, number(v.value), number(v.limit), v.outcome) for v in verdicts]
     text = table(("check", "", "value", "limit", ""), rows, texts=2)
     advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
     return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])
@@ -141,6 +141,8 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "limit": finite(verdict.limit),
         "holds": verdict.holds,
         "tested": verdict.tested,
+        "known": verdict.known,
+        "points": verdict.points,
         "note": verdict.note,
         "advice": "" if verdict.holds else verdict.advice,
     }

@@ -8,6 +8,7 @@ from bitbound.figures.text.examinations import finite, verdict_summary
 from bitbound.figures.text.tables import table
 from bitbound.theory.checks.scaling import Fit
 from bitbound.theory.checks.standard import TheoremRow
+from bitbound.theory.verdict import FAILS, Known
 
 _LEGEND = """
 margin: how much of its limit the tightest hypothesis uses
@@ -16,7 +17,7 @@ worst: exact worst case over all states of small quadratics / tau; 1 is tight,
 step: least progress of one step of a run, exact / promised
 rate: log of the factor of whole runs, measured / promised
 bits: promised / measured
-in part: holds, but the accuracy was not reached, so that the bits to it were not tested"""
+in part: the accuracy was not reached, so that the bits to it were not tested"""
 
 
 def theorems_table(rows: Sequence[TheoremRow]) -> str:
@@ -37,13 +38,12 @@ def theorems_table(rows: Sequence[TheoremRow]) -> str:
     ]
     header = ("theorem", "problem", "parameters", "", "margin", "worst", "step", "rate", "bits")
     failing = [
-        f"{row.theorem}, {row.family}, {row.rule}, {row.compressor}: {v.check} is {v.value:.8g} "
-        f"and may be {v.limit:.8g}"
+        f"{row.theorem}, {row.family}, {row.rule}, {row.compressor}: {v.sentence}"
         for row in rows
         for v in row.verdicts
         if not v.holds
     ]
-    count = f"{sum(row.holds for row in rows)} of {len(rows)} rows hold"
+    count = f"{sum(not row.holds for row in rows)} of {len(rows)} rows fail"
     return "\n".join([table(header, lines, texts=3), _LEGEND, count, *failing])
 
 
@@ -73,7 +73,7 @@ def scaling_table(fits: Sequence[Fit]) -> str:
             f"{fit.law.values[0]:g} to {fit.law.values[-1]:g}",
             f"{fit.exponent:.2f} +- {fit.error:.2f}",
             f"{fit.table:.2f}",
-            "holds" if fit.holds else "FAILS",
+            Known.MEASURED.words() if fit.holds else FAILS,
         )
         for fit in fits
     ]

@@ -1,10 +1,12 @@
-"""What an experiment says about a claim: holds, does not hold, or undecided."""
+"""What an experiment says about a claim: measured, FAILS, or undecided."""
 
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+from bitbound.theory.verdict import FAILS, UNDECIDED, Known
+
+MEASURED = Known.MEASURED.words()
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class ClaimVerdict:
     measured : str
         The numbers that decide.
     outcome : str
-        One of ``HOLDS``, ``FAILS``, ``UNDECIDED``.
+        One of ``MEASURED``, ``FAILS``, ``UNDECIDED``.
     """
 
     claim: str
@@ -36,8 +38,8 @@ def claim_outcome(value: float, *, holds: float, fails: float) -> str:
     number that is not one, it is undecided.
     """
     if holds < fails:
-        return HOLDS if value <= holds else FAILS if value >= fails else UNDECIDED
-    return HOLDS if value >= holds else FAILS if value <= fails else UNDECIDED
+        return MEASURED if value <= holds else FAILS if value >= fails else UNDECIDED
+    return MEASURED if value >= holds else FAILS if value <= fails else UNDECIDED
 
 
 def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:

@@ -14,7 +14,7 @@ from bitbound.figures.locodl.claims import (
     panel_findings,
 )
 from bitbound.figures.locodl.recipes import VERSIONS, paper_figure
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED
+from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED
 
 PANEL = paper_figure(2).panels[1]
 CURVE, OTHER = PANEL.curves[:2]
@@ -30,17 +30,17 @@ def comparison(fewer, more, factor=1.0):
 
 
 OUTCOMES = [
-    ([1, 2, 3], [4, 5, 6], 1, HOLDS),
+    ([1, 2, 3], [4, 5, 6], 1, MEASURED),
     ([4, 5, 6], [1, 2, 3], 1, FAILS),
-    ([1, 5, 9], [2, 6, 10], 1, HOLDS),  # the bands overlap, all seeds agree
+    ([1, 5, 9], [2, 6, 10], 1, MEASURED),  # the bands overlap, all seeds agree
     ([2, 6, 10], [1, 5, 9], 1, FAILS),
     ([1, 2, 3], [2.5, 3.5, 2], 1, UNDECIDED),  # the medians agree
     ([2, 3, 4], [3, 2, 5], 1, UNDECIDED),
     ([1, 1, 1], [1, 1, 1], 1, UNDECIDED),
-    ([1, 1.1, 1.2], [6, 6, 6.1], 5, HOLDS),
+    ([1, 1.1, 1.2], [6, 6, 6.1], 5, MEASURED),
     ([1, 1.1, 1.3], [6, 6, 6.1], 5, UNDECIDED),
     ([2, 2.1, 2.2], [6, 6, 6.1], 5, FAILS),
-    ([10, 10, 10], [INF, INF, INF], 1, HOLDS),
+    ([10, 10, 10], [INF, INF, INF], 1, MEASURED),
     ([INF, INF, INF], [10, 10, 10], 1, FAILS),
     ([INF, INF, INF], [INF, INF, INF], 1, UNDECIDED),
     ([10, 10, INF], [INF, INF, INF], 1, UNDECIDED),  # one seed is a tie of two that never arrive
@@ -55,7 +55,7 @@ def test_outcome_of_a_comparison(fewer, more, factor, outcome):
 def test_disjoint_bands_decide_although_one_seed_disagrees():
     many = np.arange(1, 101.0)
     low, high = np.append(many, 500), np.append(many + 200, 1)
-    assert comparison(low, high).outcome == HOLDS
+    assert comparison(low, high).outcome == MEASURED
     assert comparison(high, low).outcome == FAILS
 
 
@@ -74,12 +74,12 @@ def test_numbers_of_a_cost():
 def test_a_claim_fails_if_one_comparison_does_and_holds_if_all_do():
     good, bad = comparison([1, 1], [2, 2]), comparison([2, 2], [1, 1])
     tie = comparison([1, 1], [1, 1])
-    assert JudgedClaim("", (good, good)).outcome == HOLDS
+    assert JudgedClaim("", (good, good)).outcome == MEASURED
     assert JudgedClaim("", (good, tie)).outcome == UNDECIDED
     assert JudgedClaim("", (good, tie, bad)).outcome == FAILS
     assert JudgedClaim("", (good, tie, bad)).decisive == bad
     beyond = comparison([INF, INF], [INF, INF])
-    assert JudgedClaim("", (good, beyond)).outcome == HOLDS
+    assert JudgedClaim("", (good, beyond)).outcome == MEASURED
     assert str(JudgedClaim("", (good, beyond))) == f"{good}; 1 of 2 pairs are beyond the axis"
     assert JudgedClaim("", (beyond,)).outcome == UNDECIDED
     closer = comparison([1, 1], [1.5, 1.5])
@@ -115,7 +115,7 @@ def test_claims_of_a_panel_as_the_paper_has_them(made):
     found = outcomes(panel_findings(PanelBits(PANEL, artificial(made, PANEL))))
     fivefold = [claim for claim in found if "5 times" in claim]
     assert len(found) == 12
-    assert set(found.values()) == {HOLDS}
+    assert set(found.values()) == {MEASURED}
     assert len(fivefold) == 1
 
 
@@ -153,7 +153,7 @@ def test_l1_selection_is_compared_with_rand_1_only(made):
             for found in panel_findings(PanelBits(panel, artificial(made, panel)))
             if found.claim.startswith("l1")
         )
-        assert alike.outcome == HOLDS
+        assert alike.outcome == MEASURED
         methods.append({each.fewer.curve.method for each in alike.comparisons})
     assert methods == [{"diana", "5gcs-cc"}, {"diana", "5gcs-cc", "locodl"}]
 
@@ -164,7 +164,7 @@ def test_larger_n_is_judged_between_neighbouring_panels(made):
         PanelBits(panel, artificial(made, panel, {m: b / (1 + place) for m, b in BITS.items()}))
         for place, panel in enumerate(panels)
     ]
-    assert set(outcomes(across_findings(shrinking)).values()) == {HOLDS}
+    assert set(outcomes(across_findings(shrinking)).values()) == {MEASURED}
     assert set(outcomes(across_findings(shrinking[::-1])).values()) == {FAILS}
     found = across_findings(shrinking)
     assert len(found) == len(BITS)

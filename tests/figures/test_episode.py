@@ -30,7 +30,7 @@ from bitbound.figures.episode.theorem_runs import (
     TheoremRun,
 )
 from bitbound.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
-from bitbound.figures.text.verdicts import FAILS, HOLDS, UNDECIDED, claim_outcome, verdicts_text
+from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, claim_outcome, verdicts_text
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
@@ -44,9 +44,9 @@ SMALL = Contest(
 
 def test_judged():
     assert [claim_outcome(x, holds=1, fails=2) for x in (0.5, 1, 1.5, 2, np.inf)] == [
-        HOLDS, HOLDS, UNDECIDED, FAILS, FAILS]  # fmt: skip
+        MEASURED, MEASURED, UNDECIDED, FAILS, FAILS]  # fmt: skip
     assert [claim_outcome(x, holds=2, fails=1) for x in (0.5, 1, 1.5, 2, np.inf)] == [
-        FAILS, FAILS, UNDECIDED, HOLDS, HOLDS]  # fmt: skip
+        FAILS, FAILS, UNDECIDED, MEASURED, MEASURED]  # fmt: skip
     assert claim_outcome(np.nan, holds=1, fails=2) == UNDECIDED
 
 
@@ -132,9 +132,9 @@ GOOD, BAD = fake([1e-4] * 4, [3, 3, 3, 3]), fake([1e-4, 1e-4, 0.5, 5.0], [3, 9, 
 @pytest.mark.parametrize(
     ("episode", "celgc", "unclipped", "outcomes"),
     [
-        (GOOD, BAD, GOOD, [HOLDS, HOLDS, HOLDS, HOLDS, FAILS]),
-        (BAD, GOOD, BAD, [FAILS, FAILS, FAILS, FAILS, HOLDS]),
-        (GOOD, BAD, BAD, [HOLDS, HOLDS, HOLDS, HOLDS, HOLDS]),
+        (GOOD, BAD, GOOD, [MEASURED, MEASURED, MEASURED, MEASURED, FAILS]),
+        (BAD, GOOD, BAD, [FAILS, FAILS, FAILS, FAILS, MEASURED]),
+        (GOOD, BAD, BAD, [MEASURED, MEASURED, MEASURED, MEASURED, MEASURED]),
     ],
 )
 def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, outcomes):
@@ -148,10 +148,10 @@ def test_verdicts_on_the_lower_bound_and_the_theorem():
     M, bound = np.array(SLOPES), np.array(SLOPES) / 2
     flat = dict.fromkeys(COMPETITORS, 0 * M + 100)
     verdicts = lower_bound_verdicts(SLOPES, flat | {COMPETITORS[0]: 10 * M}, bound)
-    assert [v.outcome for v in verdicts] == [HOLDS, HOLDS, HOLDS]
+    assert [v.outcome for v in verdicts] == [MEASURED, MEASURED, MEASURED]
     verdicts = lower_bound_verdicts(SLOPES, dict.fromkeys(COMPETITORS, M / 4), bound)
-    assert [v.outcome for v in verdicts] == [FAILS, HOLDS, FAILS]
-    for mean, outcome in ((0.1, HOLDS), (3.1, FAILS)):
+    assert [v.outcome for v in verdicts] == [FAILS, MEASURED, FAILS]
+    for mean, outcome in ((0.1, MEASURED), (3.1, FAILS)):
         slope = Slope(0.0, np.array([0, 9]), np.array([9.0, mean]), np.array([9.0, 3.0]))
         assert theorem_verdicts([slope])[0].outcome == outcome
 

@@ -19,6 +19,7 @@ from bitbound.figures.pool import SCHEDULER, traces
 from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.verdict import FAILS
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
     claims = {c["claim"]: c for c in judged["figures"][0]["panels"][0]["claims"]}
     assert len(claims) == 11
     for claim in claims.values():
-        assert ("why" in claim) == (claim["outcome"] == "does not hold")
+        assert ("why" in claim) == (claim["outcome"] == FAILS)
     texts = [(tmp_path / name).read_text() for name in ("table2.txt", "verdicts.txt")]
     assert ["\n" + text.removesuffix("\n") for text in texts] == told[-2:]
 

@@ -8,6 +8,7 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.theory.audit.machinery.polynomial import Polynomial, at_most_zero
 from bitbound.theory.audit.machinery.report import audit_report
+from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
@@ -159,4 +160,39 @@ def test_report_is_written(tmp_path):
     )
     report = audit_report(Proof("test", "source", (step,)))
     assert all(len(line) <= 100 for line in report.table().splitlines())
+    assert report.table().count("words") == 30
+    assert report.text().count("words") == 30
     assert np.all([path.stat().st_size > 0 for path in report.save(tmp_path)])
+
+
+SPACE = Space("unit square", UNIT, method="polynomial", count=100)
+SMALLER = Hypothesis("x <= y", lambda v: v.x <= v.y)
+REPAIRS = [
+    ({}, "yes", Severity.GAP_IN_PROOF),
+    ({"movable": ("c",)}, "yes", Severity.WRONG_CONSTANT),
+    ({"amendments": (Amendment("2", {"right": lambda v: 2 + v.y}),)}, "yes", Severity.MISPRINT),
+    (
+        {"amendments": (Amendment("x <= y", {"space": SPACE.having(SMALLER)}, restricts=True),)},
+        "yes",
+        Severity.GAP_IN_PROOF,
+    ),
+    ({"movable": ("c",)}, "no", Severity.GAP_IN_THEOREM),
+]
+
+
+@pytest.mark.parametrize(("repair", "survives", "severity"), REPAIRS)
+def test_what_a_failed_step_means(repair, survives, severity):
+    """x <= c y with c = 1: the end that it feeds is true or false by itself."""
+    wrong = ProofStep(
+        "wrong", "", SPACE, lambda v: v.x, lambda v: v.k.c + v.y - 1, feeds=("end",), **repair
+    )
+    end = ProofStep(
+        "end", "", SPACE, lambda v: v.y, lambda v: v.y + (1 if survives == "yes" else -1)
+    )
+    report = audit_report(Proof("test", "", (wrong, end), {"c": Fraction(1)}))
+    assert report.severity("wrong") == severity
+    assert str(severity) in " ".join(report.table().split())
+    count = 1 if survives == "yes" else 2
+    assert f"{severity} {count}" in " ".join(report.summary().split())
+    assert report.record()["steps"][0]["severity"] == severity
+    assert report.severity("end") == (None if survives == "yes" else Severity.GAP_IN_THEOREM)

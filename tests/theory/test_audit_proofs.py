@@ -227,3 +227,22 @@ def test_the_lower_bound_of_the_average_is_one(sigma):
         averages += abs(np.sinh(x)) / 2000
         x = x - 0.05 * np.sinh(x) + 0.05 * sigma * generator.choice([-1, 1], (2, 2000)).mean(axis=0)
     assert averages.mean() - 5 * averages.std() / math.sqrt(2000) > v.average[0] > 0
+
+
+@pytest.mark.parametrize("place", ["(41)", "Proposition 1"])
+def test_the_synthetic_problem_is_examined_for_large_h(place):
+    """A bound that is broken for H > 10^5 only is found, and the limit has a step of its own."""
+    step = EPISODE.step(place)
+
+    def broken(v):
+        return step.right(v) * (v.H < 10**5) - (v.H >= 10**5)
+
+    found = verdict(EPISODE.replaced(place, right=broken), place)
+    assert found.verdict == "fails"
+    assert Fraction(found.witness.variables["H"]) >= 10**5
+
+
+@pytest.mark.parametrize("place", ["(41) first, limit", "(41), limit", "Prop. 1, limit"])
+def test_the_limit_of_the_synthetic_problem_is_proved(place):
+    assert verdict(EPISODE, place).words == "holds"
+    assert verdict(EPISODE.turned(place), place).verdict == "fails"

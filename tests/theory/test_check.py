@@ -333,7 +333,7 @@ def test_text_says_margins_and_constants(capsys):
     assert "gamma < 2/L" in text
     assert "0.50 of its limit" in text
     assert "of the composite view: L = max_i L_i = 9.5" in text
-    assert text.rstrip().endswith("all checks hold")
+    assert text.rstrip().endswith("no check fails")
 
 
 def test_run_takes_a_file(capsys, own):

@@ -78,18 +78,21 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
     star = vars(fixed_point(method, problem))
     for number, (name, array) in enumerate(vars(state).items()):
         if array.dtype != bool:
-            put(step.basis.names["state", number], (array - star[name])[:, :, 0])
+            put(
+                step.basis.names["state", number],
+                (array - star[name])[:, :, 0] / step.method.sizes[number],
+            )
     for place, evaluation in enumerate(step.evaluations):
         if evaluation.function == "g":
             x = evaluation.point[0] @ equal
-            put(evaluation.gradient, problem.ridge_g * x[None, :])
-            values[place] = (problem.ridge_g - MU) / 2 * x @ x
+            put(evaluation.gradient, problem.ridge_g / L * x[None, :])
+            values[place] = (problem.ridge_g - MU) / 2 / L * x @ x
             continue
         x = evaluation.point[0] @ equal / n**0.5 + evaluation.point[1] @ different
         gradients = problem.grad(x[:, :, None] + problem.x_star) - problem.grad_star
-        put(evaluation.gradient, gradients[:, :, 0])
+        put(evaluation.gradient, gradients[:, :, 0] / L)
         # f_i is quadratic: f_i(x* + x) - f_i(x*) - <grad f_i(x*), x> = <change of gradient, x>/2
-        values[place] = np.mean(np.sum((gradients[:, :, 0] - MU * x) * x, axis=1)) / 2
+        values[place] = np.mean(np.sum((gradients[:, :, 0] - MU * x) * x, axis=1)) / 2 / L
     return equal, different, values
 
 

@@ -61,7 +61,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
     assert (tmp_path / "report.txt").read_text().strip() == text.strip()
     found = json.loads((tmp_path / "report.json").read_text())
     assert all(row["holds"] for row in found)
-    assert f"{len(found)} of {len(found)} rows hold" in text
+    assert f"0 of {len(found)} rows fail" in text
     assert (tmp_path / "looseness.svg").exists()
 
 
@@ -70,7 +70,7 @@ def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("bitbound.cli.theory.rows", lambda seeds: iter([[ROW, wrong]]))
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
-    assert "1 of 2 rows hold" in text
+    assert "1 of 2 rows fail" in text
     assert "a check is 1.5 and may be 1" in text
 
 

@@ -73,7 +73,7 @@ def certify(
     step = symbolic_step(method, functions, potential)
     found: Certificate | None = None
     for centre in CENTRES:
-        programme = StepProgramme(step, functions, solver, centre)
+        programme = StepProgramme(step, solver, centre)
         try:
             own, solution = programme.decrease(weights)
             decrease, multipliers = programme.proof(own, solution)
@@ -200,16 +200,16 @@ def worst_vectors(
     """
     step = symbolic_step(method, functions, potential)
     if ridge:
-        step = _with_ridge(step, functions.mu)
+        step = _with_ridge(step, step.functions.mu)
     now, _ = psi(step, step.weights)
     for centre in CENTRES:
         try:
-            solution = StepProgramme(step, functions, "clarabel", centre).at(step.weights)
+            solution = StepProgramme(step, "clarabel", centre).at(step.weights)
             break
         except Refusal:
             if centre == CENTRES[-1]:
                 raise
-    kernels = Coordinates.of(step, now, functions, centre).kernels
+    kernels = Coordinates.of(step, now, centre).kernels
     smallest = RANK * sum(float(np.trace(gram)) for gram in solution.dual)
     factors = []
     for gram in solution.dual:

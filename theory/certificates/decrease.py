@@ -41,14 +41,13 @@ class StepProgramme:
     """The programmes of one step, in coordinates of some centre."""
 
     step: SymbolicStep
-    functions: FunctionClass
     solver: Solver
     centre: float
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.functions, self.centre)
+        coordinates = Coordinates.of(self.step, now, self.centre)
         everything = [*forms, *self.step.inequalities.values()]
         return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
 
@@ -102,7 +101,7 @@ class StepProgramme:
             strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
             values = strict.multipliers.tolist()
             multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, self.functions, weights, decrease, multipliers):
+            if proves(self.step, weights, decrease, multipliers):
                 return decrease, multipliers
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take a smaller kappa"
@@ -114,4 +113,4 @@ def solver_decrease(
 ) -> float:
     """Return 1 - factor as the solver reports it, without a proof: for searches."""
     step = symbolic_step(method, functions, potential)
-    return StepProgramme(step, functions, "clarabel", CENTRES[0]).decrease(weights)[1].value
+    return StepProgramme(step, "clarabel", CENTRES[0]).decrease(weights)[1].value

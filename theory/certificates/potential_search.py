@@ -98,7 +98,7 @@ def _improved(
 
 def _decrease(method: Method, functions: FunctionClass, potential: QuadraticPotential) -> float:
     step = symbolic_step(method, functions, potential)
-    return StepProgramme(step, functions, "clarabel", CENTRES[0]).at(step.weights).value
+    return StepProgramme(step, "clarabel", CENTRES[0]).at(step.weights).value
 
 
 def _roomier(
@@ -115,7 +115,7 @@ def _roomier(
     but forgets a slow direction would decrease by more than the method.
     """
     step = symbolic_step(method, functions, potential.spread())
-    programme = StepProgramme(step, functions, "clarabel", CENTRES[0])
+    programme = StepProgramme(step, "clarabel", CENTRES[0])
     count = int(potential.values > 0)
     sizes = len(potential.mean_rows), len(potential.apart_rows)
     squares = [_squares(size) for size in sizes]

@@ -11,7 +11,6 @@ import scipy.sparse
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.interpolation import Form, combination
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbols import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
@@ -46,20 +45,28 @@ class SolverResult:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates (basis, k) of the kernels of both blocks in which forms are of order one."""
+    """Coordinates in which forms are of order one.
+
+    Attributes
+    ----------
+    kernels : two (basis, k) matrices
+        Bases of what the unknowns of both blocks can be.
+    unit : float
+        What values of functions are measured in: the largest coefficient of Psi.
+    """
 
     kernels: Blocks
+    unit: float
 
     @classmethod
-    def of(
-        cls, step: SymbolicStep, psi: Form, functions: FunctionClass, centre: float = 0.0
-    ) -> "Coordinates":
+    def of(cls, step: SymbolicStep, psi: Form, centre: float = 0.0) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
         centre 0 that of a convex function, with 1/2 no longer than the point.
         """
-        kernels = []
+        unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
+        kernels, functions, psi = [], step.functions, psi * (1 / unit)
         for block, kernel in enumerate(step.kernels):
             seen = psi.blocks[block].copy()
             steep = seen.copy()
@@ -77,8 +84,8 @@ class Coordinates:
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
-            kernels.append(_whitened(new @ basis, seen))
-        return cls((kernels[0], kernels[1]))
+            kernels.append(_whitened(new @ basis, seen) / unit**0.5)
+        return cls((kernels[0], kernels[1]), unit)
 
     def blocks(self, form: Form) -> Blocks:
         """Return the blocks of a form in these coordinates."""
@@ -136,7 +143,7 @@ def maximise(
     everything = [fixed, gain, *forms]
     kept = [block for block in range(2) if coordinates.kernels[block].shape[1]]
     blocks = [[coordinates.blocks(form)[block] for form in everything] for block in kept]
-    values = np.array([form.values for form in everything]).T
+    values = np.array([form.values for form in everything]).T / coordinates.unit
     values = values[np.any(values != 0, axis=1)]
     if margin:
         for matrices in blocks:

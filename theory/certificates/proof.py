@@ -87,14 +87,13 @@ class Certificate:
         """
         step = symbolic_step(self.method, self.functions, self.potential)
         multipliers = dict(self.multipliers)
-        if not proves(step, self.functions, self.weights, self.decrease, multipliers):
+        if not proves(step, self.weights, self.decrease, multipliers):
             return float("inf")
         return self.factor
 
 
 def proves(
     step: SymbolicStep,
-    functions: FunctionClass,
     weights: tuple[float, ...],
     decrease: float,
     multipliers: Mapping[str, Any],
@@ -116,7 +115,7 @@ def proves(
     used = {name: float(value) for name, value in repaired.items() if value}
     parts = [after, now * -1.0, now * decrease]
     parts += [step.inequalities[name] * value for name, value in used.items()]
-    coordinates = Coordinates.of(step, now, functions)
+    coordinates = Coordinates.of(step, now)
     return all(
         _negative(kernel, [part.blocks[block] for part in parts])
         for block, kernel in enumerate(coordinates.kernels)

@@ -12,7 +12,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.interpolation import Form, contraction, interpolation, zero
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Gap, Potential, Squares
+from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import require_linear
@@ -28,6 +28,7 @@ from bitbound.theory.worlds.symbols import (
     SymbolicProblem,
     unknown_state,
 )
+from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
@@ -35,10 +36,14 @@ LARGEST_BASIS = 32
 
 @dataclass(frozen=True)
 class SymbolicStep:
-    """What one step does to a Lyapunov function, over a whole functions.
+    """What one step does to a Lyapunov function, over a whole class of functions.
 
     Attributes
     ----------
+    method : MethodInUnits
+        The method in the units of the unknowns.
+    functions : FunctionClass
+        The class of the functions divided by L, which the unknown gradients are of.
     basis : Basis
         The names of the unknowns.
     now, after : tuples of Form
@@ -55,6 +60,8 @@ class SymbolicStep:
         The unknown error of each contraction, and the vector that was compressed.
     """
 
+    method: MethodInUnits
+    functions: FunctionClass
     basis: Basis
     now: tuple[Form, ...]
     after: tuple[Form, ...]
@@ -75,12 +82,13 @@ def symbolic_step(method: Method, functions: FunctionClass, potential: Potential
         of the functions.
     """
     _check(method, functions)
-    require_linear(method, functions.n)
+    natural = in_units(method, functions.n, functions.L)
+    require_linear(natural, functions.n)
     found, _ = orbits(method, functions.n)
     size = 16
     while True:
         try:
-            return _symbolic_step(method, functions, potential, found, Basis(size))
+            return _symbolic_step(natural, functions, potential, found, Basis(size))
         except BasisFullError:
             size *= 2
         if size > LARGEST_BASIS:
@@ -103,24 +111,33 @@ def _check(method: Method, functions: FunctionClass) -> None:
 
 
 def _symbolic_step(
-    method: Method,
-    functions: FunctionClass,
+    method: MethodInUnits,
+    given: FunctionClass,
     potential: Potential,
     found: tuple[Orbit, ...],
     basis: Basis,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
     errors: list[tuple[int, Blocks]] = []
+    functions = given.in_units()
+
+    def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
+        star = method.plain(fixed_point(method, problem))
+        steeper = method.steeper(problem)
+        return potential.lyapunov(method.inner, method.plain(s), star, given, steeper)
 
     def forms(s: Any, problem: SymbolicProblem, channel: SymbolicChannel) -> list[Form]:
-        terms = potential.lyapunov(method, s, fixed_point(method, problem), functions, problem)
-        return [_form(term, method, functions, problem, channel) for term in terms]
+        return [
+            _form(term, method, functions, problem, channel)
+            * (given.L if isinstance(term, Gap) else 1.0)
+            for term in lyapunov(s, problem)
+        ]
 
     frame = Frame(np.zeros(functions.n, dtype=np.intp))
     problem = SymbolicProblem(basis, frame, evaluations)
     state = unknown_state(method, problem)
     now = forms(state, problem, SymbolicChannel(method, functions, problem, errors))
-    terms = potential.lyapunov(method, state, fixed_point(method, problem), functions, problem)
+    terms = lyapunov(state, problem)
     relations = [
         np.broadcast_to(x, (*x.shape[:2], frame.runs)) for x in invariants(method, state, problem)
     ]
@@ -146,6 +163,8 @@ def _symbolic_step(
         ),
     )
     return SymbolicStep(
+        method,
+        functions,
         basis,
         tuple(now),
         tuple(after),

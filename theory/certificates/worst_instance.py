@@ -138,6 +138,8 @@ def worst_instance(
     True
     """
     functions = replace(functions, L_f=None)
+    if functions.n**2 > MOST_NUMBERS:
+        raise Refusal(f"the worst case for {functions.n} clients is too large; take fewer clients")
     if potential is None:
         potential, weights = chosen_potential(method, functions)
         if weights == "free":
@@ -153,7 +155,7 @@ def worst_instance(
             f"have at most {LARGEST_SIZE}"
         )
     matrices = np.tile(functions.mu * np.eye(d), (functions.n, 1, 1))
-    matrices[:, :size, :size] = _hessians(step, functions, vectors)
+    matrices[:, :size, :size] = functions.L * _hessians(step, step.functions, vectors)
     problem = _posed(method, functions, matrices, "worst case", seed)
     return WorstInstance(
         method,
@@ -215,7 +217,7 @@ def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compr
 
 def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Blocks) -> Any:
     view = fitted_view(method, problem)
-    numbers = iter(range(1000))
+    numbers, sizes = iter(range(1000)), step.method.sizes
 
     def deviate(x: Matrix) -> Matrix:
         number = next(numbers)
@@ -229,7 +231,7 @@ def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Bloc
             rows = _clients((unit, unit), vectors, view.n)
         else:
             rows = (unit @ vectors[0])[None, :]
-        moved[:, : rows.shape[1]] = rows
+        moved[:, : rows.shape[1]] = rows * sizes[number]
         return x + moved[:, :, None]
 
     return each(deviate, fixed_point(method, view))

@@ -20,7 +20,7 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import ROUNDING, Verdict
+from bitbound.theory.verdict import ROUNDING, Verdict, searched
 from bitbound.theory.worlds.linear_maps import worst_case
 
 COMPRESSORS = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}
@@ -80,7 +80,9 @@ def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Ve
         f"A hypothesis on {worst.parameter} asks for too little: with {note} they all hold, the "
         f"promised factor is {worst.rate:.6g} and the worst case {worst.worst:.6g}."
     )
-    return Verdict("worst case / tau at the boundary", worst.ratio, 1.0, note, advice)
+    return Verdict(
+        "worst case / tau at the boundary", worst.ratio, 1.0, note, advice, **searched(found)
+    )
 
 
 def loose_hypotheses(theorem: Theorem, card: Card, rule: str | None = None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import Verdict, largest
+from bitbound.theory.verdict import Verdict, largest, searched
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
@@ -68,7 +68,9 @@ def steps_along_a_run(
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
     limit = theorem.rate(method, Setting.at(experiment)) if limit is None else limit
-    return Verdict("one step along a run", largest(factors), limit, note, NOT_KEPT)
+    return Verdict(
+        "one step along a run", largest(factors), limit, note, NOT_KEPT, **searched(factors)
+    )
 
 
 def steps_at_random_states(
@@ -95,7 +97,9 @@ def steps_at_random_states(
         factors.append(step.factor)
     note = "exact" if exact else "upper bound on E[Psi+]"
     limit = theorem.rate(method, Setting.at(experiment))
-    return Verdict("one step at random states", largest(factors), limit, note, NOT_KEPT)
+    return Verdict(
+        "one step at random states", largest(factors), limit, note, NOT_KEPT, **searched(factors)
+    )
 
 
 def _combine(deviation: NDArray[np.float64], units: Any, star: Any) -> Any:
@@ -144,7 +148,7 @@ def worst_quadratic(
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     worst = largest(ratios)
     note = "tight" if worst > 1 - TIGHT else ""
-    return Verdict("worst case on quadratics / tau", worst, 1.0, note, NOT_KEPT)
+    return Verdict("worst case on quadratics / tau", worst, 1.0, note, NOT_KEPT, **searched(ratios))
 
 
 def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
@@ -188,7 +192,9 @@ def worst_like(
     if not values:
         raise Refusal(f"the parameters of {method.name} fit no problem of {n} clients")
     note = f"n = {n}, d = 2 and 3"
-    return Verdict("worst case on small quadratics", largest(values), 1.0, note, NOT_KEPT)
+    return Verdict(
+        "worst case on small quadratics", largest(values), 1.0, note, NOT_KEPT, **searched(values)
+    )
 
 
 _SMALL = (RandK(1), RandK(2), Scaled(RandK(1)), Scaled(RandK(2)))

@@ -14,8 +14,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Every, WithProbability
-from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.potential import Gap, Potential, value
@@ -105,7 +104,7 @@ def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
     view = experiment.problem
     channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
-    terms = theorem.lyapunov(method, state, fixed_point(method, view), setting, oracle)
+    terms = theorem.lyapunov(method, state, fixed_point(method, view), setting, view)
     psi = float(value(terms, view)[0])
     cost = round_cost(experiment)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
@@ -148,10 +147,8 @@ def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> flo
     small = fitted_view(method, Quadratic.from_arrays(ones, ones[:, 0], name="unit", seed=0))
     star = fixed_point(method, small)
     units = unit_deviations(star)
-    runs = number_of_runs(units)
-    oracle = Oracle(small, np.arange(runs), Ledger(runs))
     model = method.model(units)
-    terms = potential.lyapunov(method, units, star, setting, oracle)
+    terms = potential.lyapunov(method, units, star, setting, small)
     gaps = [
         term.weight for term in terms if isinstance(term, Gap) and np.array_equal(term.point, model)
     ]

@@ -18,7 +18,7 @@ from bitbound.theory.card import Card
 from bitbound.theory.checks.examination import Examination, Promised, examine
 from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
 
@@ -74,10 +74,8 @@ class TheoremRow:
 
     @property
     def outcome(self) -> str:
-        """The one word for a table."""
-        if not self.holds:
-            return "FAILS"
-        return "holds" if all(verdict.tested for verdict in self.verdicts) else "in part"
+        """The words for a table."""
+        return outcome(self.verdicts)
 
 
 def tasks() -> list[tuple[Card, str, str | None, str]]:

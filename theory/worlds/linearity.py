@@ -47,8 +47,8 @@ def require_linear(method: Method, n: int) -> None:
     Refusal
         Saying which of these fails.
     """
-    problem = Quadratic.random(n, FEATURES, mu=1.0, L=10.0, seed=1)
-    experiment = Experiment.of(method, problem, _compressor(method))
+    problem = Quadratic.random(n, FEATURES, mu=0.1, L=1.0, seed=1)
+    experiment = Experiment.of(method, problem, linear_compressor(method))
     view = experiment.problem
     star = fixed_point(method, view)
     rng = np.random.default_rng(0)
@@ -87,7 +87,8 @@ def _step(experiment: ConvexExperiment, s: Any, draw: int, order: Order | None =
     return theorem_step(experiment.method, s, oracle, world)
 
 
-def _compressor(method: Method) -> Compressor | None:
+def linear_compressor(method: Method) -> Compressor | None:
+    """Return a compressor of the class that a method needs, linear for every draw."""
     return {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[
         method.needs.compressor
     ]

@@ -126,12 +126,12 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     def channel(script: Sequence[int]) -> ProbingChannel:
         return ProbingChannel(view.n, view.d, fitted, script)
 
-    def terms(s: Any, oracle: Oracle) -> Terms:
-        return potential.lyapunov(method, s, star, setting, oracle)
+    def terms(s: Any) -> Terms:
+        return potential.lyapunov(method, s, star, setting, view)
 
     def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:
         oracle = Oracle(view, np.arange(runs), Ledger(runs))
-        return terms(theorem_step(method, s, oracle, world), oracle)
+        return terms(theorem_step(method, s, oracle, world))
 
     def expected(world: ProbingChannel) -> tuple[float, bool]:
         dry = channel(world.script)
@@ -140,7 +140,7 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
         after = step(world, each(lambda x: np.repeat(x, runs, axis=2), state), runs)
         return _mean(after, np.array(world.variances), view)
 
-    now = float(value(terms(state, Oracle(view, np.arange(1), Ledger(1))), view)[0])
+    now = float(value(terms(state), view)[0])
     results = [(p, *result) for p, result in outcomes(expected, channel)]
     total = sum(p * psi for p, psi, _ in results)
     return OneStep(now, total, all(exact for _, _, exact in results))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.theory.audit.machinery.numbers import high_precision, number
-from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+from bitbound.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values, Variable
 
 
 def _kappa(H: Any) -> Any:
@@ -17,7 +17,11 @@ def _kappa(H: Any) -> Any:
 
 
 def _quartics(v: Values) -> None:
-    """Derive the synthetic problem's gradients and the parts of Proposition 1."""
+    """Derive the synthetic problem's gradients and the parts of Proposition 1.
+
+    The roots of its derivatives are of order 1 and of order sqrt(H): x is searched at both scales.
+    """
+    v.x = v.from_ + v.y * (np.sqrt(v.H) if v.scale == "sqrt(H)" else 1)
     x, H = v.x, v.H
     v.mean = 4 * x**3 - 9 * x**2 - H * x + 1
     v.first, v.second = v.mean + 3 * H * x, v.mean - 3 * H * x
@@ -32,24 +36,49 @@ def _quartics(v: Values) -> None:
 
 
 H_RANGE = Variable(
-    "H", 1, 100, often=(1, 2, 4, 8), hypothesis="H >= 1", beyond=(Fraction(1, 1000), 1)
+    "H",
+    1,
+    10**6,
+    logarithmic=True,
+    often=(1, 2, 4, 8, 10**6),
+    hypothesis="H >= 1",
+    beyond=(Fraction(1, 1000), 1),
 )
+SCALES = tuple((("scale", scale),) for scale in ("1", "sqrt(H)"))
 
 
-def _region(words: str, low: Fraction | int, high: Fraction | int) -> Space:
+def _region(
+    words: str,
+    low: Fraction | int,
+    high: Fraction | int,
+    start: Fraction | int = 0,
+    scales: tuple[Cell, ...] = SCALES,
+) -> Space:
+    """Return x = start + y times a scale for y from low to high."""
+
+    def derive(v: Values) -> None:
+        v.from_ = v.number(start)
+        _quartics(v)
+
     return Space(
-        f"f_i of the synthetic problem, H in [1, 100], {words}",
-        (Variable("x", low, high, often=(0, Fraction(9, 4))), H_RANGE),
-        _quartics,
-        shows=("root", "g"),
-        count=20000,
+        f"f_i of the synthetic problem, H in [1, 10^6], {words}",
+        (Variable("y", low, high, often=(0, Fraction(9, 4))), H_RANGE),
+        derive,
+        cells=scales,
+        shows=("x", "root", "g"),
+        count=10000,
     )
 
 
-LINE = _region("-20 <= x <= 20", -20, 20)
-LEFT = _region("x <= 0", -20, 0)
-MIDDLE = _region("0 <= x <= 9/4", 0, Fraction(9, 4))
-RIGHT = _region("x >= 9/4", Fraction(9, 4), 20)
+LINE = _region("|x| <= 20 sqrt(H)", -20, 20)
+LEFT = _region("-20 sqrt(H) <= x <= 0", -20, 0)
+MIDDLE = _region("0 <= x <= 9/4", 0, Fraction(9, 4), scales=SCALES[:1])
+RIGHT = _region("9/4 <= x <= 20 sqrt(H)", 0, 18, Fraction(9, 4))
+LIMIT = Space(
+    "f_i of the synthetic problem, H to infinity, |x| = t sqrt(5 H/6), t <= 16",
+    (Variable("t", 0, 16, often=(0, 1)),),
+    method="polynomial",
+)
 CONCLUSION = ("Proposition 1",)
 
 
@@ -61,12 +90,12 @@ def _peak(v: Values, root: Any) -> Any:
 
 def _quartic_at(H: int) -> Space:
     def derive(v: Values) -> None:
-        v.H = v.x * 0 + H
+        v.H, v.from_, v.scale = v.y * 0 + H, 0, "1"
         _quartics(v)
 
     return Space(
         f"f_i of the synthetic problem, H = {H}",
-        (Variable("x", -6, 6, often=(0,)),),
+        (Variable("y", -6, 6, often=(0,)),),
         derive,
         count=200000,
     )
@@ -173,6 +202,28 @@ PROPOSITION = (
         lambda v: v.g,
         lambda v: v.third + (729 + 360 * v.H) / 16,
         feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "(41) first, limit",
+        "(41) first over H sqrt(5 H/6): both roots have the same limit",
+        LIMIT,
+        lambda v: 10 * v.t - v.t**3 * 10 / 3,
+        lambda v: 0 * v.t + v.number(Fraction(20, 3)),
+    ),
+    ProofStep(
+        "(41), limit",
+        "(41) over H sqrt(5 H/6)",
+        LIMIT,
+        lambda v: 10 * v.t - v.t**3 * 10 / 3,
+        lambda v: 10 + 0 * v.t,
+        feeds=CONCLUSION,
+    ),
+    ProofStep(
+        "Prop. 1, limit",
+        "Proposition 1 over H^2: the gradients are of a lower order than kappa(H)",
+        LIMIT,
+        lambda v: 0 * v.t,
+        lambda v: 0 * v.t + v.number(Fraction(25, 3)),
     ),
     ProofStep(
         "Proposition 1",

@@ -92,7 +92,7 @@ class Report:
             f"{known[Known.SEARCHED]} hold at all points searched",
         ]
         failed = Counter(self.severity(f.step.place) for f in self.findings)
-        found = [f"{failed[severity]} {severity}" for severity in Severity if failed[severity]]
+        found = [f"{severity} {failed[severity]}" for severity in Severity if failed[severity]]
         total = sum(f.verdict != "holds" for f in self.findings)
         ends = f"; {total} fail as printed: {', '.join(found)}" if total else ", none fails"
         counts = f"{self.proof.name}: {len(self.findings)} steps, {', '.join(held)}{ends}"

@@ -1,0 +1,162 @@
+"""A method in natural units: gradients in units of L, every field of a state in that of its size.
+
+What is computed in these units does not depend on the unit in which L and mu are given, if the
+parameters of the method are changed with them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.method import (
+    Functions,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Schedule,
+    Solution,
+)
+from bitbound.solvers.state import each
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.worlds.linearity import FEATURES, linear_compressor
+
+
+@dataclass(frozen=True)
+class Steeper:
+    """A problem whose gradients are a multiple of another one's."""
+
+    inner: Any
+    factor: float
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    @property
+    def grad_star(self) -> Array:
+        """The gradients of the f_i at the solution."""
+        return self.factor * self.inner.grad_star
+
+    def grad(self, *where: Any, **options: Any) -> Array:
+        """Gradients of all f_i."""
+        return self.factor * self.inner.grad(*where, **options)
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g."""
+        return self.factor * self.inner.grad_g(y)
+
+    def of(self, clients: Array) -> "Steeper":
+        """Narrow to some of the clients."""
+        return replace(self, inner=self.inner.of(clients))
+
+    def at(self, runs: NDArray[np.intp]) -> "Steeper":
+        """Narrow to some of the runs."""
+        return replace(self, inner=self.inner.at(runs))
+
+
+@dataclass(frozen=True)
+class MethodInUnits(Method):
+    """A method that sees gradients in one unit, and keeps each field of its state in another.
+
+    Attributes
+    ----------
+    inner : Method
+        The method itself.
+    gradient : float
+        The unit of gradients.
+    sizes : tuple of float
+        The units of the fields.
+    """
+
+    inner: Method
+    gradient: float
+    sizes: tuple[float, ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # that of the method itself
+        """Its name."""
+        return self.inner.name
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """What it needs."""
+        return self.inner.needs
+
+    @property
+    def per_run(self) -> tuple[str, ...]:
+        """No parameter of its own."""
+        return ()
+
+    @property
+    def schedule(self) -> Schedule:
+        """When it communicates."""
+        return self.inner.schedule
+
+    def plain(self, s: Any) -> Any:
+        """Return a state without units."""
+        return self._changed(s, self.sizes)
+
+    def of_plain(self, s: Any) -> Any:
+        """Return a state without units in these units."""
+        return self._changed(s, [1 / size for size in self.sizes])
+
+    def steeper(self, problem: Any) -> Steeper:
+        """Return a problem with the gradients that the method itself sees."""
+        return Steeper(problem, self.gradient)
+
+    def _changed(self, s: Any, factors: Sequence[float]) -> Any:
+        factor = iter(factors)
+        return each(lambda x: _times(next(factor), x), s)
+
+    def _step(self, step: Callable[..., Any], s: Any, problem: Any, channel: Any) -> Any:
+        return self.of_plain(step(self.plain(s), self.steeper(problem), channel))
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> Any:
+        """Return the first state."""
+        return self.of_plain(self.inner.start(x, self.steeper(problem), channel))
+
+    def local_step(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Do one step on every client."""
+        return self._step(self.inner.local_step, s, problem, channel)
+
+    def communicate(self, s: Any, problem: Gradients, channel: Messages) -> Any:
+        """Do what happens at a communication round."""
+        return self._step(self.inner.communicate, s, problem, channel)
+
+    def model(self, s: Any) -> Array:
+        """Return the model."""
+        return self.inner.model(self.plain(s))
+
+    def fixed_point(self, problem: Solution) -> Any:
+        """Return the state at the solution."""
+        stated = self.inner.fixed_point(self.steeper(problem))
+        return None if stated is None else self.of_plain(stated)
+
+    def invariants(self, s: Any, problem: Functions) -> tuple[Array, ...] | None:
+        """Return what is 0 in every state of a run."""
+        return self.inner.invariants(self.plain(s), self.steeper(problem))
+
+
+def in_units(method: Method, n: int, L: float) -> MethodInUnits:
+    """Return a method in its natural units: what its fields are around a step on L-smooth ones."""
+    problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, seed=0)
+    sent = linear_compressor(method)
+    channel, oracle = simulated_world(Experiment.of(method, problem, sent), [0])
+    start = method.start(channel.template + 1.0, oracle, channel)
+    after = theorem_step(method, start, oracle, channel)
+    sizes = (
+        max(float(np.max(np.abs(getattr(s, name)))) for s in (start, after)) for name in vars(start)
+    )
+    usable = (size if 0 < size < np.inf else 1.0 for size in sizes)
+    return MethodInUnits(method, L, tuple(usable))
+
+
+def _times(factor: float, x: Array) -> Array:
+    return x if x.dtype == bool else factor * x
