@@ -156,7 +156,7 @@ def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> flo
         return 1 / sum(gaps)
     squares = tuple(term for term in terms if not isinstance(term, Gap))
     matrix = lyapunov_matrix(squares, np.zeros((1, 1)), np.zeros((1, 1, 1)))
-    row = np.broadcast_to(model[0, 0] - small.x_star[0, 0], runs)
+    row = np.broadcast_to(model[0, 0] - small.x_star[0, 0], number_of_runs(units))
     constants = experiment.problem.constants
     smoothness = constants.L_f + constants.ridge
     return float(smoothness / 2 * row @ np.linalg.pinv(matrix, hermitian=True) @ row)

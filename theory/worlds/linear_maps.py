@@ -105,9 +105,11 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     now = matrix(units)
     if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
         return float("inf")
-    after = after[:-1, :-1]
-    allowed = valid_deviations(invariants(method, units, view), len(now))
-    now, after = (allowed.T @ form @ allowed for form in (now, after))
+    # In units in which Psi of each deviation is 1, the unit of gradients does not matter.
+    scale = np.diag(now) ** -0.5 if np.all(np.diag(now) > 0) else np.ones(len(now))
+    kept = tuple(x * scale for x in invariants(method, units, view))
+    allowed = scale[:, None] * valid_deviations(kept, len(now))
+    now, after = (allowed.T @ form @ allowed for form in (now, after[:-1, :-1]))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
     seen = _range(now)
     values = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen, eigvals_only=True)
