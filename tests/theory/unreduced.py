@@ -1,9 +1,11 @@
 """The programme of a certificate without its symmetry: one unknown and multiplier per client.
 
-An independent second way to the same number, for few clients: all outcomes are enumerated, and the
+An independent second way to the same number, for few clients: all outcomes are enumerated, Psi and
+E[Psi+] and all inequalities are put together densely here, from the method's own step, and the
 semidefinite programme is modelled with cvxpy in its original units.
 """
 
+from collections import Counter
 from itertools import permutations
 
 import cvxpy as cp
@@ -12,6 +14,7 @@ import scipy.linalg
 
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import advance
+from bitbound.theory.potential import Squares
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
@@ -23,7 +26,7 @@ class Unknowns:
     def __init__(self, n, size):
         self.n, self.d, self.names = n, size, {}
         self.x_star, self.grad_star = np.zeros((1, size, 1)), np.zeros((n, size, 1))
-        self.points = []
+        self.points, self.errors = [], []
 
     def vectors(self, rows, *name):
         unit = np.zeros((rows, self.d, 1))
@@ -45,55 +48,108 @@ class Unknowns:
         self.points.append((function, x, gradient))
         return gradient
 
+    def value(self, function, x):
+        """Return at which of the function's points, counted from 1, a value is taken."""
+        self._evaluate(function, x)
+        of_function = [point for name, point, _ in self.points if name == function]
+        return 1 + next(i for i, p in enumerate(of_function) if np.allclose(p, x, atol=1e-14))
+
 
 class Noisy(Scripted):
-    """Every message gets a noise per client."""
+    """Every message gets a noise per client, or the error of a contraction."""
 
-    def __init__(self, unknowns, script):
+    def __init__(self, unknowns, script, contractive):
         super().__init__(unknowns.n, unknowns.d, script)
-        self.unknowns, self.noises = unknowns, []
+        self.unknowns, self.noises, self.contractive = unknowns, [], contractive
 
     def uplink(self, v, cohort=None):
+        if self.contractive:
+            return self.send(v + self.error(v), cohort)
         noise = self.unknowns.vectors(self.n, "noise", len(self.noises))
         self.noises.append((noise, v))
         return self.send(v + noise, cohort)
 
+    def error(self, v):
+        v = np.broadcast_to(v, (self.n, *v.shape[1:]))
+        for known, error in self.unknowns.errors:
+            if np.allclose(known, v, atol=1e-14):
+                return error
+        error = self.unknowns.vectors(self.n, "error", len(self.unknowns.errors))
+        self.unknowns.errors.append((v, error))
+        return error
 
-def square(terms):
-    return sum(t.weight * t.vectors[:, :, 0].T @ t.vectors[:, :, 0] for t in terms)
+
+def form_of(terms, problem, method, family):
+    """Return the matrix of squares, and the coefficients of values by function, client and point.
+
+    A value at a point with noise is at most that without, plus (L/2) |noise|^2.
+    """
+    matrix, values = np.zeros((problem.d, problem.d)), Counter()
+    noise = np.zeros(problem.d, dtype=bool)
+    noise[[place for name, place in problem.names.items() if name[0] == "noise"]] = True
+    for term in terms:
+        if isinstance(term, Squares):
+            matrix = matrix + term.weight * term.vectors[:, :, 0].T @ term.vectors[:, :, 0]
+            continue
+        noisy = term.point[0, :, 0] * noise
+        matrix = matrix + term.weight * family.L / 2 * np.outer(noisy, noisy)
+        point = term.point - noisy[None, :, None]
+        everywhere = np.broadcast_to(point, (family.n, *point.shape[1:]))
+        for function, x in (("f", everywhere), ("g", point)):
+            if function == "f" or method.needs.composite:
+                place = problem.value(function, x)
+                for client in range(len(x)):
+                    values[function, client, place] += term.weight / len(x)
+    return matrix, values
 
 
 def unreduced_decrease(method, family, potential, size=64) -> float:
-    """Return 1 - factor, for a potential of squares."""
+    """Return 1 - factor."""
     problem = Unknowns(family.n, size)
+    contractive = method.needs.compressor == "contractive"
     star = fixed_point(method, problem)
     numbers = iter(range(100))
     state = each(lambda x: problem.vectors(x.shape[0], "state", next(numbers)), star)
 
     def psi(s):
-        return square(potential.lyapunov(method, s, star, family, problem))
+        terms = potential.lyapunov(method, s, star, family, problem)
+        return form_of(terms, problem, method, family)
 
-    now = psi(state)
+    now, values_now = psi(state)
+    values_after = Counter()
 
     def step(channel):
         after, _ = advance(method, state, problem, channel)
-        form = psi(after)
-        for noise, sent in channel.noises:
+        form, values = psi(after)
+        for noise, vectors in reversed(channel.noises):
             places = np.argmax(noise[:, :, 0], axis=1)
             variances = form[places, places].copy()
             form[places, :] = form[:, places] = 0.0
+            sent = np.broadcast_to(vectors, (family.n, *vectors.shape[1:]))
             form += family.omega * np.einsum("i,ij,ik->jk", variances, sent[..., 0], sent[..., 0])
-        return form
+        return form, values
 
-    pairs = outcomes(step, lambda script: Noisy(problem, script))
-    after = sum(probability * form for probability, form in pairs)
+    pairs = list(outcomes(step, lambda script: Noisy(problem, script, contractive)))
+    after = sum(probability * form for probability, (form, _) in pairs)
+    for probability, (_, values) in pairs:
+        for place, value in values.items():
+            values_after[place] += probability * value
     used = sorted(k for name, k in problem.names.items() if name[0] != "noise")
     rows = [x.reshape(-1, size) for x in invariants(method, state, problem)]
     rows = np.concatenate([np.zeros((1, size)), *rows])[:, used]
     kernel = np.eye(size)[:, used] @ scipy.linalg.null_space(rows)
 
     factor, total = cp.Variable(), after
-    values, constraints = {}, []
+    values = {
+        place: values_after[place] - factor * values_now[place]
+        for place in {**values_now, **values_after}
+    }
+    constraints = []
+    for sent, error in problem.errors:
+        for v, e in zip(sent[:, :, 0], error[:, :, 0], strict=True):
+            total = total + cp.Variable(nonneg=True) * (
+                (1 - family.alpha) * np.outer(v, v) - np.outer(e, e)
+            )
     for function in {name for name, _, _ in problem.points}:
         clients = family.n if function == "f" else 1
         for client in range(clients):

@@ -72,8 +72,12 @@ class SymbolicStep:
     errors: tuple[tuple[int, Blocks], ...]
 
 
-def symbolic_step(method: Method, functions: FunctionClass, potential: Potential) -> SymbolicStep:
+def symbolic_step(
+    method: Method, functions: FunctionClass, potential: Potential, *, trusted: bool = False
+) -> SymbolicStep:
     """Run one step of a method on symbols, over all its outcomes.
+
+    What is ``trusted`` is not tried on numbers first: another step size of what was tried.
 
     Raises
     ------
@@ -83,7 +87,8 @@ def symbolic_step(method: Method, functions: FunctionClass, potential: Potential
     """
     _check(method, functions)
     natural = in_units(method, functions.n, functions.L)
-    require_linear(natural, functions.n)
+    if not trusted:
+        require_linear(natural, functions.n)
     found, _ = orbits(method, functions.n)
     size = 16
     while True:

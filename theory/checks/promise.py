@@ -14,6 +14,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Every, WithProbability
+from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.world.simulation import simulated_world

@@ -30,6 +30,7 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 Matrix = NDArray[np.float64]
 
@@ -105,8 +106,7 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     now = matrix(units)
     if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
         return float("inf")
-    # In units in which Psi of each deviation is 1, the unit of gradients does not matter.
-    scale = np.diag(now) ** -0.5 if np.all(np.diag(now) > 0) else np.ones(len(now))
+    scale = _sizes(in_units(method, view.n, setting.L), star)
     kept = tuple(x * scale for x in invariants(method, units, view))
     allowed = scale[:, None] * valid_deviations(kept, len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after[:-1, :-1]))
@@ -117,6 +117,13 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     if hidden > 1e-9 * np.trace(after):
         return float("inf")
     return float(values[-1])
+
+
+def _sizes(natural: MethodInUnits, star: Any) -> Matrix:
+    """Return the natural size of each unit deviation, (N,)."""
+    arrays = (getattr(star, field.name) for field in fields(star))
+    pairs = zip(natural.sizes, arrays, strict=True)
+    return np.concatenate([np.full(x.size, size) for size, x in pairs if x.dtype != bool])
 
 
 def unit_deviations(star: Any) -> Any:
