@@ -71,7 +71,7 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """What came out, as a sentence."""
-        return f"{self.check} is {number(self.value)} and may be {number(self.limit)}"
+        return f"{self.check} is {readable(self.value)} and may be {readable(self.limit)}"
 
     @property
     def outcome(self) -> str:
@@ -81,7 +81,7 @@ class Verdict:
         return self.known.words(self.points) if self.tested else NOT_TESTED
 
 
-def number(value: float) -> str:
+def readable(value: float) -> str:
     """Write a number for a table, and in words where it is none or has no bound."""
     if math.isnan(value):
         return "no number"

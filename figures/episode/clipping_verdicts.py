@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
-from bitbound.figures.text.verdicts import FAILS, MEASURED, ClaimVerdict, claim_outcome
+from bitbound.figures.text.verdicts import MEASURED, ClaimVerdict, claim_outcome
 from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.verdict import FAILS
 
 PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
 

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from bitbound.figures.bands import BAND
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.text.tables import accuracy_name
-from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED
+from bitbound.figures.text.verdicts import MEASURED
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.verdict import FAILS, UNDECIDED
 
 SOURCE = "LoCoDL, section 4"
 ACCURACIES = (1e-3, 1e-5)

@@ -18,8 +18,9 @@ from bitbound.figures.locodl.claims import (
 from bitbound.figures.locodl.explanation import explanation
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
-from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, ClaimVerdict, verdicts_text
+from bitbound.figures.text.verdicts import MEASURED, ClaimVerdict, verdicts_text
 from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.verdict import FAILS, UNDECIDED
 
 Traces = dict[tuple[Panel, Curve], Trace]
 RULE = (

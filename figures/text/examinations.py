@@ -9,7 +9,7 @@ from bitbound.figures.text.tables import WIDTH, table
 from bitbound.theory.checks.examination import Examination, Promised
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, number
+from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable
 
 
 def describe_examination(found: Examination, view: str) -> str:
@@ -98,7 +98,7 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    rows = [(v.check, v.note, number(v.value), number(v.limit), v.outcome) for v in verdicts]
+    rows = [(v.check, v.note, readable(v.value), readable(v.limit), v.outcome) for v in verdicts]
     text = table(("check", "", "value", "limit", ""), rows, texts=2)
     advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
     return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])

@@ -214,7 +214,7 @@ def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
 def test_text_of_a_judgement_fits_a_terminal(judged):
     text = judgement.judgement_text(judged)
     assert max(map(len, text.splitlines())) <= 80
-    assert "DOES NOT HOLD: LoCoDL with rand-k and natural compression needs the" in text
+    assert "FAILS: LoCoDL with rand-k and natural compression needs the" in text
     assert "because of" in text
 
 
