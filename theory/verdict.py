@@ -47,3 +47,11 @@ class Verdict:
 def largest(values: Iterable[float]) -> float:
     """Return the largest value, and infinity if one is NaN, which ``max`` may pass over."""
     return max(math.inf if math.isnan(value) else float(value) for value in values)
+
+
+def worst_of(found: Iterable[tuple[float, str]]) -> tuple[float, str]:
+    """Return the pair of the largest number, infinity for NaN, and what is said of it."""
+    return max(
+        ((math.inf if math.isnan(value) else float(value), text) for value, text in found),
+        key=lambda pair: pair[0],
+    )

@@ -12,16 +12,18 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
-from bitbound.theory.checks.boundary import at_the_boundary, loose_hypotheses
-from bitbound.theory.checks.compression import compressor_checks
-from bitbound.theory.checks.one_step import (
+from bitbound.theory.checks.compressor.compression import compressor_checks
+from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from bitbound.theory.checks.method.conduct import does_not_grow
+from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.soundness import does_not_grow, soundness
-from bitbound.theory.checks.whole_runs import RunsCheck, whole_runs
+from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
+from bitbound.theory.checks.problem.problems import problem_checks
+from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
@@ -253,6 +255,8 @@ def examine(
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    tell("the problem")
+    sound += problem_checks(experiment.problem)
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:
