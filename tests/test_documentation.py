@@ -1,5 +1,6 @@
 """The code in the documentation runs, and what the pages say about it is so."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -29,6 +30,23 @@ def test_a_method_of_ones_own(capsys):
     assert names["outside"] == ()
     assert names["verdict"].holds
     assert names["verdict"].value > 0.9 * names["verdict"].limit
+
+
+def test_a_compressor_of_ones_own(capsys):
+    names = run_page("docs/write-a-compressor.md")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "FAILS" not in said
+    assert said.count(": holds") == 5
+    text = " ".join((ROOT / "docs/write-a-compressor.md").read_text(encoding="utf-8").split())
+    assert text.endswith(names["failing"].advice)
+    block = inspect.cleandoc(text_of_class("docs/write-a-compressor.md", "RandomSigns"))
+    assert len([line for line in block.splitlines() if line.strip()]) <= 18
+
+
+def text_of_class(page: str, name: str) -> str:
+    """Return the text of a class of a page, up to the end of its block."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return text[text.index(f"class {name}") :].split("```")[0]
 
 
 def test_relaxed_smoothness(capsys):

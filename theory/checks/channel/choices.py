@@ -12,7 +12,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.checks.compressor.compression import DEVIATIONS, awkward_vectors
+from bitbound.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
 from bitbound.theory.verdict import Verdict
 
 

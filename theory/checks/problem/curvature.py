@@ -34,7 +34,7 @@ def eigenvalues(grad: Function, x: Points) -> Points:
     """
     m, d, _ = x.shape
     if d <= _DENSE:
-        basis = np.broadcast_to(np.eye(d), (m, d, d))
+        basis: Points = np.broadcast_to(np.eye(d), (m, d, d))
         products = jacobian_products(grad, x, basis)
     else:
         basis = np.random.default_rng(0).standard_normal((m, d, _WIDTH))
