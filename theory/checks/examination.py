@@ -12,6 +12,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
+from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
 from bitbound.theory.checks.method.conduct import does_not_grow
@@ -255,6 +256,8 @@ def examine(
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    tell("the channel")
+    sound += channel_checks(fitted, d=_small(fitted), draws=2000)
     tell("the problem")
     sound += problem_checks(experiment.problem)
     found: list[Promised] = []
