@@ -1,11 +1,13 @@
 """A trace against a short run by plain loops, point by point, and its end against its budget."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bitbound.solvers.method import Every, Method, Needs
+from bitbound.solvers.backend import masked, mean
+from bitbound.solvers.method import Method, Needs, WithProbability
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.channel import Ledger
@@ -36,7 +38,7 @@ class Wander(Method):
 
     name: ClassVar[str] = "wander"
     needs: ClassVar[Needs] = Needs()
-    schedule: ClassVar[Every] = Every(2)
+    schedule: ClassVar[WithProbability] = WithProbability(0.5)
 
     def start(self, x: Any, problem: Any, channel: Any) -> _Wandering:
         return _Wandering(x + 1.0, 0 * x)
@@ -50,9 +52,11 @@ class Wander(Method):
         problem.grad(s.x, chosen)
         channel.send(everyone, chosen)
         channel.send(everyone)
-        channel.broadcast(s.x)
-        channel.send(everyone, chosen & channel.coin(0.5))
-        return _Wandering(channel.broadcast(-s.x), s.time)
+        channel.broadcast(s.x, chosen)
+        tossed = channel.client_coins([0.5] * channel.n) | channel.coin(0.5)
+        owned = channel.ownership(2) if channel.n > 1 else tossed
+        moved = mean(masked(owned, channel.send(everyone, owned & tossed)))
+        return _Wandering(channel.broadcast(moved - s.x), s.time)
 
     def model(self, s: _Wandering) -> Any:
         return s.x
@@ -136,7 +140,8 @@ def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found
 
 def _endings(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
     """Return how far runs with other budgets end from where the plain one meets them."""
-    rows = [row for row in plain_rows(experiment, seed, iterations) if row["iteration"] % 2 == 0]
+    every = plain_rows(experiment, seed, iterations)
+    rows = [every[0], *(b for a, b in pairwise(every) if b["rounds"] > a["rounds"])]
     middle, gap = rows[len(rows) // 2], float(np.median([row["gap"] for row in rows]))
     met = {
         "rounds": [row for row in rows if row["rounds"] >= middle["rounds"]],
@@ -170,5 +175,6 @@ def _large_counts() -> tuple[float, str]:
     except OverflowError as error:
         return np.inf, f"the ledger cannot count {sum(counts)} bits ({error})"
     found = [int(x[0]) for x in (ledger.uplink_bits, ledger.downlink_bits, ledger.gradients)]
-    off = float(max(abs(count - sum(counts)) for count in found))
-    return off, f"the ledger counts {min(found)} where {sum(counts)} were spent"
+    wrong = max(found, key=lambda count: abs(count - sum(counts)))
+    off = float(abs(wrong - sum(counts)))
+    return off, f"the ledger counts {wrong} where {sum(counts)} were spent"
