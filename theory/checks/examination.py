@@ -16,6 +16,7 @@ from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
 from bitbound.theory.checks.method.conduct import does_not_grow
+from bitbound.theory.checks.method.growth import why_it_grows
 from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -58,6 +59,9 @@ class Promised:
         Whole runs, which need a theorem.
     loose : tuple of str
         The hypotheses that could ask for half as much, as far as a search sees.
+    diagnosis : str
+        Where one step breaks the promise: the smallest counterexample, the line to look at, and
+        what a certificate says.
     """
 
     theorem: Theorem | None
@@ -66,6 +70,7 @@ class Promised:
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
     loose: tuple[str, ...] = ()
+    diagnosis: str = ""
 
     @property
     def met(self) -> bool:
@@ -133,6 +138,7 @@ class Examination:
             *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
             f"{len(self.verdicts) - len(failing)} of {len(self.verdicts)} checks hold",
             *(f"FAILS: {verdict.check}. {verdict.advice}" for verdict in failing),
+            *(promised.diagnosis for promised in self.promised if promised.diagnosis),
         ]
         return "\n".join(lines)
 
@@ -278,17 +284,22 @@ def examine(
         runs = whole_runs(
             theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
         )
-        verdicts = [*_promised_steps(theorem, card, experiment, rule, by_rule), *runs.verdicts]
-        loose: tuple[str, ...] = ()
-        if beyond and by_rule:
+        steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
+        verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
+        if not all(verdict.holds for verdict in steps):
+            own = card if by_rule else None
+            diagnosis = why_it_grows(theorem, experiment, own, rule)
+        elif beyond and by_rule:
             with suppress(Refusal):
                 verdicts.append(at_the_boundary(theorem, card, rule))
                 loose = loose_hypotheses(theorem, card, rule)
-        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose))
+        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = _growing_steps(theorems[0], experiment)
-        found.append(Promised(None, (), 1.0, tuple(steps)))
+        steps = [*_growing_steps(theorems[0], experiment)]
+        grows = not all(verdict.holds for verdict in steps)
+        diagnosis = why_it_grows(theorems[0], experiment, limit=1.0) if grows else ""
+        found.append(Promised(None, (), 1.0, tuple(steps), diagnosis=diagnosis))
     return Examination(method, setting, sound, tuple(found), unpromised)
 
 

@@ -3,6 +3,10 @@
 These checks need no promise, so they serve a method that has no theorem yet.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
 import numpy as np
 
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -18,10 +22,14 @@ from bitbound.theory.checks.method.conduct import (
     schedule,
     stays_at_solution,
 )
+from bitbound.theory.checks.method.smallest import described, smaller
 from bitbound.theory.checks.trace.replay import recorded
 from bitbound.theory.verdict import Verdict
 
-_CHECKS = (
+Check = Callable[[ConvexExperiment, int], Verdict | None]
+"""Of an experiment and a seed."""
+
+_CHECKS: tuple[Check, ...] = (
     stays_at_solution,
     keeps_invariants,
     purity,
@@ -34,8 +42,29 @@ _CHECKS = (
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Make the checks that every method is held against; none where there is nothing to check."""
+    """Make the checks that every method is held against; none where there is nothing to check.
+
+    What fails is tried again on smaller problems, and the smallest on which it fails is told.
+    """
+    checks: tuple[Check, ...] = (
+        *_CHECKS,
+        lambda experiment, _: potential_at_solution(card, experiment),
+        lambda experiment, _: bill_check(card, experiment),
+    )
     with np.errstate(all="ignore"):
-        verdicts = [check(experiment, seed) for check in _CHECKS]
-        verdicts += potential_at_solution(card, experiment), bill_check(card, experiment)
+        verdicts = [_smallest(check, experiment, seed) for check in checks]
     return tuple(verdict for verdict in verdicts if verdict)
+
+
+def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:
+    """Return a verdict, or that of the smallest problem on which it does not hold either."""
+    verdict = check(experiment, seed)
+    if verdict is None or verdict.holds:
+        return verdict
+    for small in smaller(experiment):
+        with suppress(Exception):  # what cannot be tried is no counterexample
+            failing = check(small, seed)
+            if failing is not None and not failing.holds:
+                advice = f"{failing.advice} Smallest counterexample: {described(small)}."
+                return replace(failing, advice=advice)
+    return verdict

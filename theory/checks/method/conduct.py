@@ -3,6 +3,7 @@
 Each gives a verdict: the largest error found, and what rounding allows.
 """
 
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
-from bitbound.theory.checks.channel.walk import EXACT, RUNS, difference, distance, size, walk
+from bitbound.theory.checks.channel.walk import EXACT, RUNS, distance, size, walk
 from bitbound.theory.checks.method.promise import round_cost
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict, largest
+from bitbound.theory.verdict import Verdict, largest, worst_of
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 
@@ -32,13 +33,16 @@ def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     except Refusal as refusal:
         return Verdict("stays at the solution", np.inf, EXACT, str(refusal))
     start = each(lambda x: np.repeat(x, RUNS, axis=2), star)
-    worst = distance(method.model(star), view.x_star)
-    for state, _, _ in walk(experiment, seed, start):
-        worst = max(worst, difference(_numbers(state), _numbers(start)))
-    advice = (
-        f"Started at its fixed point the method leaves it, or its model is not x*: it is off by "
-        f"{worst:.3g}. Look at what each line of the step gives when all gradients are those at x*."
-    )
+    off = distance(method.model(star), view.x_star)
+    found = [(off, f"The model of the fixed point is {off:.3g} away from x*: look at model")]
+    for iteration, (state, _, _) in enumerate(walk(experiment, seed, start), 1):
+        for name, moved in _differences(_numbers(state), _numbers(start)):
+            text = f"Started at its fixed point, {name} has moved by {moved:.3g} after {iteration}"
+            found.append((moved, f"{text} iterations: look at the line that updates {name}"))
+        if worst_of(found)[0] > EXACT * (1 + size(start)):  # the first that moves is the one
+            break
+    worst, what = worst_of(found)
+    advice = f"{what}, with all gradients those at x*, or at fixed_point."
     return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
 
 
@@ -83,20 +87,35 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
 
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that what is invariant is 0 in every state of a run; None where nothing is."""
-    method = experiment.method
-    worst, scale = 0.0, 1.0
-    kept: tuple[Array, ...] = ()
-    for state, oracle, _ in walk(experiment, seed):
-        scale = max(scale, size(state))
-        kept = invariants(method, state, oracle)
-        worst = largest((worst, *(np.max(np.abs(x)) for x in kept)))
-    if not kept:
-        return None
-    advice = (
-        f"What should stay 0 along a run becomes {worst:.3g}: look at the lines of communicate "
-        "that update what invariants names, such as the sum of the control variates."
-    )
-    return Verdict("invariants", worst / scale, EXACT, advice=advice)
+    method, found = experiment.method, [(-1.0, "")]
+    for iteration, (state, oracle, (before, _)) in enumerate(walk(experiment, seed), 1):
+        for number, kept in enumerate(invariants(method, state, oracle)):
+            value = float(np.max(np.abs(kept)))
+            off = value / max(1.0, size(state))
+            found.append((off, ""))
+            if not off <= EXACT:
+                made = _made_of(method, number, before, state, oracle)
+                text = (
+                    f"After {iteration} iterations invariant {number + 1} is {value:.3g}, and must"
+                )
+                found.append((off, f"{text} stay 0: look at the line that updates {made}."))
+        if found[-1][0] > EXACT:
+            break
+    worst = worst_of(found)[0]
+    advice = "What should stay 0 does: it is looked at after every iteration."
+    advice = next((said for off, said in found if off == worst and said), advice)
+    return Verdict("invariants", worst, EXACT, advice=advice) if worst >= 0 else None
+
+
+def _made_of(method: Any, number: int, before: Any, after: Any, oracle: Any) -> str:
+    """Name the fields of a state that an invariant changes with."""
+    names = []
+    for field in fields(before):
+        changed = replace(before, **{field.name: getattr(after, field.name)})
+        pair = [invariants(method, s, oracle)[number] for s in (before, changed)]
+        if distance(*pair) > 0:
+            names.append(field.name)
+    return " and ".join(names) or "what does not change"
 
 
 def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -112,15 +131,17 @@ def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
 
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a step writes into nothing and gives the same for the same random numbers."""
-    worst = 0.0
+    found: list[tuple[float, str]] = []
     for (state, _, _), (again, _, before) in zip(
         walk(experiment, seed), walk(experiment, seed), strict=True
     ):
-        worst = max(worst, difference(state, again), difference(*before))
-    advice = (
-        "A step changes its arguments, or gives another result when it is repeated: look for "
-        "operations in place, such as +=, and for random numbers that are not the channel's."
-    )
+        for name, off in _differences(state, again):
+            text = f"{name} is another one when a step is repeated: look for random numbers that"
+            found.append((off, f"{text} are not the channel's."))
+        for name, off in _differences(*before):
+            text = f"A step writes into {name} of the state before: look for operations in place,"
+            found.append((off, f"{text} such as +=."))
+    worst, advice = worst_of(found)
     return Verdict("pure steps", worst, 0.0, advice=advice)
 
 
@@ -130,10 +151,12 @@ def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     options: dict[str, Any] = {"budget": budget, "record": record}
     batch = simulate(experiment, seeds=[seed + 7, seed, seed + 3], **options).run(1)
     alone = simulate(experiment, seeds=[seed], **options).run(0)
-    worst = max(_apart(column, batch[name]) for name, column in alone.items() if name != "run")
+    worst, name = worst_of(
+        (_apart(column, batch[name]), name) for name, column in alone.items() if name != "run"
+    )
     advice = (
-        "A run depends on the runs beside it: look for a sum, mean or norm over the last axis, "
-        "which is that of the runs."
+        f"The {name} of a run is another one beside other runs: look for a sum, mean or norm over "
+        "the last axis, which is that of the runs."
     )
     return Verdict("alone as in a batch", worst, EXACT, advice=advice)
 
@@ -149,7 +172,10 @@ def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     )
     rounds, draws = float(np.mean(trace.final("rounds"))), float(np.sum(trace.final("iteration")))
     timing = experiment.method.schedule
-    advice = "It does not communicate as its schedule says: look at schedule and at the channel."
+    advice = (
+        f"It communicates {rounds:.4g} times in {draws / runs:.4g} iterations, and its schedule is "
+        f"{timing}: look at schedule."
+    )
     if isinstance(timing, Every):
         off = abs(rounds - float(np.mean(trace.final("iteration") // timing.iterations)))
         return Verdict("communicates as scheduled", off, 0.0, advice=advice)
@@ -157,6 +183,14 @@ def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     allowed = 7 * float(np.sqrt(timing.p * (1 - timing.p) / draws)) + EXACT
     note = f"probability {timing.p:.4g}"
     return Verdict("communicates as scheduled", off, allowed, note, advice)
+
+
+def _differences(state: Any, other: Any) -> list[tuple[str, float]]:
+    """Return the largest difference of every field of two states."""
+    return [
+        (field.name, distance(getattr(state, field.name), getattr(other, field.name)))
+        for field in fields(state)
+    ]
 
 
 def _apart(column: Array, other: Array) -> float:
