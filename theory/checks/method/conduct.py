@@ -96,9 +96,9 @@ def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | N
             if not off <= EXACT:
                 made = _made_of(method, number, before, state, oracle)
                 text = (
-                    f"After {iteration} iterations invariant {number + 1} is {value:.3g}, and must"
+                    f"After {iteration} iterations invariant {number + 1} is {value:.3g}, and was"
                 )
-                found.append((off, f"{text} stay 0: look at the line that updates {made}."))
+                found.append((off, f"{text} 0: look at the line that updates {made}."))
         if found[-1][0] > EXACT:
             break
     worst = worst_of(found)[0]

@@ -97,7 +97,9 @@ def whole_runs(
     runs = len(slopes)
     error = 0.0
     if runs > 1:
-        error = float(np.std(slopes, ddof=1) / math.sqrt(runs) * stdtrit(runs - 1, 0.975))
+        with np.errstate(invalid="ignore"):  # of runs that diverge
+            spread = float(np.std(slopes, ddof=1))
+        error = spread / math.sqrt(runs) * float(stdtrit(runs - 1, 0.975))
     reached = trace.bits_to(accuracy)
     unfinished = [ending == "iterations" for ending in trace.ending]
     least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))
