@@ -1,8 +1,10 @@
 """Constants against eigenvalues of Hessians that are found from gradients alone."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.problem import Problem, StronglyConvexProblem
 from bitbound.data.problems.ridge_problem import RidgeProblem
@@ -34,7 +36,7 @@ def eigenvalues(grad: Function, x: Points) -> Points:
     """
     m, d, _ = x.shape
     if d <= _DENSE:
-        basis: Points = np.broadcast_to(np.eye(d), (m, d, d))
+        basis: NDArray[Any] = np.broadcast_to(np.eye(d), (m, d, d))
         products = jacobian_products(grad, x, basis)
     else:
         basis = np.random.default_rng(0).standard_normal((m, d, _WIDTH))

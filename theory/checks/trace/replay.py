@@ -132,9 +132,10 @@ def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found
             elif row["rounds"] > rounds or t == iterations:
                 found.append((np.inf, f"iteration {t} of a run is not recorded"))
             rounds = row["rounds"]
-        said, ending = trace.ending[run], "diverged" if diverged else "iterations"
-        off = 0.0 if said == ending else np.inf
-        found.append((off, f"a run that ends by {ending} says that it ended by {said}"))
+        ending = "diverged" if diverged else "iterations"
+        off = 0.0 if trace.ending[run] == ending else np.inf
+        text = f"a run that ends by {ending} says that it ended by {trace.ending[run]}"
+        found.append((off, text))
     return found
 
 
