@@ -46,8 +46,8 @@ def eigenvalues(grad: Function, x: Points) -> Points:
             basis, _ = np.linalg.qr(products)
             products = jacobian_products(grad, x, basis)
     reduced = np.matrix_transpose(basis) @ products
-    found: Points = np.linalg.eigvalsh((reduced + np.matrix_transpose(reduced)) / 2)
-    return found
+    symmetric = (reduced + np.matrix_transpose(reduced)) / 2
+    return np.asarray(np.linalg.eigvalsh(symmetric), dtype=np.float64)
 
 
 def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> Verdict:
