@@ -261,7 +261,7 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
 @pytest.mark.parametrize(
     ("message", "star", "factor", "check_name", "words"),
     [
-        ("send", "0.0", "4", "worst case / tau at the boundary", "gamma asks for too little"),
+        ("send", "0.0", "4", "worst case on quadratics / tau", "One step does not decrease"),
         ("send", "1.0", "2", "stays at the solution", "Started at its fixed point"),
         ("send", UNSENT, "2", "nothing passes unsent", "went through no uplink or send"),
     ],
