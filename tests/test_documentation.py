@@ -1,9 +1,12 @@
 """The code in the documentation runs, and what the pages say about it is so."""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+from bitbound.cli import main
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,6 +32,55 @@ def test_a_method_of_ones_own(capsys):
     assert names["outside"] == ()
     assert names["verdict"].holds
     assert names["verdict"].value > 0.9 * names["verdict"].limit
+
+
+VARIANTS = {
+    "correct": ("", "", 0, "all checks hold"),
+    "sign error": ("s.x - self.gamma", "s.x + self.gamma", 1, "look at the line that updates x."),
+    "lax step size": (
+        '"gamma < 2/L_f", m.gamma, 2 /',
+        '"gamma < 4/L_f", m.gamma, 4 /',
+        1,
+        "The hypothesis gamma < 4/L_f is false on its boundary",
+    ),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_check_says_what_the_page_says(capsys, tmp_path, variant):
+    page = (ROOT / "docs/write-a-method.md").read_text(encoding="utf-8")
+    right, wrong, code, words = VARIANTS[variant]
+    method, _, distance, promise = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    potential = re.search(r"class Distance:.*?\n\n\n", distance, flags=re.DOTALL)[0]
+    card = promise.split("covered =")[0]
+    text = f"{method}\nfrom bitbound import Squares\n{potential}\n{card}"
+    assert text.count(right or "class DCGD") == 1
+    path = tmp_path / "own.py"
+    path.write_text(text.replace(right, wrong) if right else text, encoding="utf-8")
+    assert main(["check", "breast-cancer@9", str(path), "--kappa", "100"]) == code
+    said = " ".join(capsys.readouterr().out.split())
+    assert words in said
+    assert said.endswith("A CHECK FAILS" if code else "all checks hold")
+    for quoted in re.findall(r"\n\n((?:    (?:Smallest|The hyp|all).*\n)(?:    .*\n)*)", page):
+        sentence = " ".join(quoted.split())
+        assert (sentence in said) == (words in sentence), sentence
+
+
+def test_a_compressor_of_ones_own(capsys):
+    names = run_page("docs/write-a-compressor.md")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "FAILS" not in said
+    assert said.count(": holds") == 5
+    text = " ".join((ROOT / "docs/write-a-compressor.md").read_text(encoding="utf-8").split())
+    assert text.endswith(names["failing"].advice)
+    block = inspect.cleandoc(text_of_class("docs/write-a-compressor.md", "RandomSigns"))
+    assert len([line for line in block.splitlines() if line.strip()]) <= 18
+
+
+def text_of_class(page: str, name: str) -> str:
+    """Return the text of a class of a page, up to the end of its block."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return text[text.index(f"class {name}") :].split("```")[0]
 
 
 def test_relaxed_smoothness(capsys):

@@ -20,7 +20,7 @@ from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.walk import with_pace
+from bitbound.theory.checks.channel.walk import with_pace
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.theorems.catalogue import METHODS

@@ -116,3 +116,11 @@ class _Searched(TypedDict):
 def searched(values: Sized) -> _Searched:
     """Return how a verdict is known that was searched at one point for each value."""
     return {"known": Known.SEARCHED, "points": len(values)}
+
+
+def worst_of(found: Iterable[tuple[float, str]]) -> tuple[float, str]:
+    """Return the pair of the largest number, infinity for NaN, and what is said of it."""
+    return max(
+        ((math.inf if math.isnan(value) else float(value), text) for value, text in found),
+        key=lambda pair: pair[0],
+    )

@@ -33,7 +33,7 @@ def list_names(chosen: argparse.Namespace) -> None:
             for field in fields(card.method)
         ]
         print(f"  {name:{width}}  {', '.join(given)}")
-    print("\nCOMPRESSOR, with integers for K and S")
+    print("\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME")
     print(_wrapped(COMPRESSORS))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(DATASETS))

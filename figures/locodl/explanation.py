@@ -5,7 +5,7 @@ from typing import Any
 
 from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.checks.method.promise import Promise, promise
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 

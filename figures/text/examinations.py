@@ -52,12 +52,12 @@ def _promised(promised: Promised) -> str:
     """Write a theorem with its hypotheses and what came of it."""
     if promised.theorem is None:
         title = "No theorem: the Lyapunov function must not grow in the mean"
-        return f"{title}\n{_verdicts(promised.verdicts)}"
+        return f"{title}\n{_verdicts(promised.verdicts)}{_diagnosis(promised)}"
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
         return f"{promised.theorem.title}: not met\n{hypotheses}"
     text = f"{promised.theorem.title}: factor tau = 1 - {1 - promised.rate:.6g}\n{hypotheses}\n"
-    text += _verdicts(promised.verdicts)
+    text += _verdicts(promised.verdicts) + _diagnosis(promised)
     runs = promised.runs
     if runs is not None and runs.promised:
         text += (
@@ -74,6 +74,10 @@ def _promised(promised: Promised) -> str:
             WIDTH,
         )
     return text
+
+
+def _diagnosis(promised: Promised) -> str:
+    return promised.diagnosis and "\n" + textwrap.fill(promised.diagnosis, WIDTH)
 
 
 def _unpromised(reason: str) -> str:
@@ -126,6 +130,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                     for condition in promised.conditions
                 ],
                 "loose": list(promised.loose),
+                "diagnosis": promised.diagnosis,
                 "verdicts": [verdict_summary(verdict) for verdict in promised.verdicts],
             }
             for promised in found.promised

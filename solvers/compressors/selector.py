@@ -1,8 +1,11 @@
 """Compressors by name."""
 
+import ast
+import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from pathlib import Path
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -10,6 +13,7 @@ from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.quantisation import Dithering, Natural, ScaledSign, Ternary
 from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
+from bitbound.solvers.own_file import load_file
 
 _PLAIN: dict[str, Callable[[], Compressor]] = {
     "identity": Identity,
@@ -29,16 +33,20 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
 NAMES = (*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)")
 """The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one."""
 
+_OWN = re.compile(r"(?P<file>.+\.py)(:(?P<kind>\w+))?(:(?P<values>.+))?")
+
 
 def compressor(selector: str) -> Compressor:
     """Make the compressor that a selector names, such as ``"rand-k:2+natural"``.
 
-    ``compressor(c.name) == c`` for every compressor c.
+    ``compressor(c.name) == c`` for every compressor c of the package. One of your own is
+    ``"path/to/file.py:Name"``, or ``"path/to/file.py:Name:3,0.5"`` with values for its fields.
 
     Raises
     ------
     Refusal
-        If no compressor has this name or its parameter is not a positive integer.
+        If no compressor has this name or its parameter is not a positive integer, or for what is
+        wrong with a file.
 
     Examples
     --------
@@ -54,9 +62,38 @@ def compressor(selector: str) -> Compressor:
         before, after = re.split("[KS]", form, maxsplit=1)
         if number := re.fullmatch(rf"{re.escape(before)}([0-9]+){re.escape(after)}", selector):
             return make(int(number[1]))
+    if own := _OWN.fullmatch(selector):
+        return _own(Path(own["file"]), own["kind"], own["values"])
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? choose" if near else "choose"
     raise Refusal(
         f"no compressor is called {selector!r}; {hint} one of {', '.join(NAMES)} "
-        f"with integers of at least 1 for K and S"
+        f"with integers of at least 1 for K and S, or one of your own as path/to/file.py:NAME"
     )
+
+
+def _own(path: Path, kind: str | None, values: str | None) -> Compressor:
+    """Make the compressor of a class of a user's file, with values for its fields."""
+    module = load_file(path, "a compressor")
+    kinds = {
+        name: thing
+        for name, thing in vars(module).items()
+        if inspect.isclass(thing)
+        and issubclass(thing, Compressor)
+        and thing.__module__ == module.__name__
+    }
+    if kind not in kinds:
+        there = ", ".join(kinds) or "none, write class NAME(Compressor)"
+        raise Refusal(f"{path} defines no compressor {kind}; name it {path}:NAME, there is {there}")
+    made = kinds[kind]
+    if missing := sorted(made.__abstractmethods__):
+        raise Refusal(f"the compressor {kind} of {path} defines no {', '.join(missing)}")
+    try:
+        given = ast.literal_eval(f"({values},)") if values else ()
+        own: Compressor = made(*given)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise Refusal(
+            f"the compressor {kind} of {path} cannot be made of ({values or ''}): {error}; give the"
+            f" values of its fields, such as {path}:{kind}:3,0.5"
+        ) from error
+    return own

@@ -63,7 +63,15 @@ HYPOTHESIS_FAULTS = [
         "setting.omega, 2 * m.omega)",
         "balanced",
     ),
-    lax("scaffnew", "gamma < 4/L", "m.gamma, 2 / setting.L", "m.gamma, 4 / setting.L", "best"),
+    lax(
+        "scaffnew",
+        "gamma < 4/L",
+        "m.gamma, 2 / setting.L, strict=True)\n        return step_conditions(m.gamma, m.p, limit)"
+        "\n\n    def rate",
+        "m.gamma, 4 / setting.L, strict=True)\n        return step_conditions(m.gamma, m.p, limit)"
+        "\n\n    def rate",
+        "best",
+    ),
     lax(
         "scaffnew",
         "gamma <= 2/L for the published rate",

@@ -374,3 +374,65 @@ MESSAGE_FAULTS = [
         rule="paper",
     ),
 ]
+
+CHANNEL, ENGINE, BUDGET = "solvers.world.channel", "solvers.runs.engine", "solvers.runs.budget"
+
+_ON_DIANA = [
+    ("wire: left out above 1000 entries", CHANNEL, "        if self.wire:\n            message",
+     "        if self.wire and d < 1000:\n            message"),
+    ("wire: left out above 100,000 entries", CHANNEL, "        if self.wire:\n            message",
+     "        if self.wire and d < 100_000:\n            message"),
+    ("wire: left out of sends and broadcasts", CHANNEL,
+     "layout.transmit((v,)) if self.wire else (v,)", "(v,)"),
+    ("wire: left out of sends of many clients", CHANNEL,
+     "layout.transmit((v,)) if self.wire else (v,)",
+     "layout.transmit((v,)) if self.wire and len(v) < 50 else (v,)"),
+    ("ledger: bits of a broadcast to one client above 50", CHANNEL,
+     "self.ledger.down(self.runs, bits * self.n)",
+     "self.ledger.down(self.runs, bits * min(self.n, 50))"),
+    ("coins: those of the clients from the stream of the coin", CHANNEL,
+     'self._shared("client coins", self.n)', 'self._shared("coin", self.n)'),
+    ("coins: the same in the cohort and for the owners", CHANNEL,
+     'self._ranks("ownership", outside)', 'self._ranks("cohort", outside)'),
+    ("coins: the schedule by the stream of the coin", CHANNEL,
+     'self.streams.uniform("round", self.runs', 'self.streams.uniform("coin", self.runs'),
+    ("coins: the third client tosses what the first two agree on", CHANNEL,
+     'return self._shared("client coins", self.n) < like(',
+     'u = self._shared("client coins", self.n); u[2:3] = abs(u[:1] - (u[1:2] >= 0.5) * (1 - 1e-9)'
+     "); return u < like("),
+    ("compressors: the clients share their draws", CHANNEL,
+     "        senders = 1 if self.compressor.shared else n\n", "        senders = 1\n"),
+    ("ledger: 32-bit counters up", CHANNEL, "self.uplink_bits = np.zeros(runs, dtype=np.int64)",
+     "self.uplink_bits = np.zeros(runs, dtype=np.int32)"),
+    ("ledger: 32-bit counters down", CHANNEL, "self.downlink_bits = np.zeros(runs, dtype=np.int64)",
+     "self.downlink_bits = np.zeros(runs, dtype=np.int32)"),
+    ("ledger: counters that round", CHANNEL, "self.gradients = np.zeros(runs, dtype=np.int64)",
+     "self.gradients = np.zeros(runs, dtype=np.float64)"),
+    ("ledger: every message synchronises", CHANNEL, "+= sent & ~waiting", "+= sent"),
+    ("ledger: the first message alone synchronises", CHANNEL,
+     "self._waiting[runs] &= np.asarray(bits) == 0",
+     "self._waiting[runs] &= np.asarray(bits) >= 0"),
+    ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
+     'gap = np.minimum(host(problem.gap(x)), self.rows[-1]["gap"] if self.rows else np.inf)'),
+    ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
+     "squared_norm(x - 0.999 * problem.x_star)"),
+    ("trace: a round for every run", ENGINE, "self.rounds[self.active[talking]] += 1",
+     "self.rounds[self.active] += 1"),
+    ("trace: synchronisations as rounds", ENGINE,
+     '"synchronisations": ledger.synchronisations[runs]', '"synchronisations": self.rounds[runs]'),
+    ("budget: always the same ending", ENGINE, "self.ending[run] = ending",
+     'self.ending[run] = "iterations"'),
+    ("budget: one round more", BUDGET, 'point["rounds"] / self.rounds',
+     'point["rounds"] / (self.rounds + 1)'),
+    ("budget: bits by what is received", BUDGET, 'point["uplink_bits"] / self.bits',
+     'point["downlink_bits"] / self.bits'),
+    ("budget: ten times the gap", BUDGET, "np.where(gap <= self.gap,",
+     "np.where(gap <= 10 * self.gap,"),
+    ("record: every other round", BUDGET, "np.maximum(rounds + self.every",
+     "np.maximum(rounds + 2 * self.every"),
+]  # fmt: skip
+
+MESSAGE_FAULTS += [
+    fault(name, module, (right, wrong), on="diana", rule="b", compressor="rand-k:2")
+    for name, module, right, wrong in _ON_DIANA
+]

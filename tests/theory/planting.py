@@ -81,7 +81,8 @@ def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
 def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType]]:
     """Return the functions that a module's own text defines, by qualified name."""
     for thing in list(namespace.values()):
-        thing = getattr(thing, "fget", None) or getattr(thing, "__func__", thing)  # noqa: PLW2901
+        for wrapped in ("fget", "func", "__func__"):
+            thing = getattr(thing, wrapped, None) or thing  # noqa: PLW2901
         if isinstance(thing, type) and thing.__module__ == module:
             yield from _functions(dict(vars(thing)), module)
         elif isinstance(thing, FunctionType) and thing.__module__ == module:

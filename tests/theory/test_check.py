@@ -16,13 +16,14 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.checks.examination import check as examine_method
-from bitbound.theory.checks.one_step import (
+from bitbound.theory.checks.method.conduct import bill_check
+from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.soundness import bill_check, soundness
+from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.from_file import card_from_file, read_settings
@@ -260,7 +261,7 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
 @pytest.mark.parametrize(
     ("message", "star", "factor", "check_name", "words"),
     [
-        ("send", "0.0", "4", "worst case / tau at the boundary", "gamma asks for too little"),
+        ("send", "0.0", "4", "worst case on quadratics / tau", "One step does not decrease"),
         ("send", "1.0", "2", "stays at the solution", "Started at its fixed point"),
         ("send", UNSENT, "2", "nothing passes unsent", "went through no uplink or send"),
     ],

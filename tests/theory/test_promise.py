@@ -12,14 +12,14 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.checks.promise import (
+from bitbound.theory.checks.method.promise import (
     Promise,
     RoundCost,
     accuracy_constant,
     promise,
     round_cost,
 )
-from bitbound.theory.checks.whole_runs import whole_runs
+from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.coverage import lyapunov_record

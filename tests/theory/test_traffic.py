@@ -8,7 +8,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.checks.traffic import unsent
+from bitbound.theory.checks.channel.unsent import unsent
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Promise against measurement: one step, whole runs, channel, bills, scaling laws."""
+"""Promise against measurement, in rooms: compressor, problem, channel, method, trace."""

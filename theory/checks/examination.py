@@ -12,16 +12,21 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
-from bitbound.theory.checks.boundary import at_the_boundary, loose_hypotheses
-from bitbound.theory.checks.compression import compressor_checks
-from bitbound.theory.checks.one_step import (
+from bitbound.theory.checks.channel.choices import channel_checks
+from bitbound.theory.checks.channel.sizes import PATIENCE
+from bitbound.theory.checks.compressor.compression import compressor_checks
+from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from bitbound.theory.checks.method.conduct import does_not_grow
+from bitbound.theory.checks.method.growth import why_it_grows
+from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.soundness import does_not_grow, soundness
-from bitbound.theory.checks.whole_runs import RunsCheck, whole_runs
+from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
+from bitbound.theory.checks.problem.problems import problem_checks
+from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
@@ -55,6 +60,9 @@ class Promised:
         Whole runs, which need a theorem.
     loose : tuple of str
         The hypotheses that could ask for half as much, as far as a search sees.
+    diagnosis : str
+        Where one step breaks the promise: the smallest counterexample, the line to look at, and
+        what a certificate says.
     """
 
     theorem: Theorem | None
@@ -63,6 +71,7 @@ class Promised:
     verdicts: tuple[Verdict, ...]
     runs: RunsCheck | None = None
     loose: tuple[str, ...] = ()
+    diagnosis: str = ""
 
     @property
     def met(self) -> bool:
@@ -130,6 +139,7 @@ class Examination:
             *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
             f"{len(self.verdicts) - len(failing)} of {len(self.verdicts)} checks hold",
             *(f"FAILS: {verdict.check}. {verdict.advice}" for verdict in failing),
+            *(promised.diagnosis for promised in self.promised if promised.diagnosis),
         ]
         return "\n".join(lines)
 
@@ -186,7 +196,7 @@ def check(
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19
-    17 of 17 checks hold
+    31 of 31 checks hold
     """
     experiment = Experiment.of(method, problem, compressor)
     if not is_convex(experiment):
@@ -235,7 +245,7 @@ def examine(
         Of the whole runs.
     beyond : bool
         Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
-        a rule.
+        a rule, and the wire at large sizes.
     strict : bool
         Whether parameters that no theorem covers are refused.
     tell : callable
@@ -253,6 +263,12 @@ def examine(
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    tell("the channel")
+    sound += channel_checks(
+        fitted, d=_small(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
+    )
+    tell("the problem")
+    sound += problem_checks(experiment.problem)
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:
@@ -271,17 +287,22 @@ def examine(
         runs = whole_runs(
             theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
         )
-        verdicts = [*_promised_steps(theorem, card, experiment, rule, by_rule), *runs.verdicts]
-        loose: tuple[str, ...] = ()
-        if beyond and by_rule:
+        steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
+        verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
+        if not all(verdict.holds for verdict in steps):
+            own = card if by_rule else None
+            diagnosis = why_it_grows(theorem, experiment, own, rule)
+        elif beyond and by_rule:
             with suppress(Refusal):
                 verdicts.append(at_the_boundary(theorem, card, rule))
                 loose = loose_hypotheses(theorem, card, rule)
-        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose))
+        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = _growing_steps(theorems[0], experiment)
-        found.append(Promised(None, (), 1.0, tuple(steps)))
+        steps = [*_growing_steps(theorems[0], experiment)]
+        grows = not all(verdict.holds for verdict in steps)
+        diagnosis = why_it_grows(theorems[0], experiment, limit=1.0) if grows else ""
+        found.append(Promised(None, (), 1.0, tuple(steps), diagnosis=diagnosis))
     return Examination(method, setting, sound, tuple(found), unpromised)
 
 

@@ -1,232 +1,70 @@
-"""What must hold for every method, whatever its theorem: checks that are exact up to rounding.
+"""What must hold whatever a theorem says: of the problem, the method, its messages, its trace.
 
-They need no promise, so they serve a method that has no theorem yet. Each gives a verdict: the
-largest error found, and what rounding allows.
+These checks need no promise, so they serve a method that has no theorem yet.
 """
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Every
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
-from bitbound.theory.checks.promise import round_cost
-from bitbound.theory.checks.traffic import accounts, unsent
-from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk
-from bitbound.theory.potential import Squares, value
-from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict, largest
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
+from bitbound.theory.checks.channel.accounts import accounts
+from bitbound.theory.checks.channel.unsent import unsent
+from bitbound.theory.checks.method.conduct import (
+    bill_check,
+    independence,
+    keeps_invariants,
+    potential_at_solution,
+    purity,
+    schedule,
+    stays_at_solution,
+)
+from bitbound.theory.checks.method.smallest import described, smaller
+from bitbound.theory.checks.trace.replay import recorded
+from bitbound.theory.verdict import Verdict
+
+Check = Callable[[ConvexExperiment, int], Verdict | None]
+"""Of an experiment and a seed."""
+
+_CHECKS: tuple[Check, ...] = (
+    stays_at_solution,
+    keeps_invariants,
+    purity,
+    independence,
+    accounts,
+    unsent,
+    schedule,
+    recorded,
+)
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Make all checks of this module; what there is nothing to check of gives no verdict."""
-    checks = (
-        stays_at_solution,
-        keeps_invariants,
-        purity,
-        independence,
-        accounts,
-        unsent,
-        schedule,
-        recorded,
+    """Make the checks that every method is held against; none where there is nothing to check.
+
+    What fails is tried again on smaller problems, and the smallest on which it fails is told.
+    """
+    checks: tuple[Check, ...] = (
+        *_CHECKS,
+        lambda experiment, _: potential_at_solution(card, experiment),
+        lambda experiment, _: bill_check(card, experiment),
     )
     with np.errstate(all="ignore"):
-        verdicts = [check(experiment, seed) for check in checks]
-        verdicts += potential_at_solution(card, experiment), bill_check(card, experiment)
+        verdicts = [_smallest(check, experiment, seed) for check in checks]
     return tuple(verdict for verdict in verdicts if verdict)
 
 
-def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that a run that starts at the solution stays there, and that its model is x*."""
-    method, view = experiment.method, experiment.problem
-    try:
-        star = fixed_point(method, view)
-    except Refusal as refusal:
-        return Verdict("stays at the solution", np.inf, EXACT, str(refusal))
-    start = each(lambda x: np.repeat(x, RUNS, axis=2), star)
-    worst = distance(method.model(star), view.x_star)
-    for state, _, _ in walk(experiment, seed, start):
-        worst = max(worst, difference(_numbers(state), _numbers(start)))
-    advice = (
-        f"Started at its fixed point the method leaves it, or its model is not x*: it is off by "
-        f"{worst:.3g}. Look at what each line of the step gives when all gradients are those at x*."
-    )
-    return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
-
-
-def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:
-    """Check that the Lyapunov functions are 0 at the solution and have no negative weight.
-
-    None without a theorem.
-    """
-    method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
-    if not card.theorems:
-        return None
-    star = fixed_point(method, view)
-    worst = 0.0
-    for theorem in card.theorems:
-        terms = theorem.lyapunov(method, star, star, setting, view)
-        sizes = [float(np.max(np.abs(t.vectors))) for t in terms if isinstance(t, Squares)]
-        psi = float(np.max(np.abs(value(terms, view))))
-        negative = (max(0.0, -float(term.weight)) for term in terms)
-        worst = largest((worst, *sizes, psi, *negative))
-    advice = (
-        f"A potential is not 0 at the fixed point, or has a negative weight ({worst:.3g}): look at "
-        "lyapunov and at fixed_point."
-    )
-    return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT, advice=advice)
-
-
-def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
-    """Check that a round costs what the published accounting says; None without a bill."""
-    n, d = experiment.n, experiment.d
-    if card.bill is None:
-        return None
-    spent = round_cost(experiment)
-    up, down = card.bill(experiment.method, n, 32 * d, experiment.compressor.bits(d))
-    off = max(abs(spent.uplink_bits - up), abs(spent.downlink_bits - down))
-    note = f"{up:,.6g} up, {down:,.6g} down"
-    advice = (
-        f"A round spends {spent.uplink_bits:,.6g} bits up and {spent.downlink_bits:,.6g} down per "
-        "client, which is not the published bill: look at what communicate sends, and to whom."
-    )
-    return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note, advice)
-
-
-def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
-    """Check that what is invariant is 0 in every state of a run; None where nothing is."""
-    method = experiment.method
-    worst, scale = 0.0, 1.0
-    kept: tuple[Array, ...] = ()
-    for state, oracle, _ in walk(experiment, seed):
-        scale = max(scale, size(state))
-        kept = invariants(method, state, oracle)
-        worst = largest((worst, *(np.max(np.abs(x)) for x in kept)))
-    if not kept:
-        return None
-    advice = (
-        f"What should stay 0 along a run becomes {worst:.3g}: look at the lines of communicate "
-        "that update what invariants names, such as the sum of the control variates."
-    )
-    return Verdict("invariants", worst / scale, EXACT, advice=advice)
-
-
-def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that f - f* is not larger after 300 iterations than at the start."""
-    trace = simulate(
-        experiment, seeds=[seed, seed + 1], budget=Budget(iterations=300), record=Record(every=300)
-    )
-    first, last = trace.columns["gap"][trace.columns["iteration"] == 0], trace.final("gap")
-    growth = np.max(np.where(np.isfinite(last), last, np.inf) / first)
-    advice = "f - f* grows: look for a sign error in the step, or take a smaller step size."
-    return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations", advice)
-
-
-def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that a step writes into nothing and gives the same for the same random numbers."""
-    worst = 0.0
-    for (state, _, _), (again, _, before) in zip(
-        walk(experiment, seed), walk(experiment, seed), strict=True
-    ):
-        worst = max(worst, difference(state, again), difference(*before))
-    advice = (
-        "A step changes its arguments, or gives another result when it is repeated: look for "
-        "operations in place, such as +=, and for random numbers that are not the channel's."
-    )
-    return Verdict("pure steps", worst, 0.0, advice=advice)
-
-
-def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that a run is the same alone and in a batch."""
-    budget, record = Budget(rounds=6, iterations=500), Record(every=1)
-    options: dict[str, Any] = {"budget": budget, "record": record}
-    batch = simulate(experiment, seeds=[seed + 7, seed, seed + 3], **options).run(1)
-    alone = simulate(experiment, seeds=[seed], **options).run(0)
-    worst = max(_apart(column, batch[name]) for name, column in alone.items() if name != "run")
-    advice = (
-        "A run depends on the runs beside it: look for a sum, mean or norm over the last axis, "
-        "which is that of the runs."
-    )
-    return Verdict("alone as in a batch", worst, EXACT, advice=advice)
-
-
-def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check that a trace holds what a run gives, counted again point by point.
-
-    f - f* is held against the difference of the two values, whose rounding is larger.
-    """
-    method, view, seeds = experiment.method, experiment.problem, [seed, seed + 1]
-    budget = Budget(iterations=60)
-    trace = simulate(experiment, seeds=seeds, budget=budget, record=Record(every=1))
-    channel, oracle = simulated_world(experiment, seeds)
-    state, rounds = method.start(channel.template, oracle, channel), np.zeros(2)
-    worst = 0.0
-    for iteration in range(budget.iterations + 1):
-        if iteration:
-            state, talking = advance(method, state, oracle, channel, iteration)
-            rounds += talking
-        x, ledger = method.model(state), channel.ledger
-        expected = {
-            "rounds": rounds,
-            "gap": view.value(x) - view.f_star,
-            "distance": np.sum((x - view.x_star) ** 2, axis=(0, 1)),
-            "uplink_bits": ledger.uplink_bits / view.n,
-            "downlink_bits": ledger.downlink_bits / view.n,
-            "gradients": ledger.gradients / view.n,
-            "synchronisations": ledger.synchronisations,
-        }
-        now = trace.columns["iteration"] == iteration
-        for name, values in expected.items():
-            here = values[trace.columns["run"][now]]
-            apart = np.abs(trace.columns[name][now] - here) / (1 + np.abs(here))
-            worst = largest((worst, *np.where(np.isfinite(here), apart, 0.0)))
-    ended = zip(trace.ending, trace.final("iteration"), trace.final("gap"), strict=True)
-    complete = all(
-        not np.isfinite(gap) if ending == "diverged" else (ending, last) == ("iterations", 60)
-        for ending, last, gap in ended
-    )
-    advice = "A trace does not hold what the run gives: look at what is recorded, and how it ends."
-    return Verdict("recorded as run", worst if complete else np.inf, EXACT, advice=advice)
-
-
-def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check how often a method communicates: exactly, or within 7 standard errors."""
-    runs, iterations = 25, 80
-    trace = simulate(
-        experiment,
-        seeds=range(seed, seed + runs),
-        budget=Budget(iterations=iterations),
-        record=Record(every=iterations),
-    )
-    rounds, draws = float(np.mean(trace.final("rounds"))), float(np.sum(trace.final("iteration")))
-    timing = experiment.method.schedule
-    advice = "It does not communicate as its schedule says: look at schedule and at the channel."
-    if isinstance(timing, Every):
-        off = abs(rounds - float(np.mean(trace.final("iteration") // timing.iterations)))
-        return Verdict("communicates as scheduled", off, 0.0, advice=advice)
-    off = abs(rounds * runs / draws - timing.p)
-    allowed = 7 * float(np.sqrt(timing.p * (1 - timing.p) / draws)) + EXACT
-    note = f"probability {timing.p:.4g}"
-    return Verdict("communicates as scheduled", off, allowed, note, advice)
-
-
-def _apart(column: Array, other: Array) -> float:
-    """Return the largest relative difference; infinity if they have not NaN at the same places."""
-    if column.shape != other.shape or np.any(np.isnan(column) != np.isnan(other)):
-        return np.inf
-    return float(np.nanmax(np.abs(column - other) / (1 + np.abs(column)), initial=0.0))
-
-
-def _numbers(state: Any) -> Any:
-    """Replace what is true or false, such as who is active, by 0."""
-    return each(lambda x: 0.0 * x if x.dtype == bool else x, state)
+def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:
+    """Return a verdict, or that of the smallest problem on which it does not hold either."""
+    verdict = check(experiment, seed)
+    if verdict is None or verdict.holds:
+        return verdict
+    for small in smaller(experiment):
+        with suppress(Exception):  # what cannot be tried is no counterexample
+            failing = check(small, seed)
+            if failing is not None and not failing.holds:
+                advice = f"{failing.advice} Smallest counterexample: {described(small)}."
+                return replace(failing, advice=advice)
+    return verdict

@@ -1,10 +1,8 @@
 """A method from a user's own file, outside the package."""
 
 import ast
-import importlib.util
 import inspect
 import math
-import sys
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
+from bitbound.solvers.own_file import load_file
 from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import card_named
 
@@ -33,19 +32,7 @@ def card_from_file(path: Path) -> Card:
     Refusal
         If there is no such file, it cannot be run, or it defines no method or several.
     """
-    if not path.is_file():
-        raise Refusal(f"there is no file {path}; give the path of a file that defines a method")
-    name = f"bitbound_method_{path.stem}"
-    specification = importlib.util.spec_from_file_location(name, path)
-    if specification is None or specification.loader is None:
-        raise Refusal(f"{path} is no file of Python; it must end in .py")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[name] = module
-    try:
-        specification.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    module = load_file(path, "a method")
     card = getattr(module, "CARD", None)
     if isinstance(card, Card):
         return card
@@ -54,7 +41,7 @@ def card_from_file(path: Path) -> Card:
         for thing in vars(module).values()
         if inspect.isclass(thing)
         and issubclass(thing, Method)
-        and thing.__module__ == name
+        and thing.__module__ == module.__name__
         and not inspect.isabstract(thing)
     ]
     if len(methods) != 1:

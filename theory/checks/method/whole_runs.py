@@ -13,8 +13,8 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.checks.compression import DEVIATIONS
-from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.checks.compressor.moments import DEVIATIONS
+from bitbound.theory.checks.method.promise import Promise, promise
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.theorems.coverage import lyapunov_record
@@ -97,7 +97,9 @@ def whole_runs(
     runs = len(slopes)
     error = 0.0
     if runs > 1:
-        error = float(np.std(slopes, ddof=1) / math.sqrt(runs) * stdtrit(runs - 1, 0.975))
+        with np.errstate(invalid="ignore"):  # of runs that diverge
+            spread = float(np.std(slopes, ddof=1))
+        error = spread / math.sqrt(runs) * float(stdtrit(runs - 1, 0.975))
     reached = trace.bits_to(accuracy)
     unfinished = [ending == "iterations" for ending in trace.ending]
     least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))

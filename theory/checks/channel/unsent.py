@@ -1,4 +1,4 @@
-"""Whether the ledger counts what is sent, and whether all that passes is sent."""
+"""Whether all that passes between the clients and the server is sent."""
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -9,55 +9,21 @@ import numpy as np
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Every
 from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.walk import EXACT, RUNS, difference, distance, size, walk, with_pace
+from bitbound.theory.checks.channel.walk import (
+    EXACT,
+    RUNS,
+    Wrapped,
+    difference,
+    distance,
+    size,
+    walk,
+    with_pace,
+)
 from bitbound.theory.verdict import Verdict
-
-_PACE = Every(5)
-"""Local steps between the rounds that are weighed."""
-
-
-def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
-    """Check the ledger against the bytes of the messages, and that the server answers.
-
-    Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
-    outside the cohort that was drawn send nothing. The value is the number of bits and gradients
-    that the ledger misses or has too many, and of whatever else is wrong.
-    """
-    channel, oracle = simulated_world(experiment, [seed])
-    scales, counter = _Scales(with_pace(channel, _PACE)), _Counter(oracle)
-    state = _rounds(experiment, counter, scales)
-    ledger = channel.ledger
-    up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
-    missing = max(0, scales.least - up, up - scales.most)
-    missing += abs(int(ledger.downlink_bits[0]) - scales.down) + abs(gradients - counter.counted)
-    missing += scales.strangers
-    note = "" if scales.down else "the server answers nothing"
-    wired, oracle = simulated_world(experiment, [seed], wire=True)
-    received = _rounds(experiment, oracle, with_pace(wired, _PACE))
-    agrees = difference(received, state) <= 1e-4 * (1 + size(state))
-    if not np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits) or not agrees:
-        missing += 1
-        note = "the bytes do not give what was sent"
-    advice = (
-        "The ledger does not count what was sent: look at the encoding of the compressor, at what "
-        "is broadcast, and at masks and cohorts."
-    )
-    return Verdict(
-        "bits counted are bits sent", float(missing + (scales.down == 0)), 0.0, note, advice
-    )
-
-
-def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
-    """Return the state after three rounds."""
-    method = experiment.method
-    state = method.start(channel.template, oracle, channel)
-    for iteration in range(1, 3 * _PACE.iterations + 1):
-        state, _ = advance(method, state, oracle, channel, iteration)
-    return state
 
 
 def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
@@ -123,79 +89,6 @@ def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int)
     }
 
 
-class _Wrapped:
-    """Something with a few methods changed."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-
-class _Scales(_Wrapped):
-    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes."""
-
-    inner: Channel
-
-    def __init__(self, inner: Channel) -> None:
-        super().__init__(inner)
-        self.least = self.most = self.down = self.strangers = 0
-        self.members: Array = True
-
-    def cohort(self, m: int) -> Array:
-        self.members = self.inner.cohort(m)
-        return self.members
-
-    def _admit(self, senders: Array) -> None:
-        """Count who sends without being in the cohort."""
-        self.strangers += int((senders & ~np.asarray(self.members)).sum())
-
-    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        compressor, (n, d, runs) = self.inner.compressor, v.shape
-        uniforms = np.zeros((1 if compressor.shared else n, compressor.uniforms(d), runs))
-        payload = compressor.layout(d).encode(compressor.message(v, uniforms))
-        senders = np.broadcast_to(True if cohort is None else cohort, (n, 1, runs))
-        self._admit(senders)
-        self.most += int(senders.sum()) * 8 * payload.shape[1]
-        self.least += int(senders.sum()) * max(0, 8 * payload.shape[1] - 7)
-        return self.inner.uplink(v, cohort)
-
-    def send(self, v: Array, mask: Array | None = None) -> Array:
-        entries = np.broadcast_to(True if mask is None else mask, v.shape)
-        self._admit(entries)
-        bits = 32 * int(entries.sum())
-        self.most, self.least = self.most + bits, self.least + bits
-        return self.inner.send(v, mask)
-
-    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        shape = (self.inner.n, *v.shape[1:])
-        self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
-        return self.inner.broadcast(v, mask)
-
-
-class _Counter(_Wrapped):
-    """Gradients of one run, counted by themselves."""
-
-    inner: Oracle
-
-    def __init__(self, inner: Oracle, whole: "_Counter | None" = None) -> None:
-        super().__init__(inner)
-        self.counted, self.whole = 0, whole or self
-
-    def of(self, clients: Array) -> "_Counter":
-        return _Counter(self.inner.of(clients), self.whole)
-
-    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
-        if not isinstance(active, int):
-            everyone = (self.inner.problem.n, 1, 1)
-            mask = np.broadcast_to(True if active is None else active, everyone)
-            self.whole.counted += int(mask.sum())
-        else:
-            self.whole.counted += active
-        return self.inner.grad(x, active=active, sample=sample)
-
-
 class _Tape:
     """What the server received and sent in a first pass, and how far the second differs."""
 
@@ -219,7 +112,7 @@ class _Tape:
         return x
 
 
-class _Replay(_Wrapped):
+class _Replay(Wrapped):
     """A channel with a tape: in the second pass what the server receives is that of the first."""
 
     def __init__(self, inner: Channel, tape: _Tape) -> None:
@@ -239,7 +132,7 @@ class _Replay(_Wrapped):
         return kept
 
 
-class _Secret(_Wrapped):
+class _Secret(Wrapped):
     """Gradients with something added."""
 
     def __init__(self, inner: Any, added: Array) -> None:

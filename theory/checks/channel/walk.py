@@ -78,3 +78,13 @@ def distance(x: Array, y: Array) -> float:
     """Return the largest difference of two arrays; infinity where one is not finite."""
     largest = np.max(np.abs(np.subtract(x, y, dtype=float)))
     return float(np.where(np.isfinite(largest), largest, np.inf))
+
+
+class Wrapped:
+    """Something with a few methods changed."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)

@@ -1,0 +1,81 @@
+"""Planted faults of problems: gradients, constants, solutions, views, rows, relaxed smoothness."""
+
+from planting import fault
+
+LOGISTIC, RIDGE, ROWS, QUADRATIC = (
+    f"data.problems.{name}" for name in ("logistic", "ridge_problem", "rows", "quadratic")
+)
+TILTED, LOSSES, QUARTICS, PHASES = (
+    f"data.relaxed.{name}"
+    for name in ("families", "relaxed_logistic", "polynomials", "phase_retrieval")
+)
+
+_ROWS = [
+    ("logistic: gradient over m + 1", LOGISTIC, "(-1.0 / self.m)", "(-1.0 / (self.m + 1))"),
+    ("logistic: value with the margins added", LOGISTIC, "- xp.minimum(z, 0.0)",
+     "+ xp.minimum(z, 0.0)"),
+    ("logistic: L_i twice", LOGISTIC, ") / (4 * m) for i in", ") / (2 * m) for i in"),
+    ("logistic: L_i too small by a tenth", LOGISTIC, ") / (4 * m) for i in",
+     ") / (4.4 * m) for i in"),
+    ("logistic: L_f as of the sum", LOGISTIC, "/ (4 * m * n)),", "/ (4 * m)),"),
+    ("logistic: Hessian of the sum", LOGISTIC, "/ (z.shape[0] * z.shape[1])", "/ z.shape[1]"),
+    ("logistic: product with the Hessian without ridge", LOGISTIC, " + self.ridge * v", ""),
+    ("logistic: third cumulant twice, near x*", LOGISTIC, "t * (skew / 6", "t * (skew / 3"),
+    ("logistic: p and 1 - p not changed with the sign", LOGISTIC,
+     "xp.where(z < 0, step, -step)", "-step"),
+    ("ridge: L_i without it", RIDGE, "bare.L_i + shift", "bare.L_i"),
+    ("ridge: mu with that of g", RIDGE, "Constants(bare.mu + shift",
+     "Constants(bare.mu + self.ridge"),
+    ("ridge: twice in the gradient of g", RIDGE, "return self.ridge_g * y",
+     "return 2 * self.ridge_g * y"),
+    ("ridge: not in the gap", RIDGE, "self._bare_gap(step) + self._ridge_value(step)",
+     "self._bare_gap(step)"),
+    ("ridge: value without 1/2", RIDGE, "(self.ridge / 2) * array", "self.ridge * array"),
+    ("ridge: Hessian without that of g", RIDGE, "return bare + self.ridge *",
+     "return bare + self.ridge_f *"),
+    ("rows: only the first client's point above n = 50, sparse", ROWS,
+     "        runs = x.shape[2]\n        shared", "        runs, x = x.shape[2], x if n <= 50 else"
+     " x[:1] + 0 * x\n        shared"),
+    ("rows: ridge of the first client's point above n = 50, sparse", ROWS,
+     'np.multiply(a, x, order="C")', 'np.multiply(a, x if n <= 50 else x[:1], order="C")'),
+    ("rows: the next client's rows, sparse", ROWS, "(clients[:, None] * m +",
+     "((clients[:, None] + 1) % (self.shape[0]) * m +"),
+    ("rows: the first clients, dense", ROWS, "DenseRows(self.stack[clients])",
+     "DenseRows(self.stack[: len(clients)])"),
+    ("rows: points of all clients as the first's, dense", ROWS, "return self.stack @ x",
+     "return self.stack @ x[:1]"),
+    ("quadratic: centres left out", QUADRATIC, "self.H @ (x - self.c), ridge, x",
+     "self.H @ x, ridge, x"),
+    ("quadratic: value without 1/2", QUADRATIC,
+     "        step = x - self.c\n        return array_namespace(x).sum(step * (self.H @ step),"
+     " axis=(0, 1)) / (2 * self.n)",
+     "        step = x - self.c\n        return array_namespace(x).sum(step * (self.H @ step),"
+     " axis=(0, 1)) / self.n"),
+    ("quadratic: mu twice", QUADRATIC, "bare=Constants(float(mu), smoothness",
+     "bare=Constants(2 * float(mu), smoothness"),
+    ("quadratic: L_f as the largest L_i", QUADRATIC, "smoothness, problem.bare.L_f)",
+     "smoothness, float(smoothness.max()))"),
+    ("quadratic: x* of the plain mean of the centres", QUADRATIC, "x_star=x_star.reshape(1, -1, 1)",
+     "x_star=c.mean(axis=0).reshape(1, -1, 1)"),
+    ("quadratic: some clients' matrices, the first centres", QUADRATIC, "c=self.c[clients]",
+     "c=self.c[: len(clients)]"),
+    ("tilted: kappa as the mean", TILTED, "kappa = float(np.max(np.lin",
+     "kappa = float(np.mean(np.lin"),
+    ("multiples: rho as the mean", TILTED, "rho = float(array_namespace(self.c).max(",
+     "rho = float(array_namespace(self.c).mean("),
+    ("margin: sigmoid of the other sign", LOSSES, "p = _sigmoid(-(self.rows @ x))",
+     "p = _sigmoid(self.rows @ x)"),
+    ("robust: the slope in e without its mean", LOSSES,
+     "self.G * (1 - xp.mean(slopes, axis=1, keepdims=True))",
+     "self.G * (1 - xp.max(slopes, axis=1, keepdims=True))"),
+    ("quartics: f_2 with H for 2 H", QUARTICS, "-4 * self.H], axis=0", "-2 * self.H], axis=0"),
+    ("quartics: gap with half the cubic term", QUARTICS, "(4 * star - 3) * s + s * s",
+     "(2 * star - 3) * s + s * s"),
+    ("quartics: kappa of H for 3 H", QUARTICS, "kappa = 3 * H * float", "kappa = H * float"),
+    ("phases: gradient over 2 m", PHASES, "(2 / self.rows.shape[1]) *",
+     "(1 / self.rows.shape[1]) *"),
+]  # fmt: skip
+
+PROBLEM_FAULTS = [
+    fault(name, module, (right, wrong), on="gd") for name, module, right, wrong in _ROWS
+]

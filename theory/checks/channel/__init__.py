@@ -1,0 +1,1 @@
+"""Checks of the channel: random choices, bits both ways, nothing that passes unsent."""

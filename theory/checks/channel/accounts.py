@@ -1,0 +1,121 @@
+"""Whether the ledger counts what is sent, and the bytes give what is received."""
+
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.method import Every
+from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.checks.channel.walk import Wrapped, difference, size, with_pace
+from bitbound.theory.verdict import Verdict, worst_of
+
+_PACE = Every(5)
+"""Local steps between the rounds that are weighed."""
+
+
+def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check the ledger against the bytes of the messages, and that the server answers.
+
+    Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
+    outside the cohort that was drawn send nothing. The value is the number of bits and gradients
+    that the ledger misses or has too many, and of whatever else is wrong.
+    """
+    channel, oracle = simulated_world(experiment, [seed])
+    scales, counter = _Scales(with_pace(channel, _PACE)), _Counter(oracle)
+    state = _rounds(experiment, counter, scales)
+    ledger = channel.ledger
+    up, gradients = int(ledger.uplink_bits[0]), int(ledger.gradients[0])
+    off = max(0, scales.least - up, up - scales.most)
+    down, silent = int(ledger.downlink_bits[0]), scales.down == 0
+    wired, wired_oracle = simulated_world(experiment, [seed], wire=True)
+    received = _rounds(experiment, wired_oracle, with_pace(wired, _PACE))
+    agrees = difference(received, state) <= 1e-4 * (1 + size(state))
+    agrees = agrees and np.array_equal(wired.ledger.uplink_bits, ledger.uplink_bits)
+    found = [
+        (off, f"{up} bits up are counted, and the messages have {scales.least} to {scales.most}"),
+        (abs(down - scales.down), f"{down} bits down are counted, and {scales.down} are broadcast"),
+        (abs(gradients - counter.counted),
+         f"{gradients} gradients are counted, and {counter.counted} are asked for"),
+        (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
+        (silent, "the server answers nothing: communicate must broadcast what the clients use"),
+        (not agrees, "sent as bytes, a run gives another state"),
+    ]  # fmt: skip
+    _, what = worst_of(found)
+    advice = f"In three rounds {what}: look at what communicate sends, at masks and cohorts."
+    return Verdict("bits counted are bits sent", float(sum(x for x, _ in found)), 0.0, "", advice)
+
+
+def _rounds(experiment: ConvexExperiment, oracle: Any, channel: Any) -> Any:
+    """Return the state after three rounds."""
+    method = experiment.method
+    state = method.start(channel.template, oracle, channel)
+    for iteration in range(1, 3 * _PACE.iterations + 1):
+        state, _ = advance(method, state, oracle, channel, iteration)
+    return state
+
+
+class _Scales(Wrapped):
+    """A channel of one run that weighs what is sent by itself: bits from the lengths in bytes."""
+
+    inner: Channel
+
+    def __init__(self, inner: Channel) -> None:
+        super().__init__(inner)
+        self.least = self.most = self.down = self.strangers = 0
+        self.members: Array = True
+
+    def cohort(self, m: int) -> Array:
+        self.members = self.inner.cohort(m)
+        return self.members
+
+    def _admit(self, senders: Array) -> None:
+        """Count who sends without being in the cohort."""
+        self.strangers += int((senders & ~np.asarray(self.members)).sum())
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        compressor, (n, d, runs) = self.inner.compressor, v.shape
+        uniforms = np.zeros((1 if compressor.shared else n, compressor.uniforms(d), runs))
+        payload = compressor.layout(d).encode(compressor.message(v, uniforms))
+        senders = np.broadcast_to(True if cohort is None else cohort, (n, 1, runs))
+        self._admit(senders)
+        self.most += int(senders.sum()) * 8 * payload.shape[1]
+        self.least += int(senders.sum()) * max(0, 8 * payload.shape[1] - 7)
+        return self.inner.uplink(v, cohort)
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        entries = np.broadcast_to(True if mask is None else mask, v.shape)
+        self._admit(entries)
+        bits = 32 * int(entries.sum())
+        self.most, self.least = self.most + bits, self.least + bits
+        return self.inner.send(v, mask)
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        shape = (self.inner.n, *v.shape[1:])
+        self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
+        return self.inner.broadcast(v, mask)
+
+
+class _Counter(Wrapped):
+    """Gradients of one run, counted by themselves."""
+
+    inner: Oracle
+
+    def __init__(self, inner: Oracle, whole: "_Counter | None" = None) -> None:
+        super().__init__(inner)
+        self.counted, self.whole = 0, whole or self
+
+    def of(self, clients: Array) -> "_Counter":
+        return _Counter(self.inner.of(clients), self.whole)
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        if not isinstance(active, int):
+            everyone = (self.inner.problem.n, 1, 1)
+            mask = np.broadcast_to(True if active is None else active, everyone)
+            self.whole.counted += int(mask.sum())
+        else:
+            self.whole.counted += active
+        return self.inner.grad(x, active=active, sample=sample)

@@ -1,0 +1,1 @@
+"""Checks of a compressor: mean and variance, constants, bytes."""

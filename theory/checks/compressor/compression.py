@@ -1,0 +1,186 @@
+"""What a compressor says about itself against what it does: moments, constants, bytes."""
+
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.theory.checks.compressor.moments import (
+    DRAWS,
+    Vectors,
+    awkward_vectors,
+    draw,
+    mean_of_messages,
+    place_of_largest,
+    variance_of_messages,
+    written,
+)
+from bitbound.theory.verdict import Verdict, largest, worst_of
+
+_SEARCHED, _CLIMBS = 64, 30
+_BESIDE = "it depends on the clients or runs beside it; sums and maxima go over axis 1"
+
+Check = Callable[[Compressor, int, int], Verdict]
+"""Of a compressor, a number of entries and a seed."""
+
+
+def compressor_checks(
+    compressor: Compressor, d: int = 5, seed: int = 0, draws: int = DRAWS
+) -> tuple[Verdict, ...]:
+    """Check a compressor's moments, constants and bytes at awkward vectors of R^d.
+
+    Moments are means over draws, within 7 standard errors; all else is exact. What fails is tried
+    again with fewer entries, and the smallest number of them with which it fails is told.
+
+    Examples
+    --------
+    >>> from bitbound import compressor
+    >>> from bitbound.theory.checks.compressor.compression import compressor_checks
+    >>> all(verdict.holds for verdict in compressor_checks(compressor("rand-k:2"), draws=1000))
+    True
+    """
+    compressor.check(d)
+    checks: tuple[Check, ...] = (
+        partial(mean_of_messages, draws=draws),
+        partial(variance_of_messages, draws=draws),
+        _constants,
+        _apart,
+        _bytes,
+    )
+    with np.errstate(all="ignore"):
+        return tuple(_smallest(check, compressor, d, seed) for check in checks)
+
+
+def _smallest(check: Check, compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Return a verdict, or that of the fewest entries if it does not hold."""
+    verdict = _told(check, compressor, d, seed)
+    if verdict.holds:
+        return verdict
+    for fewer in range(1, d):
+        with suppress(Refusal):
+            compressor.check(fewer)
+            failing = _told(check, compressor, fewer, seed)
+            if not failing.holds:
+                verdict, d = failing, fewer
+                break
+    return replace(verdict, advice=f"{verdict.advice} Smallest counterexample: d = {d}.")
+
+
+def _told(check: Check, compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Return a verdict; what a compressor raises is one that does not hold."""
+    try:
+        return check(compressor, d, seed)
+    except Refusal as refusal:
+        return Verdict("C(x)", np.inf, 0.0, advice=f"{compressor.name} refuses: {refusal}.")
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        advice = (
+            f"{compressor.name} raises {type(error).__name__} ({error}) in {where.name}: arrays "
+            "are (n, d, R), and sums go over axis 1."
+        )
+        return Verdict("C(x)", np.inf, 0.0, advice=advice)
+
+
+def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Compare the largest relative variance with omega, or with 1 - alpha, and omega_av."""
+    x = _hardest(compressor, d, seed)
+    n = len(x)
+    ratios = compressor.variance(x)[:, 0] / np.sum(x**2, axis=(1, 2))
+    place = place_of_largest(np.round(ratios, 9))
+    bound = compressor.omega(d) if compressor.unbiased else 1 - compressor.alpha(d)
+    name = "omega" if compressor.unbiased else "1 - alpha"
+    excess = largest(ratios) - bound
+    advice = (
+        f"The variance is {ratios[place]:.6g} |x|^2 at x = {written(x[place])}, and {name} says "
+        f"at most {bound:.6g}: look at {name.removeprefix('1 - ')} and at variance."
+    )
+    if compressor.unbiased:
+        joint = compressor.omega(d) if compressor.shared else compressor.omega(d) / n
+        apart = joint - compressor.omega_av(d, n)
+        if apart > excess:
+            excess = apart
+            advice = (
+                f"omega_av of {n} clients is {joint - apart:.6g}, and the mean of messages has "
+                f"{joint:.6g}: look at omega_av, and whether the clients share their draws."
+            )
+    return Verdict("variance - omega |x|^2", excess, 1e-9, advice=advice)
+
+
+def _hardest(compressor: Compressor, d: int, seed: int) -> Vectors:
+    """Return vectors with large relative variances: awkward ones, and what a search finds."""
+    generator = np.random.default_rng(seed)
+    spread = np.exp(generator.normal(scale=2.0, size=(_SEARCHED, d, 1)))
+    x = np.concatenate([awkward_vectors(d, seed), spread])
+    x = x[np.any(x != 0, axis=(1, 2))]
+    ratio = compressor.variance(x)[:, 0] / np.sum(x**2, axis=(1, 2))
+    for step in range(_CLIMBS):
+        trial = x * (1 + 0.5 * 0.9**step * generator.standard_normal(x.shape))
+        found = compressor.variance(trial)[:, 0] / np.sum(trial**2, axis=(1, 2))
+        better = found > ratio * (1 + 1e-9)
+        x = np.where(better[:, None, None], trial, x)
+        ratio = np.where(better, found, ratio)
+    return x
+
+
+def _apart(compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Check that every client and run is compressed by itself, from its numbers alone."""
+    x = np.concatenate([awkward_vectors(d, seed)] * 3, axis=2) * np.array([1.0, 2.0, 0.25])
+    n, _, runs = x.shape
+    senders = 1 if compressor.shared else n
+    uniforms = np.random.default_rng(seed).random((senders, compressor.uniforms(d), runs))
+    kept, drawn = x.copy(), uniforms.copy()
+    together = compressor.compress(x, uniforms)
+    found = [
+        (float(np.max(np.abs(x - kept))), "message changes x"),
+        (float(np.max(np.abs(uniforms - drawn), initial=0.0)), "message changes the uniforms"),
+    ]
+    for client, run in product(range(n), range(runs)):
+        own = slice(client, client + 1), slice(None), slice(run, run + 1)
+        seeds = uniforms[:, :, own[2]] if compressor.shared else uniforms[own]
+        off = np.max(np.abs(compressor.compress(x[own], seeds) - together[own]))
+        found.append((float(off / (1 + np.max(np.abs(together[own])))), _BESIDE))
+    worst, what = worst_of(found)
+    advice = f"C(x) is not that of a client alone: {what}."
+    return Verdict("C(x) of every client alone", worst, 1e-12, advice=advice)
+
+
+def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
+    """Check that the bytes of a message give back its vector and are as many as its bits say."""
+    layout, x = compressor.layout(d), awkward_vectors(d, seed)
+    message, received = draw(compressor, x, seed, 50)
+    bits, note = compressor.bits(d), f"{compressor.bits(d)} bits"
+    try:
+        payload = layout.encode(message)
+        sent = np.asarray(compressor.vector(layout.transmit(message), d))
+    except Refusal as refusal:
+        advice = f"A message cannot be sent: {refusal}. Look at layout and at message."
+        return Verdict("bytes of C(x)", float("inf"), 0.0, note, advice)
+    off = np.max(np.abs(sent - received), axis=(1, 2)) / (1e-300 + np.max(np.abs(received)))
+    place, smallest = place_of_largest(off), _least_bits(message, compressor)
+    wrong = {
+        f"the bytes of a message are {payload.shape[1]}, and bits says {bits}":
+            abs(payload.shape[1] - -(-bits // 8)),
+        f"the bytes of C(x) at x = {written(x[place])} give another vector": largest(off) > 1e-6,
+        f"the messages of one vector are too many for {bits} bits, they need {smallest}":
+            max(0, smallest - bits),
+    }  # fmt: skip
+    what = max(wrong, key=lambda name: wrong[name])
+    advice = f"On the wire {what}: look at layout, message and vector."
+    return Verdict("bytes of C(x)", float(sum(wrong.values())), 0.0, note, advice)
+
+
+def _least_bits(message: tuple[NDArray[Any], ...], compressor: Compressor) -> int:
+    """Return log2 of the number of different messages that were seen of one vector."""
+    if compressor.shared:
+        return 0
+    rows = np.concatenate([np.asarray(part, dtype=float) for part in message], axis=1)
+    different = max(np.unique(row, axis=1).shape[1] for row in rows)
+    return int(np.ceil(np.log2(different)))

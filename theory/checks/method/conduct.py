@@ -1,0 +1,205 @@
+"""How a method conducts itself, whatever its theorem: checks that are exact up to rounding.
+
+Each gives a verdict: the largest error found, and what rounding allows.
+"""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Every
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.state import each
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.card import Card
+from bitbound.theory.checks.channel.walk import EXACT, RUNS, distance, size, walk
+from bitbound.theory.checks.method.promise import round_cost
+from bitbound.theory.potential import Squares, value
+from bitbound.theory.setting import Setting
+from bitbound.theory.verdict import Verdict, largest, worst_of
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
+
+
+def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that a run that starts at the solution stays there, and that its model is x*."""
+    method, view = experiment.method, experiment.problem
+    try:
+        star = fixed_point(method, view)
+    except Refusal as refusal:
+        return Verdict("stays at the solution", np.inf, EXACT, str(refusal))
+    start = each(lambda x: np.repeat(x, RUNS, axis=2), star)
+    off = distance(method.model(star), view.x_star)
+    found = [(off, f"The model of the fixed point is {off:.3g} away from x*: look at model")]
+    for iteration, (state, _, _) in enumerate(walk(experiment, seed, start), 1):
+        for name, moved in _differences(_numbers(state), _numbers(start)):
+            text = f"Started at its fixed point, {name} has moved by {moved:.3g} after {iteration}"
+            found.append((moved, f"{text} iterations: look at the line that updates {name}"))
+        if worst_of(found)[0] > EXACT * (1 + size(start)):  # the first that moves is the one
+            break
+    worst, what = worst_of(found)
+    advice = f"{what}, with all gradients those at x*, or at fixed_point."
+    return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
+
+
+def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:
+    """Check that the Lyapunov functions are 0 at the solution and have no negative weight.
+
+    None without a theorem.
+    """
+    method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
+    if not card.theorems:
+        return None
+    star = fixed_point(method, view)
+    worst = 0.0
+    for theorem in card.theorems:
+        terms = theorem.lyapunov(method, star, star, setting, view)
+        sizes = [float(np.max(np.abs(t.vectors))) for t in terms if isinstance(t, Squares)]
+        psi = float(np.max(np.abs(value(terms, view))))
+        negative = (max(0.0, -float(term.weight)) for term in terms)
+        worst = largest((worst, *sizes, psi, *negative))
+    advice = (
+        f"A potential is not 0 at the fixed point, or has a negative weight ({worst:.3g}): look at "
+        "lyapunov and at fixed_point."
+    )
+    return Verdict("Psi at the solution", worst / (1 + size(star)), EXACT, advice=advice)
+
+
+def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
+    """Check that a round costs what the published accounting says; None without a bill."""
+    n, d = experiment.n, experiment.d
+    if card.bill is None:
+        return None
+    spent = round_cost(experiment)
+    up, down = card.bill(experiment.method, n, 32 * d, experiment.compressor.bits(d))
+    off = max(abs(spent.uplink_bits - up), abs(spent.downlink_bits - down))
+    note = f"{up:,.6g} up, {down:,.6g} down"
+    advice = (
+        f"A round spends {spent.uplink_bits:,.6g} bits up and {spent.downlink_bits:,.6g} down per "
+        "client, which is not the published bill: look at what communicate sends, and to whom."
+    )
+    return Verdict("bits of a round as published", off / (1 + max(up, down)), EXACT, note, advice)
+
+
+def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
+    """Check that what is invariant is 0 in every state of a run; None where nothing is."""
+    method, found = experiment.method, [(-1.0, "")]
+    for iteration, (state, oracle, (before, _)) in enumerate(walk(experiment, seed), 1):
+        for number, kept in enumerate(invariants(method, state, oracle)):
+            value = float(np.max(np.abs(kept)))
+            off = value / max(1.0, size(state))
+            found.append((off, ""))
+            if not off <= EXACT:
+                made = _made_of(method, number, before, state, oracle)
+                text = (
+                    f"After {iteration} iterations invariant {number + 1} is {value:.3g}, and was"
+                )
+                found.append((off, f"{text} 0: look at the line that updates {made}."))
+        if found[-1][0] > EXACT:
+            break
+    worst = worst_of(found)[0]
+    advice = "What should stay 0 does: it is looked at after every iteration."
+    advice = next((said for off, said in found if off == worst and said), advice)
+    return Verdict("invariants", worst, EXACT, advice=advice) if worst >= 0 else None
+
+
+def _made_of(method: Any, number: int, before: Any, after: Any, oracle: Any) -> str:
+    """Name the fields of a state that an invariant changes with."""
+    names = []
+    for field in fields(before):
+        changed = replace(before, **{field.name: getattr(after, field.name)})
+        pair = [invariants(method, s, oracle)[number] for s in (before, changed)]
+        if distance(*pair) > 0:
+            names.append(field.name)
+    return " and ".join(names) or "what does not change"
+
+
+def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that f - f* is not larger after 300 iterations than at the start."""
+    trace = simulate(
+        experiment, seeds=[seed, seed + 1], budget=Budget(iterations=300), record=Record(every=300)
+    )
+    first, last = trace.columns["gap"][trace.columns["iteration"] == 0], trace.final("gap")
+    growth = np.max(np.where(np.isfinite(last), last, np.inf) / first)
+    advice = "f - f* grows: look for a sign error in the step, or take a smaller step size."
+    return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations", advice)
+
+
+def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that a step writes into nothing and gives the same for the same random numbers."""
+    found: list[tuple[float, str]] = []
+    for (state, _, _), (again, _, before) in zip(
+        walk(experiment, seed), walk(experiment, seed), strict=True
+    ):
+        for name, off in _differences(state, again):
+            text = f"{name} is another one when a step is repeated: look for random numbers that"
+            found.append((off, f"{text} are not the channel's."))
+        for name, off in _differences(*before):
+            text = f"A step writes into {name} of the state before: look for operations in place,"
+            found.append((off, f"{text} such as +=."))
+    worst, advice = worst_of(found)
+    return Verdict("pure steps", worst, 0.0, advice=advice)
+
+
+def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that a run is the same alone and in a batch."""
+    budget, record = Budget(rounds=6, iterations=500), Record(every=1)
+    options: dict[str, Any] = {"budget": budget, "record": record}
+    batch = simulate(experiment, seeds=[seed + 7, seed, seed + 3], **options).run(1)
+    alone = simulate(experiment, seeds=[seed], **options).run(0)
+    worst, name = worst_of(
+        (_apart(column, batch[name]), name) for name, column in alone.items() if name != "run"
+    )
+    advice = (
+        f"The {name} of a run is another one beside other runs: look for a sum, mean or norm over "
+        "the last axis, which is that of the runs."
+    )
+    return Verdict("alone as in a batch", worst, EXACT, advice=advice)
+
+
+def schedule(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check how often a method communicates: exactly, or within 7 standard errors."""
+    runs, iterations = 25, 80
+    trace = simulate(
+        experiment,
+        seeds=range(seed, seed + runs),
+        budget=Budget(iterations=iterations),
+        record=Record(every=iterations),
+    )
+    rounds, draws = float(np.mean(trace.final("rounds"))), float(np.sum(trace.final("iteration")))
+    timing = experiment.method.schedule
+    advice = (
+        f"It communicates {rounds:.4g} times in {draws / runs:.4g} iterations, and its schedule is "
+        f"{timing}: look at schedule."
+    )
+    if isinstance(timing, Every):
+        off = abs(rounds - float(np.mean(trace.final("iteration") // timing.iterations)))
+        return Verdict("communicates as scheduled", off, 0.0, advice=advice)
+    off = abs(rounds * runs / draws - timing.p)
+    allowed = 7 * float(np.sqrt(timing.p * (1 - timing.p) / draws)) + EXACT
+    note = f"probability {timing.p:.4g}"
+    return Verdict("communicates as scheduled", off, allowed, note, advice)
+
+
+def _differences(state: Any, other: Any) -> list[tuple[str, float]]:
+    """Return the largest difference of every field of two states."""
+    return [
+        (field.name, distance(getattr(state, field.name), getattr(other, field.name)))
+        for field in fields(state)
+    ]
+
+
+def _apart(column: Array, other: Array) -> float:
+    """Return the largest relative difference; infinity if they have not NaN at the same places."""
+    if column.shape != other.shape or np.any(np.isnan(column) != np.isnan(other)):
+        return np.inf
+    return float(np.nanmax(np.abs(column - other) / (1 + np.abs(column)), initial=0.0))
+
+
+def _numbers(state: Any) -> Any:
+    """Replace what is true or false, such as who is active, by 0."""
+    return each(lambda x: 0.0 * x if x.dtype == bool else x, state)

@@ -1,0 +1,87 @@
+"""Why a promise is broken: the smallest counterexample, the part that grows, what certify says."""
+
+from contextlib import suppress
+from dataclasses import fields, replace
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.card import Card
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.checks.method.smallest import described, smaller
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
+from bitbound.theory.verdict import ROUNDING
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.probing import one_step
+
+
+def why_it_grows(
+    theorem: Theorem,
+    experiment: ConvexExperiment,
+    card: Card | None = None,
+    rule: str | None = None,
+    limit: float | None = None,
+) -> str:
+    """Return sentences for a promise that is not kept; empty where nothing more is found.
+
+    Parameters
+    ----------
+    card, rule : optional
+        Where the parameters of smaller problems come from; without a card they stay.
+    limit : float, optional
+        In the place of the promised factor; the hypotheses are then not looked at.
+    """
+    sentences = []
+    for small in smaller(experiment, card, rule):
+        with suppress(Exception):  # what cannot be tried is no counterexample
+            setting = Setting.at(small)
+            if limit is None and theorem.unmet(small.method, setting):
+                continue
+            promised = theorem.rate(small.method, setting) if limit is None else limit
+            worst = worst_case(small, theorem)
+            if worst > promised * (1 + ROUNDING):
+                sentences = [
+                    f"Smallest counterexample: {described(small)}; there one step may multiply the "
+                    f"Lyapunov function by {worst:.4g}, and {promised:.4g} is promised.",
+                    _growing_field(theorem, small, promised),
+                ]
+                break
+    sentences.append(_certified(theorem, experiment))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _growing_field(theorem: Theorem, small: ConvexExperiment, promised: float) -> str:
+    """Name the field of the state whose deviation alone makes the Lyapunov function grow most."""
+    star = fixed_point(small.method, small.problem)
+    growth = {}
+    for field in fields(star):
+        kept = getattr(star, field.name)
+        if kept.dtype != bool:
+            moved = np.random.default_rng(0).standard_normal(kept.shape)
+            if kept.shape[0] > 1:  # a sum over the clients stays as it is
+                moved -= moved.mean(axis=0)
+            state = replace(star, **{field.name: kept + moved})
+            with suppress(ZeroDivisionError):  # a part that the Lyapunov function does not see
+                growth[field.name] = one_step(small, theorem, state).factor
+    name = max(growth, key=lambda name: np.nan_to_num(growth[name], nan=-np.inf))
+    if not growth[name] > promised * (1 + ROUNDING):
+        return ""
+    return (
+        f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}: look "
+        f"at the line that updates {name}."
+    )
+
+
+def _certified(theorem: Theorem, experiment: ConvexExperiment) -> str:
+    """Say which factor a certificate proves, if one is quickly found."""
+    try:
+        functions = FunctionClass.of(Setting.at(experiment))
+        factor = certify(experiment.method, functions, potential=theorem).factor
+    except (Refusal, ArithmeticError, np.linalg.LinAlgError):
+        return ""
+    proved = f"the best factor that is proved is {factor:.4g}"
+    return f"certify: over all functions of this class {proved}{', a growth' * (factor > 1)}."

@@ -1,0 +1,138 @@
+"""Constants against eigenvalues of Hessians that are found from gradients alone."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.problem import Problem, StronglyConvexProblem
+from bitbound.data.problems.ridge_problem import RidgeProblem
+from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
+from bitbound.theory.checks.problem.differences import Function, Points, jacobian_products
+from bitbound.theory.checks.problem.gradients import sample_points, whole_gradient
+from bitbound.theory.verdict import Verdict, largest, worst_of
+
+CURVATURE = 1e-5
+"""What an eigenvalue found by differences may be off, relative to the largest."""
+
+_DENSE, _WIDTH, _ROUNDS = 40, 4, 6
+_FAR = 1e6
+_ROUNDING = 1e-7
+"""Of the smallest eigenvalue, relative to the largest."""
+
+
+def eigenvalues(grad: Function, x: Points) -> Points:
+    """Return the eigenvalues of the Hessians of m functions at a point, (m, d), or a few Ritz ones.
+
+    Up to 40 features the Hessians are whole, beyond they are seen on a subspace that turns to the
+    largest eigenvalues: what is found then lies between the true ones.
+
+    Parameters
+    ----------
+    grad : callable
+        Gradients at points (m, d, R).
+    x : array (m, d, 1)
+    """
+    m, d, _ = x.shape
+    if d <= _DENSE:
+        basis: NDArray[Any] = np.broadcast_to(np.eye(d), (m, d, d))
+        products = jacobian_products(grad, x, basis)
+    else:
+        basis = np.random.default_rng(0).standard_normal((m, d, _WIDTH))
+        basis, _ = np.linalg.qr(basis)
+        products = jacobian_products(grad, x, basis)
+        for _ in range(_ROUNDS):
+            basis, _ = np.linalg.qr(products)
+            products = jacobian_products(grad, x, basis)
+    reduced = np.matrix_transpose(basis) @ products
+    symmetric = (reduced + np.matrix_transpose(reduced)) / 2
+    return np.asarray(np.linalg.eigvalsh(symmetric), dtype=np.float64)
+
+
+def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> Verdict:
+    """Check mu <= eigenvalues <= L_i, and L_f, at the start, at random points and far away.
+
+    Of the problems of this library they are attained: at the origin, and at infinity.
+    """
+    constants, n = problem.constants, problem.n
+    L_i = np.asarray(constants.L_i)
+    largest, smallest, average = np.zeros(n), np.inf, 0.0
+    for x in [*sample_points(problem, seed), _far(problem, seed)]:
+        own = eigenvalues(problem.grad, np.repeat(x, n, axis=0))
+        largest = np.maximum(largest, own[:, -1])
+        smallest = min(smallest, float(own.min()))
+        together = eigenvalues(lambda y: np.mean(problem.grad(y), axis=0, keepdims=True), x)
+        average = max(average, float(together.max()))
+    exact = isinstance(problem, RidgeProblem) and problem.d <= _DENSE
+    above = int(np.argmax(largest / L_i))
+    compared = [(f"L_{above + 1} of client {above + 1}", float(L_i[above]), float(largest[above]))]
+    compared += [("L_f", constants.L_f, average)]
+    if exact:
+        below = int(np.argmin(largest / L_i))
+        name = f"L_{below + 1} of client {below + 1}"
+        compared.append((name, float(L_i[below]), float(largest[below])))
+    off = [(found - said) / said for _, said, found in compared]
+    compared.append(("mu", constants.mu, smallest))
+    apart = constants.mu - smallest
+    off.append(np.sign(apart) * max(0.0, abs(apart) - _ROUNDING * constants.L) / constants.mu)
+    sizes = np.nan_to_num(np.abs(off) if exact else np.array(off), nan=np.inf)
+    worst = int(np.argmax(sizes))
+    name, said, found = compared[worst]
+    advice = (
+        f"{name} is {said:.6g}, and the eigenvalue of a Hessian that it speaks of is {found:.6g}: "
+        "look at constants, and at what each f_i holds of the ridge."
+    )
+    note = "exact" if exact else "bounds, at the points looked at"
+    return Verdict("L_i, L_f, mu and eigenvalues", float(sizes[worst]), CURVATURE, note, advice)
+
+
+def _far(problem: Problem, seed: int) -> Points:
+    """Return a point where what is not a ridge has no curvature left, if it ever has none."""
+    generator = np.random.default_rng(seed + 1)
+    return _FAR * generator.standard_normal((1, problem.d, 1))
+
+
+def hessian_of_gradient(problem: StronglyConvexProblem, seed: int = 0) -> Verdict:
+    """Check hessian and hessian_product against differences of the gradient."""
+    generator = np.random.default_rng(seed)
+    off = []
+    for x in sample_points(problem, seed, 1):
+        v = generator.standard_normal((1, problem.d, 2)) / np.sqrt(problem.d)
+        products = jacobian_products(partial(whole_gradient, problem), x, v)[0]
+        scale = np.max(np.abs(products)) + 1e-300
+        for claimed in (problem.hessian(x) @ v[0], problem.hessian_product(x, v)[0]):
+            off.append(np.max(np.abs(claimed - products)) / scale)
+    worst = largest(off)
+    advice = (
+        f"hessian, or hessian_product, is not the derivative of the gradient of f + g (off by "
+        f"{worst:.3g}): look at its factors and at the ridge."
+    )
+    return Verdict("Hessian of the gradient", worst, CURVATURE, advice=advice)
+
+
+def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
+    """Check |Hess f_i| <= L0 + L1 |grad f_i| and |grad f_i| <= kappa + rho |grad f| at points.
+
+    None where the constants are of another kind.
+    """
+    constants = problem.constants
+    if not isinstance(constants, RelaxedConstants):
+        return None
+    found = []
+    for x in sample_points(problem, seed, 4):
+        gradients = problem.grad(x)
+        sizes = np.linalg.norm(gradients, axis=1)[:, 0]
+        allowed = constants.L0 + constants.L1 * sizes
+        spectra = eigenvalues(problem.grad, np.repeat(x, problem.n, axis=0))
+        for client, hessian in enumerate(np.max(np.abs(spectra), axis=1)):
+            bound = allowed[client]
+            text = f"of client {client + 1} |Hess| = {hessian:.6g}, L0 + L1 |grad| = {bound:.6g}"
+            found.append((hessian / bound - 1, text))
+        bound = constants.kappa + constants.rho * np.linalg.norm(np.mean(gradients, axis=0))
+        if np.isfinite(bound):
+            text = f"|grad f_i| = {max(sizes):.6g} and kappa + rho |grad f| = {bound:.6g}"
+            found.append(((max(sizes) - bound) / (bound + max(sizes) + 1e-300), text))
+    worst, where = worst_of(found)
+    advice = f"A constant is too small: {where}. Look at relaxed."
+    return Verdict("L0, L1, kappa and rho", worst, CURVATURE, "at the points looked at", advice)

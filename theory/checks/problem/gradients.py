@@ -1,0 +1,124 @@
+"""Gradients against values, the solution against its gradient, the gap against both."""
+
+import numpy as np
+
+from bitbound.data.problem import Problem
+from bitbound.theory.checks.problem.differences import Points, derivative
+from bitbound.theory.verdict import Verdict, largest, worst_of
+
+DIFFERENCES = 1e-6
+"""What a gradient may differ from a difference of values, relative to the gradients."""
+
+_DIRECTIONS, _NEAR = 3, 1e-3
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
+
+
+def whole_gradient(problem: Problem, x: Points) -> Points:
+    """Return the gradient of f + g at shared points (1, d, R)."""
+    gradient: Points = np.mean(problem.grad(x), axis=0, keepdims=True) + problem.grad_g(x)
+    return gradient
+
+
+def sample_points(problem: Problem, seed: int, count: int = 2) -> list[Points]:
+    """Return the start of the runs, random points around it, and x*, (1, d, 1) each."""
+    generator = np.random.default_rng(seed)
+    start, star = np.asarray(problem.x_0)[:, :, :1], np.asarray(problem.x_star)[:, :, :1]
+    points = [start + generator.standard_normal(start.shape) for _ in range(count)]
+    return [start, *points, *([star] if np.all(np.isfinite(star)) else [])]
+
+
+def gradient_of_value(problem: Problem, seed: int = 0) -> Verdict:
+    """Check the gradient of f + g against differences of its value, along some directions."""
+    generator = np.random.default_rng(seed)
+    found, likely = [], 0.0
+    start, *_ = points = sample_points(problem, seed)
+    for x in points:
+        gradient, scale = whole_gradient(problem, x), _scale(problem, x, start)
+        for number in range(_DIRECTIONS):
+            direction = _direction(problem.d, number, generator)
+            slope, error = (float(part) for part in derivative(problem.value, x, direction))
+            claimed = float(np.vdot(gradient, direction))
+            off = max(0.0, abs(claimed - slope) - 10 * error) / scale
+            found.append((off, f"{claimed:.6g} along a direction where the value has {slope:.6g}"))
+            likely = max(likely, error / scale)
+    worst, where = worst_of(found)
+    advice = (
+        f"The mean of the clients' gradients, with that of g, is not the slope of value: {where}. "
+        "Look at grad and value: a factor such as 1/n or 1/m, a sign, the ridge."
+    )
+    return Verdict(
+        "gradient of the value", worst, DIFFERENCES, f"differences good to {likely:.0e}", advice
+    )
+
+
+def _direction(d: int, number: int, generator: np.random.Generator) -> Points:
+    """Return a coordinate of R^d first, then random directions; (1, d, 1), of length 1."""
+    random = generator.standard_normal(d)
+    direction = random if number else np.eye(d)[generator.integers(d)]
+    return (direction / np.linalg.norm(direction))[None, :, None]
+
+
+def _scale(problem: Problem, *points: Points) -> float:
+    """Return the mean size of the clients' gradients, and of that of g, summed over points."""
+    sizes = [
+        np.mean(np.linalg.norm(problem.grad(x), axis=1)) + np.linalg.norm(problem.grad_g(x))
+        for x in points
+    ]
+    return float(sum(sizes)) + 1e-300
+
+
+def solution_by_gradient(problem: Problem) -> Verdict | None:
+    """Check that the gradient vanishes at x_star; None where the infimum is not attained."""
+    x_star = np.asarray(problem.x_star)[:, :, :1]
+    if not np.all(np.isfinite(x_star)):
+        return None
+    size = float(np.linalg.norm(whole_gradient(problem, x_star)))
+    start = np.asarray(problem.x_0)[:, :, :1]
+    scale = _scale(problem, x_star, start)
+    advice = (
+        f"The gradient at x_star has the norm {size:.3g}, and should be 0: x_star is not the "
+        "minimiser. Look at how it is computed, or at the ridge in grad."
+    )
+    return Verdict("gradient at x*", size / scale, DIFFERENCES / 10, advice=advice)
+
+
+def stated_gradients(problem: Problem) -> Verdict | None:
+    """Check grad_star and f_star at x_star; None where the infimum is not attained."""
+    x_star = np.asarray(problem.x_star)[:, :, :1]
+    if not np.all(np.isfinite(x_star)):
+        return None
+    off = np.max(np.abs(np.asarray(problem.grad_star)[:, :, :1] - problem.grad(x_star)))
+    value = float(problem.value(x_star)[0])
+    size = _scale(problem, x_star, np.asarray(problem.x_0)[:, :, :1])
+    worst = largest((off / size, abs(problem.f_star - value) / (1 + abs(value))))
+    advice = (
+        f"grad_star is not grad(x_star), off by {off:.3g}, or f_star = {problem.f_star:.6g} is not "
+        f"value(x_star) = {value:.6g}: look at these two."
+    )
+    return Verdict("grad_star and f_star", worst, 1e-9, advice=advice)
+
+
+def gap_of_value(problem: Problem, seed: int = 0) -> Verdict:
+    """Check the gap against value - f_star, and near x* against the gradients on the way there."""
+    found, f_star = [], problem.f_star
+    for x in sample_points(problem, seed):
+        gap, value = float(problem.gap(x)[0]), float(problem.value(x)[0])
+        off = abs(gap - (value - f_star)) / (abs(value) + abs(f_star) + 1e-300)
+        found.append((off, f"it is {gap:.6g} where value - f_star is {value - f_star:.6g}"))
+    x_star = np.asarray(problem.x_star)[:, :, :1]
+    if np.all(np.isfinite(x_star)):
+        step = _NEAR * _direction(problem.d, 1, np.random.default_rng(seed))
+        gap, climbed = float(problem.gap(x_star + step)[0]), _climbed(problem, x_star, step)
+        rounding = 1e-13 * (1 + abs(f_star)) + 1e-12 * _scale(problem, x_star)
+        off = max(0.0, abs(gap - climbed) - rounding) / (abs(climbed) + 1e-300) * _NEAR
+        found.append((off, f"near x* it is {gap:.6g}, and the gradients add up to {climbed:.6g}"))
+    worst, where = worst_of(found)
+    advice = f"gap is not value - f_star: {where}. Look at gap, value and f_star."
+    return Verdict("gap of the value", worst, 1e-9, advice=advice)
+
+
+def _climbed(problem: Problem, x_star: Points, step: Points) -> float:
+    """Return the integral of the gradient from x_star to x_star + step."""
+    shares = (1 + _NODES) / 2
+    slopes = np.sum(whole_gradient(problem, x_star + step * shares) * step, axis=(0, 1))
+    return float(np.vdot(_NODE_WEIGHTS, slopes) / 2)

@@ -1,0 +1,164 @@
+"""A plain world of one run: loops over clients and entries, the same streams, whole numbers.
+
+Nothing of the simulated channel and its ledger is used; a compressor is asked for one client at a
+time, and a gradient at one shared point at a time.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.method import Every, Schedule
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.randomness import generator
+
+
+class PlainLedger:
+    """What one run has spent, counted one message at a time."""
+
+    def __init__(self) -> None:
+        self.uplink_bits = self.downlink_bits = self.gradients = self.synchronisations = 0
+        self._waiting = False
+
+    def up(self, bits: int) -> None:
+        """Count bits that a client sends."""
+        self.uplink_bits += bits
+        if bits and not self._waiting:
+            self.synchronisations += 1
+            self._waiting = True
+
+    def down(self, bits: int) -> None:
+        """Count bits that a client receives."""
+        self.downlink_bits += bits
+        if bits:
+            self._waiting = False
+
+
+class PlainChannel:
+    """The network of one run, client by client and entry by entry; arrays are (., d, 1)."""
+
+    def __init__(self, experiment: ConvexExperiment, seed: int, ledger: PlainLedger) -> None:
+        self.n, self.compressor = experiment.n, experiment.compressor
+        self.ledger, self.template = ledger, np.asarray(experiment.problem.x_0)
+        self._seed, self._streams = seed, dict[str, np.random.Generator]()
+
+    def at(self, runs: Array) -> "PlainChannel":
+        """Return itself: there is one run."""
+        return self
+
+    def _draw(self, purpose: str, count: int) -> list[float]:
+        if purpose not in self._streams:
+            self._streams[purpose] = generator(self._seed, purpose)
+        return [float(self._streams[purpose].random()) for _ in range(count)]
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Send C_i(v_i) from every client of the cohort."""
+        n, d, _ = v.shape
+        count = self.compressor.uniforms(d)
+        drawn = [self._draw("compressor", count) for _ in range(1 if self.compressor.shared else n)]
+        received = np.zeros((n, d, 1))
+        for client in range(n):
+            if _inside(cohort, client, 0):
+                uniforms = np.array(drawn[client % len(drawn)]).reshape(1, count, 1)
+                received[client] = self.compressor.compress(v[client : client + 1], uniforms)[0]
+                self.ledger.up(self.compressor.bits(d))
+        return received
+
+    def send(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v_i from every client, the entries of the mask, 32 bits each."""
+        received = np.zeros(v.shape)
+        for client, entry in np.ndindex(*v.shape[:2]):
+            if _inside(mask, client, entry):
+                received[client, entry] = v[client, entry]
+                self.ledger.up(32)
+        return received
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        """Send v from the server to all clients, or to those of a mask."""
+        for client, entry in np.ndindex(self.n, v.shape[1]):
+            if _inside(mask, client, entry):
+                self.ledger.down(32)
+        return v
+
+    def talking(self, schedule: Schedule, iteration: int) -> bool:
+        """Say whether the run communicates after an iteration, counted from 1."""
+        if isinstance(schedule, Every):
+            return iteration % schedule.iterations == 0
+        return self._draw("round", 1)[0] < schedule.p
+
+    def coin(self, p: float) -> Array:
+        """Toss one coin."""
+        return np.array(self._draw("coin", 1)[0] < p).reshape(1, 1, 1)
+
+    def client_coins(self, q: Sequence[float]) -> Array:
+        """Toss a coin on every client."""
+        tossed = [u < p for u, p in zip(self._draw("client coins", self.n), q, strict=True)]
+        return np.array(tossed).reshape(self.n, 1, 1)
+
+    def cohort(self, m: int) -> Array:
+        """Draw m clients: those with the smallest numbers."""
+        places = _places(self._draw("cohort", self.n))
+        return np.array([place < m for place in places]).reshape(self.n, 1, 1)
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        """Draw s owners in the cohort for every entry, each next to the last of the one before."""
+        members = [_inside(cohort, client, 0) for client in range(self.n)]
+        d, m = self.template.shape[1], sum(members)
+        drawn = self._draw("ownership", self.n)
+        places = _places([u if inside else u + 1 for u, inside in zip(drawn, members, strict=True)])
+        owned = np.zeros((self.n, d, 1), dtype=bool)
+        for number in range(s * d):
+            entry, column = (number // s, number % m) if s * d >= m else (number % d, number)
+            owned[places.index(column), entry] = True
+        return owned
+
+
+class PlainOracle:
+    """The gradients of one run, each client's at its own point, one after the other."""
+
+    def __init__(
+        self, experiment: ConvexExperiment, ledger: PlainLedger, clients: Sequence[int]
+    ) -> None:
+        self._experiment, self._ledger, self._clients = experiment, ledger, clients
+        self.n, self.d = experiment.n, experiment.d
+        self.grad_g: Callable[[Array], Array] = experiment.problem.grad_g
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._experiment.problem, name)
+
+    def at(self, runs: Array) -> "PlainOracle":
+        """Return itself: there is one run."""
+        return self
+
+    def of(self, clients: Array) -> "PlainOracle":
+        """Narrow to some of the clients."""
+        some = [self._clients[client] for client in clients]
+        return PlainOracle(self._experiment, self._ledger, some)
+
+    def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
+        """Return the gradient of every client at its own point; count those that are active."""
+        k = len(self._clients)
+        if not isinstance(active, int):
+            active = sum(1 for place in range(k) if _inside(active, place, 0))
+        self._ledger.gradients += active
+        rows = []
+        for place, client in enumerate(self._clients):
+            point = x[place : place + 1] if len(x) > 1 else x
+            rows.append(self._experiment.problem.grad(point)[client] if active else 0 * point[0])
+        return np.array(rows)
+
+
+def _inside(mask: Array | None, client: int, entry: int) -> bool:
+    """Say whether a mask, of clients or of their entries, lets a number through."""
+    if mask is None:
+        return True
+    row = mask[client if mask.shape[0] > 1 else 0]
+    return bool(row[entry if row.shape[0] > 1 else 0, 0])
+
+
+def _places(numbers: Sequence[float]) -> list[int]:
+    """Return the place of every number in their order."""
+    order = sorted(range(len(numbers)), key=lambda i: numbers[i])
+    return [order.index(i) for i in range(len(numbers))]

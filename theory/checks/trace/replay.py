@@ -1,0 +1,181 @@
+"""A trace against a short run by plain loops, point by point, and its end against its budget."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bitbound.solvers.backend import masked, mean
+from bitbound.solvers.method import Method, Needs, WithProbability
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.channel import Ledger
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.checks.channel.walk import EXACT
+from bitbound.theory.checks.trace.plain import PlainChannel, PlainLedger, PlainOracle
+from bitbound.theory.verdict import Verdict, worst_of
+
+MOST, LEAST, WORK = 40, 6, 400_000
+"""Iterations: as many as have so many numbers in gradients that are asked for one by one."""
+
+Row = dict[str, float]
+"""A recorded point, without the run."""
+
+Found = list[tuple[float, str]]
+"""How far something is off, and what it is."""
+
+
+@dataclass(frozen=True)
+class _Wandering:
+    x: Any
+    time: Any
+
+
+@dataclass(frozen=True)
+class Wander(Method):
+    """A method that goes nowhere, so that what is recorded rises and falls, and waits twice."""
+
+    name: ClassVar[str] = "wander"
+    needs: ClassVar[Needs] = Needs()
+    schedule: ClassVar[WithProbability] = WithProbability(0.5)
+
+    def start(self, x: Any, problem: Any, channel: Any) -> _Wandering:
+        return _Wandering(x + 1.0, 0 * x)
+
+    def local_step(self, s: _Wandering, problem: Any, channel: Any) -> _Wandering:
+        return _Wandering(s.x + np.cos(s.time), s.time + 1.0)
+
+    def communicate(self, s: _Wandering, problem: Any, channel: Any) -> _Wandering:
+        everyone = np.repeat(s.x, channel.n, axis=0)
+        chosen = channel.cohort(1)
+        problem.grad(s.x, chosen)
+        channel.send(everyone, chosen)
+        channel.send(everyone)
+        channel.broadcast(s.x, chosen)
+        tossed = channel.client_coins([0.5] * channel.n) | channel.coin(0.5)
+        owned = channel.ownership(2) if channel.n > 1 else tossed
+        moved = mean(masked(owned, channel.send(everyone, owned & tossed)))
+        return _Wandering(channel.broadcast(moved - s.x), s.time)
+
+    def model(self, s: _Wandering) -> Any:
+        return s.x
+
+
+def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
+    """Check that a trace holds what plain loops count, and ends by the budget that is met first.
+
+    So it is tried for the method, and for one that goes nowhere. f - f* is held against the
+    difference of the two values, whose rounding is larger.
+    """
+    wanderer = Experiment.of(Wander(), experiment.problem.plain)
+    n, d = experiment.n, experiment.d
+    iterations = max(LEAST, min(MOST, WORK // (n * n * d)))
+    found = [
+        *_compared(experiment, seed, iterations),
+        *_compared(wanderer, seed, iterations),
+        *_endings(wanderer, seed, iterations),
+        _large_counts(),
+    ]
+    worst, what = worst_of(found)
+    advice = f"{what}: look at what is recorded, at the ledger, and at what ends a run."
+    return Verdict("recorded as run", worst, EXACT, f"{iterations} iterations", advice)
+
+
+def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list[Row]:
+    """Run a method by plain loops and return what a trace records at every iteration."""
+    method, view, ledger = experiment.method, experiment.problem, PlainLedger()
+    channel: Any = PlainChannel(experiment, seed, ledger)
+    oracle: Any = PlainOracle(experiment, ledger, range(view.n))
+    state = method.start(channel.template, oracle, channel)
+    rows, rounds = [], 0
+    for iteration in range(iterations + 1):
+        if iteration:
+            state = method.local_step(state, oracle, channel)
+            if channel.talking(method.schedule, iteration):
+                state = method.communicate(state, oracle, channel)
+                rounds += 1
+        x = method.model(state)
+        away = [float(a - b) for a, b in zip(x.ravel(), np.ravel(view.x_star), strict=True)]
+        rows.append(
+            {
+                "iteration": iteration,
+                "rounds": rounds,
+                "gap": float(view.value(x)[0]) - view.f_star,
+                "distance": sum(step * step for step in away),
+                "uplink_bits": ledger.uplink_bits / view.n,
+                "downlink_bits": ledger.downlink_bits / view.n,
+                "gradients": ledger.gradients / view.n,
+                "synchronisations": ledger.synchronisations,
+            }
+        )
+    return rows
+
+
+def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
+    """Return how far a trace of two runs is from the plain one, and where."""
+    seeds, every = [seed, seed + 1], Record(every=1)
+    trace = simulate(experiment, seeds=seeds, budget=Budget(iterations=iterations), record=every)
+    found: Found = []
+    for run, own in enumerate(seeds):
+        rows, columns = plain_rows(experiment, own, iterations), trace.run(run)
+        diverged = [t for t, row in enumerate(rows) if not np.isfinite(row["gap"])]
+        rows = rows[: diverged[0] if diverged else None]
+        place = {int(t): number for number, t in enumerate(columns["iteration"])}
+        rounds = -1.0
+        for t, row in enumerate(rows):
+            if t in place:
+                for name, value in row.items():
+                    said = float(columns[name][place[t]])
+                    text = f"at iteration {t} the trace says {name} = {said:.6g}, a plain loop"
+                    found.append((abs(said - value) / (1 + abs(value)), f"{text} {value:.6g}"))
+            elif row["rounds"] > rounds or t == iterations:
+                found.append((np.inf, f"iteration {t} of a run is not recorded"))
+            rounds = row["rounds"]
+        ending = "diverged" if diverged else "iterations"
+        off = 0.0 if trace.ending[run] == ending else np.inf
+        text = f"a run that ends by {ending} says that it ended by {trace.ending[run]}"
+        found.append((off, text))
+    return found
+
+
+def _endings(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
+    """Return how far runs with other budgets end from where the plain one meets them."""
+    every = plain_rows(experiment, seed, iterations)
+    rows = [every[0], *(b for a, b in pairwise(every) if b["rounds"] > a["rounds"])]
+    middle, gap = rows[len(rows) // 2], float(np.median([row["gap"] for row in rows]))
+    met = {
+        "rounds": [row for row in rows if row["rounds"] >= middle["rounds"]],
+        "bits": [row for row in rows if row["uplink_bits"] >= middle["uplink_bits"]],
+        "gap": [row for row in rows if row["gap"] <= gap],
+    }
+    budgets = {
+        "rounds": Budget(rounds=int(middle["rounds"])),
+        "bits": Budget(bits=middle["uplink_bits"]),
+        "gap": Budget(gap=gap),
+    }
+    found: Found = []
+    for name, budget in budgets.items():
+        trace = simulate(experiment, seeds=[seed], budget=budget, record=Record(every=1))
+        last, right = float(trace.final("iteration")[0]), met[name][0]["iteration"]
+        off = 0.0 if (*trace.ending, last) == (name, right) else np.inf
+        text = f"a run with a budget of {name} ends by {trace.ending[0]} at iteration {last:g}"
+        found.append((off, f"{text}, and meets its budget at {right:g}"))
+    return found
+
+
+def _large_counts() -> tuple[float, str]:
+    """Return whether a ledger goes on above 2^31, and to the unit above 2^53."""
+    ledger, run = Ledger(1), np.array([0])
+    counts = (2**31 - 1, 2**31 - 1, 2**53, 1)
+    try:
+        for count in counts:
+            ledger.up(run, count)
+            ledger.down(run, count)
+            ledger.gradients[run] += count
+    except OverflowError as error:
+        return np.inf, f"the ledger cannot count {sum(counts)} bits ({error})"
+    found = [int(x[0]) for x in (ledger.uplink_bits, ledger.downlink_bits, ledger.gradients)]
+    wrong = max(found, key=lambda count: abs(count - sum(counts)))
+    off = float(abs(wrong - sum(counts)))
+    return off, f"the ledger counts {wrong} where {sum(counts)} were spent"
