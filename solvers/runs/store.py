@@ -16,6 +16,7 @@ from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_or_set_aside
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
+from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import Progress, simulate, specification
 from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.trace import Trace
@@ -99,10 +100,13 @@ class Store:
         except NoSourceError as reason:
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
             return simulate(experiment, progress=progress, **options)
-        trace = _load(path, specification(experiment, **options))
+        asked = specification(experiment, **options)
+        checkpoint = Checkpoint(path, asked)
+        trace = _load(path, asked)
         if trace is None:
-            trace = simulate(experiment, progress=progress, **options)
+            trace = simulate(experiment, progress=progress, checkpoint=checkpoint, **options)
             trace.save(path)
+        checkpoint.remove()
         return trace
 
 
