@@ -1,13 +1,15 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
+from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
 from bitbound.solvers.method import Method
@@ -19,6 +21,7 @@ from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, take
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.randomness import stream_width
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -77,7 +80,8 @@ def simulate(
     Raises
     ------
     Refusal
-        If seeds, parameters or library do not fit each other.
+        If seeds, parameters or library do not fit each other, if the budget can never be met, or
+        if the machine has not the memory.
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
@@ -85,13 +89,14 @@ def simulate(
     )  # fmt: skip
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
+    budget.require_possible(method.schedule)
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, Column]] = []
     ending: tuple[str, ...] = ()
+    batches = _batches(len(run_seeds), experiment.n * experiment.d, library)
+    _require_memory(experiment, batches[0].size)
     with quiet_machine():
-        for number, some in enumerate(
-            _batches(len(run_seeds), experiment.n * experiment.d, library)
-        ):
+        for number, some in enumerate(batches):
             simulation = _Simulation(
                 replace(
                     experiment,
@@ -124,6 +129,22 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """
     width = max(1, _CACHED // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
+
+
+def _require_memory(experiment: Experiment[Problem], runs: int) -> None:
+    """Refuse a batch of runs whose state, gradients and random numbers the machine cannot hold.
+
+    The fields of the state are counted where ``start`` says what it returns. A stream of uniform
+    numbers is drawn for many messages at once.
+    """
+    n, d, compressor = experiment.n, experiment.d, experiment.compressor
+    state = getattr(sys.modules[type(experiment.method).__module__], "State", None)
+    arrays = 1 + len(fields(state)) if is_dataclass(state) else 2
+    message = (1 if compressor.shared else n) * compressor.uniforms(d)
+    require_memory(
+        runs * (arrays * n * d + stream_width(message)),
+        f"{experiment.method.name} with {n} clients, {d} features and {runs} runs at once",
+    )
 
 
 def specification(
@@ -251,6 +272,7 @@ class _Simulation:
             "lyapunov": self._lyapunov(method, state, problem, runs.size),
         }
         self.now.rows.append(row)
+        self.budget.require_traffic(row)
         self.now.due[runs] = self.record.following(self.now.rounds[runs])
         used = self.budget.used(row, self.now.first_gap[runs])
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)

@@ -30,6 +30,11 @@ def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
     return continued
 
 
+def stream_width(count: int) -> int:
+    """Return how many numbers are drawn at once for draws of so many."""
+    return max(_BLOCK, 16 * count)
+
+
 class Stream:
     """The uniform numbers of one purpose for R runs, drawn in blocks.
 
@@ -66,7 +71,7 @@ class Stream:
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
         """Move what is left of each short run to the front of its block and draw the rest."""
-        width = max(_BLOCK, 16 * count)
+        width = stream_width(count)
         if self._block.shape[1] < width:
             runs = np.arange(len(self._generators))
             block = np.empty((len(runs), width))
