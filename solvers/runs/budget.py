@@ -60,12 +60,15 @@ class Budget:
         if self.gap is not None or (self.bits is None and self.rounds is None):
             return
         if isinstance(schedule, Every):
-            silent, why = schedule.iterations > self.iterations, f"every {schedule.iterations}"
+            silent, why = (
+                schedule.iterations > self.iterations,
+                f"every {schedule.iterations} iterations",
+            )
         else:
             silent, why = bool(np.all(np.asarray(schedule.p) <= 0)), "with probability 0"
         if silent:
             raise Refusal(
-                f"the budget can never be met: the method communicates {why} iterations; give "
+                f"the budget can never be met: the method communicates {why}; give "
                 "another schedule, or a budget of iterations only"
             )
 

@@ -16,6 +16,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.runs.checkpoint import Checkpoint
+from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, take
@@ -118,7 +119,7 @@ def simulate(
             parts.append(columns | {"run": some[columns["run"]]})
             ending += endings
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
-    return Trace(settings, columns, ending)
+    return Trace(settings | {"origin": origin(problem)}, columns, ending)
 
 
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:

@@ -42,8 +42,9 @@ class Trace:
     Attributes
     ----------
     specification : mapping
-        Problem, method with parameters, compressor, seeds, budget, record, wire, array library,
-        dtype and version; it can be written as JSON.
+        Problem with the hash of its data, method with parameters, compressor, seeds, budget,
+        record, wire, array library and dtype; under ``origin`` the versions, the commit of a
+        checkout and the storage of the data. It can be written as JSON.
     columns : mapping
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
