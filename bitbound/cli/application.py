@@ -75,9 +75,8 @@ def _sentence(error: Exception) -> str:
     else:
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
         told = f"something unforeseen went wrong ({what}); --debug shows where"
-    return re.sub(
-        r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", " ".join(told.split())
-    )
+    line = " ".join(told.split())
+    return re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", line)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -135,11 +135,11 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
 def _require_memory(experiment: Experiment[Problem], runs: int) -> None:
     """Refuse a batch of runs whose state, gradients and random numbers the machine cannot hold.
 
-    The fields of the state are counted where ``start`` says what it returns. A stream of uniform
-    numbers is drawn for many messages at once.
+    The fields of the state are counted where it is called ``State`` beside its method. Uniform
+    numbers are drawn for many messages at once.
     """
     n, d, compressor = experiment.n, experiment.d, experiment.compressor
-    state = getattr(sys.modules[type(experiment.method).__module__], "State", None)
+    state = getattr(sys.modules.get(type(experiment.method).__module__), "State", None)
     arrays = 1 + len(fields(state)) if is_dataclass(state) else 2
     message = (1 if compressor.shared else n) * compressor.uniforms(d)
     require_memory(

@@ -26,19 +26,14 @@ def versions() -> dict[str, str]:
 def origin(problem: Problem) -> dict[str, object]:
     """Return what is told of where a trace comes from, as JSON values.
 
-    The storage changes the last digits; the commit is None where this is no checkout.
+    The commit is None where this is no checkout, the storage where a problem has no rows.
     """
     return {
         "bitbound": version("bitbound"),
         **versions(),
         "commit": commit(_ROOT),
-        "storage": storage(problem),
+        "storage": getattr(problem, "storage", None),
     }
-
-
-def storage(problem: Problem) -> str | None:
-    """Return how the rows of a problem are stored, ``dense`` or ``sparse``; None without rows."""
-    return getattr(problem, "storage", None)
 
 
 @cache

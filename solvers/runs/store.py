@@ -14,7 +14,7 @@ from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import Progress, simulate, specification
-from bitbound.solvers.runs.origin import storage, versions
+from bitbound.solvers.runs.origin import versions
 from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
@@ -32,8 +32,11 @@ class Store:
     modules that these classes and the engine reach by imports, comments and docstrings left out
     (:mod:`bitbound.solvers.runs.program_text`); the versions of Python, numpy and scipy.
     A changed method is therefore run again, with those derived from it; a changed figure is only
-    drawn again. The commit and the storage of the data stand in the trace, not in its key.
-    What a class made at a prompt depends on cannot be read: its traces are not kept.
+    drawn again. The commit stands in the trace, not in its key. What a class made at a prompt
+    depends on cannot be read: its traces are not kept.
+
+    A trace that was stopped while it was computed goes on where it was
+    (:mod:`bitbound.solvers.runs.checkpoint`).
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ class Store:
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
             return simulate(experiment, progress=progress, **options)
         asked = specification(experiment, **options)
-        checkpoint = Checkpoint(path, asked | {"storage": storage(experiment.problem)})
+        checkpoint = Checkpoint(path, asked)
         trace = _load(path, asked)
         if trace is None:
             trace = simulate(experiment, progress=progress, checkpoint=checkpoint, **options)

@@ -389,9 +389,7 @@ class Silent(GD):
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_bits_of_a_method_that_sends_nothing_are_not_waited_for(problem, runs):
-    with pytest.raises(
-        Refusal, match="1e\\+06 bits can never be met: nothing was sent in 1000 rounds"
-    ):
+    with pytest.raises(Refusal, match="can never be met: nothing was sent in 1000 rounds"):
         simulate(Silent(0.01), problem, seeds=runs, budget=Budget(bits=1e6))
     for budget in (
         Budget(rounds=1100),
@@ -409,9 +407,7 @@ class Rare(GD):
     schedule: ClassVar = Every(101)
 
 
-@pytest.mark.parametrize(
-    "budget", [Budget(bits=1e3, iterations=100), Budget(rounds=1, iterations=9)]
-)
+@pytest.mark.parametrize("budget", [Budget(1e3, iterations=100), Budget(rounds=1, iterations=9)])
 def test_rounds_that_never_come_are_not_waited_for(problem, locodl, budget):
     with pytest.raises(Refusal, match="never be met: the method communicates every 101 iterations"):
         simulate(Rare(0.01), problem, seeds=1, budget=budget)
@@ -429,7 +425,7 @@ class Memory:
     ("seeds", "told"),
     [
         (100_000, "a batch of 100000 runs would take about 0.0192 GB of memory and this machine"),
-        (200, "gd with 3 clients, 5 features and 200 runs at once would take about 0.00"),
+        (300, "gd with 3 clients, 5 features and 300 runs at once would take about 0.00"),
     ],
 )
 def test_what_the_machine_cannot_hold_is_refused_before_the_run(monkeypatch, problem, seeds, told):

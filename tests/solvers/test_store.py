@@ -540,11 +540,11 @@ def test_what_is_taken_from_the_front_door_comes_from_where_it_has_it(project, s
     assert ("bitbound.theory.theorems.catalogue" in modules(project.load("toy").Toy)) is reached
 
 
-def test_the_origin_stands_in_the_trace_and_not_in_its_key(store, monkeypatch):
-    """Another commit or storage is no reason to compute again; the data, by its hash, is."""
-    dense, sparse = (
-        Experiment.of(GD(0.1), select_problem("breast-cancer@3", kappa=9.0, storage=storage))
-        for storage in ("dense", "sparse")
+def test_the_origin_stands_in_the_trace(store, monkeypatch):
+    """Another commit is no reason to compute again; other data, by its hash, or storage is."""
+    dense, sparse, other = (
+        Experiment.of(GD(0.1), select_problem("breast-cancer@3", kappa=9.0, **changes))
+        for changes in ({"storage": "dense"}, {"storage": "sparse"}, {"seed": 1})
     )
     first = store.trace(dense, **OPTIONS)
     assert set(first.specification["origin"]) == {
@@ -553,9 +553,9 @@ def test_the_origin_stands_in_the_trace_and_not_in_its_key(store, monkeypatch):
     assert first.specification["origin"]["storage"] == "dense"
     assert len(first.specification["problem"]["fingerprint"]) == 64
     monkeypatch.setattr("bitbound.solvers.runs.origin.commit", lambda root: "another")
-    assert store.find(sparse, **OPTIONS).specification == first.specification
-    assert simulate(sparse, **OPTIONS).specification["origin"]["commit"] == "another"
-    other = Experiment.of(GD(0.1), select_problem("breast-cancer@3", kappa=9.0, seed=1))
+    assert simulate(dense, **OPTIONS).specification["origin"]["commit"] == "another"
+    assert store.find(dense, **OPTIONS).specification == first.specification
+    assert store.find(sparse, **OPTIONS) is None
     assert store.find(other, **OPTIONS) is None
 
 
