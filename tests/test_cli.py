@@ -197,7 +197,7 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, arguments, fragment
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    sentences = [line for line in err.replace("\r", "\n").splitlines() if "curves:" not in line]
+    sentences = [line for line in err.replace("\r", "\n").splitlines() if "%|" not in line]
     (sentence,) = [line for line in sentences if line.strip()]
     assert sentence.startswith("bitbound: ")
     assert fragment in sentence

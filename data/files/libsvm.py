@@ -104,14 +104,14 @@ def _find(file: str) -> Path | None:
     for folder in _folders():
         for suffix in ("", *SUFFIXES):
             path = folder / (plain + suffix)
-            if path.is_file():
+            if os.path.isfile(path):
                 return path
     return None
 
 
 def _path(name: str) -> Path:
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(path):  # also where the name is too long for one
         return path
     if path.name != name:
         raise Refusal(f"there is no file {name}; give the path of a LibSVM file or a name")

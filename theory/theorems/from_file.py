@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import fields
@@ -32,7 +33,7 @@ def card_from_file(path: Path) -> Card:
     Refusal
         If there is no such file, it cannot be run, or it defines no method or several.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines a method")
     name = f"bitbound_method_{path.stem}"
     specification = importlib.util.spec_from_file_location(name, path)
