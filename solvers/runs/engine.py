@@ -198,7 +198,7 @@ class _Simulation:
             self.method.start(self.channel.template, self.oracle, self.channel),
             self.channel.ledger,
             self.channel.streams,
-            self.oracle.tape and self.oracle.tape.streams,
+            self.oracle.tape.streams if self.oracle.tape else None,
         )
 
     @property
