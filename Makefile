@@ -52,7 +52,7 @@ test: .venv/installed-dev
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev
-	BITBOUND_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/*/test_fuzz_*.py
+	BITBOUND_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/test_fuzz_*.py tests/*/test_fuzz_*.py
 
 lint: .venv/installed-dev types
 	$(BIN)/ruff check .

@@ -1,32 +1,36 @@
 """Many jobs in parallel processes, or on the workers of a dask cluster."""
 
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import active_children, get_context, parent_process
 from typing import Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.workers import Workers
 
 SCHEDULER = "BITBOUND_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
-_STOPPED = 143
 
-
+_LOOK = 0.2
+"""Seconds between two looks for what is done."""
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
+class FailedJobsError(RuntimeError):
+    """Some jobs have failed; the message names them and says why. What the others did is kept."""
+
+
 class Traceable(Protocol[T_co]):
     """A job: its trace is loaded, or computed and kept. It travels to other processes."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
 
     def trace(self) -> T_co:
         """Load the trace, or compute and keep it."""
@@ -46,26 +50,52 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
         environment variable ``BITBOUND_SCHEDULER`` names a dask scheduler, its workers are used
         instead; they must see the folder of the traces and the data.
 
+    A process that dies, or uses no processor time for a minute, is replaced and its job done once
+    more. A job that fails does not keep the others from being finished.
+
     Raises
     ------
     Refusal
-        If a job does not fit, or ``processes`` is not positive. What is finished is kept.
+        If ``processes`` is not positive; and at the end, if all jobs that fail are refused alike.
+    FailedJobsError
+        At the end, if some have failed otherwise.
     """
+    failed: list[tuple[str, Exception]] = []
     with (
         _executor(min(_count(processes), max(len(jobs), 1))) as executor,
         tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr) as bar,
     ):
-        futures = {executor.submit(_run, job): place for place, job in enumerate(jobs)}
-        for future in as_completed(futures):
+        futures = {executor.submit(_trace, job): place for place, job in enumerate(jobs)}
+        for future in _as_completed(futures):
+            place = futures[future]
             try:
                 trace = future.result()
-            except BrokenProcessPool:
-                raise Refusal(
-                    "a process was ended from outside, perhaps for lack of memory; "
-                    "start again, with fewer parallel jobs, to go on with what is finished"
-                ) from None
+            except Exception as error:
+                failed.append((jobs[place].name, error))
+            else:
+                yield place, trace
             bar.update()
-            yield futures[future], trace
+    if failed:
+        raise _together(failed, len(jobs))
+
+
+def _as_completed(futures: Collection[Future[T]]) -> Iterator[Future[T]]:
+    """Yield futures as they are done; an interrupt is never slept through."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, _LOOK, FIRST_COMPLETED)
+        yield from done
+
+
+def _together(failed: Sequence[tuple[str, Exception]], jobs: int) -> Exception:
+    """Return one error for those of some jobs, each with its name."""
+    errors = [error for _, error in failed]
+    if isinstance(errors[0], Refusal) and len({str(error) for error in errors}) == 1:
+        return errors[0]
+    sentences = "; ".join(f"{name}: {error or type(error).__name__}" for name, error in failed)
+    together = FailedJobsError(f"{len(failed)} of {jobs} curves failed: {sentences}")
+    together.__cause__ = ExceptionGroup("what they raised", errors)
+    return together
 
 
 def _count(processes: int | None) -> int:
@@ -83,18 +113,14 @@ def _executor(processes: int) -> AbstractContextManager[Executor]:
 
 @contextmanager
 def _machine(processes: int) -> Iterator[Executor]:
-    """Return processes of this machine; those that are still at work at an error are stopped."""
-    others = set(active_children())
-    executor = ProcessPoolExecutor(processes, get_context("spawn"), _prepare)
+    """Return processes of this machine; those that are still at work at an error are ended."""
+    executor = Workers(processes)
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in set(active_children()) - others:
-            process.terminate()
+        executor.stop()
         raise
-    finally:
-        executor.shutdown()
+    executor.shutdown()
 
 
 @contextmanager
@@ -114,23 +140,5 @@ def _cluster(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
-def _prepare() -> None:
-    """Prepare a process: one BLAS thread, no interrupts but the parent's, no life without it."""
-    threadpool_limits(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(_STOPPED))
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(_STOPPED)
-
-
-def _run(job: Traceable[T]) -> T:
-    try:
-        return job.trace()
-    except SystemExit:  # stopped by the parent; a file that was being written is gone by now
-        os._exit(_STOPPED)
+def _trace(job: Traceable[T]) -> T:
+    return job.trace()

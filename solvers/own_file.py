@@ -1,6 +1,7 @@
 """A user's own file of Python, outside the package: methods and compressors are taken from it."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +24,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     Refusal
         If there is no such file or it cannot be run.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
     name = f"bitbound_own_{path.stem}"
     specification = importlib.util.spec_from_file_location(name, path)

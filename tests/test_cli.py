@@ -11,6 +11,8 @@ import pytest
 import bitbound
 from bitbound import cli
 from bitbound.cli import main
+from bitbound.data.errors import Refusal
+from bitbound.figures.pool import FailedJobsError
 from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS
 
 FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
@@ -175,6 +177,16 @@ REFUSALS = [
     (["compare", "breast-cancer@9", "gd", "--until", "0"], "f - f* = 0 is not possible"),
     (["compare", "breast-cancer@9", "gd", "--downlink", "-1"], "the weight -1 of the downlink"),
     (["compare", "breast-cancer@9", "gd", "--plot", "a.pdf"], "a.pdf is no figure"),
+    ([*RUN, "--seeds", "99999999999"], "a batch of 99999999999 runs would take about"),
+    ([*RUN, "--seeds", 5000 * "9"], "is no whole number of at least 1"),
+    (["run", f"breast-cancer@{5000 * '9'}", "gd"], "cannot be read; expected <data>@<clients>"),
+    (["run", f"quadratic:d={5000 * '9'}@3", "gd"], "cannot be read; expected quadratic:d="),
+    (["run", "quadratic:d=999999@99", "gd"], "a quadratic of 99 clients and 999999 features would"),
+    (["run", "breast-cancer@9", "locodl", f"rand-k:{5000 * '9'}"], "take at most 12 digits"),
+    (["run", "breast-cancer@9", "ef21", 3000 * "scaled(" + "natural" + 3000 * ")"], "scales more"),
+    ([*RUN, "--set", f"p={5000 * '9'}"], "must be a finite float"),
+    ([*RUN, "--set", f"p={5000 * '('}"], "must be a finite float"),
+    ([*RUN, "--set", f"gamma=1{400 * '0'}"], "must be a finite float"),
     (["demo", "--jobs", "two"], "--jobs: 'two' is no whole number of at least 1"),
     (["demo", "--seeds", "0"], "--seeds: '0' is no whole number of at least 1"),
 ]
@@ -185,7 +197,7 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, arguments, fragment
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    sentences = [line for line in err.replace("\r", "\n").splitlines() if "curves:" not in line]
+    sentences = [line for line in err.replace("\r", "\n").splitlines() if "%|" not in line]
     (sentence,) = [line for line in sentences if line.strip()]
     assert sentence.startswith("bitbound: ")
     assert fragment in sentence
@@ -233,6 +245,38 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == "bitbound: interrupted"
+
+
+UNFORESEEN = [
+    (
+        RuntimeError("two\nlines"),
+        "something unforeseen went wrong (RuntimeError: two lines); --debug",
+    ),
+    (AssertionError(), "something unforeseen went wrong (AssertionError); --debug shows where"),
+    (RecursionError("too deep"), "(RecursionError: too deep)"),
+    (MemoryError(), "the memory of this machine does not suffice; choose smaller numbers"),
+    (ZeroDivisionError("division"), "these parameters lead to a division by zero"),
+    (FailedJobsError("1 of 2 curves failed: gd: why"), "bitbound: 1 of 2 curves failed: gd: why"),
+    (Refusal(1000 * "x"), f"bitbound: {60 * 'x'}...{20 * 'x'}\n"),
+]
+
+
+@pytest.mark.parametrize(("error", "told"), UNFORESEEN, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("debug", [[], ["--debug"]])
+def test_whatever_goes_wrong_is_one_sentence(capsys, monkeypatch, error, told, debug):
+    """And shows where it comes from only if that is asked for, before or behind the command."""
+
+    def failing(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("bitbound.cli.run.simulate", failing)
+    for words in ([*RUN, *debug], [*debug, *RUN]):
+        assert main(words) == 2
+        err = capsys.readouterr().err
+        assert told in err
+        lines = [line for line in err.replace("\r", "\n").splitlines() if "%|" not in line]
+        assert ("Traceback (most recent call last):" in lines) == bool(debug)
+        assert debug or len([line for line in lines if line.strip()]) == 1
 
 
 COMPARE = ["compare", "breast-cancer@9", "locodl+rand-k:2+natural", "agd", *FAST]

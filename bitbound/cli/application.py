@@ -7,6 +7,7 @@ import argparse
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -27,6 +28,7 @@ from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
 from bitbound.data.errors import Refusal
+from bitbound.figures.pool import FailedJobsError
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.theorems.coverage import OutsideTheoremWarning
 
@@ -39,32 +41,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         The words after ``bitbound``; by default those of this process.
     """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", OutsideTheoremWarning)
         try:
-            chosen = _parser().parse_args(arguments)
+            chosen = _parser().parse_args([word for word in words if word != "--debug"])
             status: int | None = chosen.command(chosen)
             sys.stdout.flush()
             return status or 0
         except BrokenPipeError:  # the reader of our output has left, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except ZeroDivisionError:
-            print(
-                "bitbound: these parameters lead to a division by zero; choose others",
-                file=sys.stderr,
-            )
-            return WRONG_INPUT
-        except (Refusal, OSError) as error:
-            print(f"bitbound: {error}", file=sys.stderr)
-            return WRONG_INPUT
-        except ContradictionError as error:
-            print(f"bitbound: {error}", file=sys.stderr)
-            return CONTRADICTION
         except KeyboardInterrupt:
             print("bitbound: interrupted", file=sys.stderr)
             return INTERRUPTED
+        except Exception as error:
+            if debug:
+                traceback.print_exception(error)
+            print(f"bitbound: {_sentence(error)}", file=sys.stderr)
+            return CONTRADICTION if isinstance(error, ContradictionError) else WRONG_INPUT
     return 0
+
+
+def _sentence(error: Exception) -> str:
+    """Return what went wrong in one line, very long words cut in the middle."""
+    if isinstance(error, Refusal | OSError | ContradictionError | FailedJobsError):
+        told = str(error)
+    elif isinstance(error, ZeroDivisionError):
+        told = "these parameters lead to a division by zero; choose others"
+    elif isinstance(error, MemoryError):
+        told = "the memory of this machine does not suffice; choose smaller numbers"
+    else:
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        told = f"something unforeseen went wrong ({what}); --debug shows where"
+    line = " ".join(told.split())
+    return re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", line)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -82,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="bitbound", description="Run distributed optimisation methods and count their bits."
     )
     parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
+    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         add_list,

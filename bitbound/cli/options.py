@@ -6,6 +6,7 @@ from tempfile import TemporaryFile
 from typing import TypeAlias
 
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import whole
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
@@ -20,9 +21,10 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def count(text: str) -> int:
     """Read a whole number of at least 1."""
-    if not (text.isascii() and text.isdecimal() and int(text) >= 1):
+    number = whole(text)
+    if not number:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return int(text)
+    return number
 
 
 def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:

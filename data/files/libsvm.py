@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import scipy.sparse
@@ -11,7 +12,7 @@ import scipy.sparse
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import cache_folder
 from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
+from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, LibSVMFile
 from bitbound.data.files.svmlight import SUFFIXES, content, parse
 
 
@@ -52,7 +53,7 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     path = _find(entry.file) or _download(entry, download)
     dataset = read(path, name=name, features=entry.features)
     if entry.manifest is not None:
-        _verify(dataset, entry, entry.manifest, path)
+        _verify(dataset, entry, path)
     return dataset
 
 
@@ -103,14 +104,14 @@ def _find(file: str) -> Path | None:
     for folder in _folders():
         for suffix in ("", *SUFFIXES):
             path = folder / (plain + suffix)
-            if path.is_file():
+            if os.path.isfile(path):
                 return path
     return None
 
 
 def _path(name: str) -> Path:
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(path):  # also where the name is too long for one
         return path
     if path.name != name:
         raise Refusal(f"there is no file {name}; give the path of a LibSVM file or a name")
@@ -129,33 +130,44 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
 
         pooch.get_logger().setLevel("WARNING")  # the bar and the refusal say what happens
         try:
-            return Path(
-                pooch.retrieve(
-                    address, known_hash=None, fname=entry.file, path=folder, progressbar=True
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=folder, suffix=".part") as aside:
+                file = Path(
+                    pooch.retrieve(
+                        address, known_hash=None, fname=entry.file, path=aside, progressbar=True
+                    )
                 )
-            )
+                _verify(read(file, name=entry.name, features=entry.features), entry, file)
+                return file.replace(folder / entry.file)
         except OSError as error:
             reason = f"the download failed with {type(error).__name__}"
+        except Refusal as refusal:
+            reason = f"what was downloaded is not kept, as {refusal}"
     raise Refusal(
         f"{entry.name} is in no folder of BITBOUND_DATA and {reason};"
         f" fetch {address} by other means and put it into {folder}"
     )
 
 
-def _verify(dataset: Dataset, entry: LibSVMFile, manifest: Manifest, path: Path) -> None:
-    """Refuse a file that is not what the catalogue says."""
+def _verify(dataset: Dataset, entry: LibSVMFile, path: Path) -> None:
+    """Refuse a file that is not what the catalogue says; what it does not know is None."""
     rows, features = dataset.A.shape
-    positives = int(np.count_nonzero(dataset.b > 0))
-    checks = [
-        ("rows", rows, manifest.rows),
+    checks: list[tuple[str, int | str, int | str | None]] = [
         ("features", features, entry.features),
-        ("entries that are not zero", dataset.A.nnz, manifest.nonzeros),
-        ("rows of the smaller label", rows - positives, manifest.negatives),
-        ("rows of the larger label", positives, manifest.positives),
-        ("as SHA-256 of its text", normalised_sha256(content(path)), manifest.sha256),
+        ("rows", rows, entry.rows),
     ]
+    manifest = entry.manifest
+    if manifest is not None:
+        positives = int(np.count_nonzero(dataset.b > 0))
+        checks += [
+            ("rows", rows, manifest.rows),
+            ("entries that are not zero", dataset.A.nnz, manifest.nonzeros),
+            ("rows of the smaller label", rows - positives, manifest.negatives),
+            ("rows of the larger label", positives, manifest.positives),
+            ("as SHA-256 of its text", normalised_sha256(content(path)), manifest.sha256),
+        ]
     for what, found, expected in checks:
-        if found != expected:
+        if expected not in (None, found):
             raise Refusal(
                 f"{path} is not the set {entry.name}: it has {found} {what}, expected {expected};"
                 " remove it, or load it by its path"

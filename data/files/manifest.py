@@ -50,6 +50,8 @@ class LibSVMFile:
     features : int
         Number of features d. Without a manifest it is the page's figure and a lower bound: a file
         with a larger index has more.
+    rows : int, optional
+        Number of rows N, the page's figure.
     manifest : Manifest, optional
         Where it is known, the file is checked against it.
     """
@@ -57,6 +59,7 @@ class LibSVMFile:
     name: str
     file: str
     features: int
+    rows: int | None = None
     manifest: Manifest | None = None
 
 
@@ -141,11 +144,59 @@ _FILES = {
 }
 """Where the file is not called like the set; sonar and ionosphere exist scaled only."""
 
+_ROWS = {
+    "a1a": 1605,
+    "a2a": 2265,
+    "a3a": 3185,
+    "a4a": 4781,
+    "a6a": 11220,
+    "a7a": 16100,
+    "a8a": 22696,
+    "a9a": 32561,
+    "w2a": 3470,
+    "w3a": 4912,
+    "w4a": 7366,
+    "w5a": 9888,
+    "w6a": 17188,
+    "w7a": 24692,
+    "w8a": 49749,
+    "libsvm:breast-cancer": 683,
+    "libsvm:breast-cancer_scale": 683,
+    "cod-rna": 59535,
+    "colon-cancer": 62,
+    "covtype.binary": 581012,
+    "covtype.binary_scale": 581012,
+    "diabetes_scale": 768,
+    "epsilon": 400000,
+    "fourclass": 862,
+    "fourclass_scale": 862,
+    "german.numer": 1000,
+    "german.numer_scale": 1000,
+    "gisette_scale": 6000,
+    "heart": 270,
+    "heart_scale": 270,
+    "ijcnn1": 49990,
+    "ionosphere": 351,
+    "madelon": 2000,
+    "mushrooms": 8124,
+    "news20.binary": 19996,
+    "phishing": 11055,
+    "rcv1.binary": 20242,
+    "real-sim": 72309,
+    "skin_nonskin": 245057,
+    "sonar": 208,
+    "splice": 1000,
+    "splice_scale": 1000,
+    "svmguide1": 3089,
+    "svmguide3": 1243,
+}
+"""Rows by the page, where there is no manifest. The sums of these files are not known here."""
+
 CATALOGUE = {
-    name: LibSVMFile(name, _FILES.get(name, name), features, _MANIFESTS.get(name))
+    name: LibSVMFile(name, _FILES.get(name, name), features, _ROWS.get(name), _MANIFESTS.get(name))
     for name, features in _FEATURES.items()
 } | {
-    f"{name}_scale": LibSVMFile(f"{name}_scale", f"{name}_scale", _FEATURES[name])
+    f"{name}_scale": LibSVMFile(f"{name}_scale", f"{name}_scale", _FEATURES[name], _ROWS[name])
     for name in ("ionosphere", "sonar")
 }
 """The sets by name."""

@@ -15,6 +15,7 @@ from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.splits import split as deal
+from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.rows import DenseRows, Rows, stored
@@ -85,11 +86,14 @@ class LogisticRegression(RidgeProblem):
         ------
         Refusal
             If not exactly one of mu > 0 and kappa > 1 is given, if all rows are empty and kappa is
-            given, or if the split or the storage is refused.
+            given, if the split or the storage is refused, or if the machine has not the memory.
         """
         with threadpool_limits(1):  # several threads lose on matrices of this size
             indices = deal(dataset.b, n, split, seed)
             m = indices.shape[1]
+            d = dataset.A.shape[1]
+            numbers = 2 * n * d + (n * m * d if storage == "dense" else 0)
+            require_memory(numbers, f"{dataset.name} with {d} features over {n} clients")
             chosen = indices.reshape(-1)
             signs = scipy.sparse.diags_array(dataset.b[chosen])
             matrix = scipy.sparse.csr_array(signs @ dataset.A[chosen])

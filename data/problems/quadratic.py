@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem
 
@@ -120,10 +121,12 @@ class Quadratic(RidgeProblem):
         Raises
         ------
         Refusal
-            If not 0 < mu <= L_i, or d = 1 and mu is not L_i: one eigenvalue cannot be both.
+            If not 0 < mu <= L_i, or d = 1 and mu is not L_i: one eigenvalue cannot be both; or if
+            the machine has not the memory.
         """
         if n < 1 or d < 1:
             raise Refusal(f"a quadratic of {n} clients and {d} features; both are at least 1")
+        require_memory(2 * n * d**2, f"a quadratic of {n} clients and {d} features")
         smoothness = _per_client(L, n)
         if not (0 < mu <= smoothness.min() and np.isfinite(smoothness).all()):
             raise Refusal(f"mu = {mu:g} and L = {L}; expected 0 < mu <= L_i, all of them finite")

@@ -2,6 +2,7 @@
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.libsvm import load
+from bitbound.data.numbers import whole
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.ridge_problem import RidgeProblem
@@ -55,11 +56,11 @@ def problem(
     Quadratic('quadratic:d=5@3', n=3, d=5, kappa=100, view='plain')
     """
     what, at, clients = selector.rpartition("@")
-    if not (what and at and clients.isascii() and clients.isdecimal()):
+    n = whole(clients)
+    if not (what and at) or n is None:
         raise Refusal(
             f"the problem {selector!r} cannot be read; expected <data>@<clients>, such as a5a@87"
         )
-    n = int(clients)
     if mu is None and kappa is None:
         kappa = KAPPA
     if what.partition(":")[0] == "quadratic":
@@ -72,9 +73,10 @@ def problem(
 
 def _quadratic(what: str, n: int, kappa: float | None, mu: float | None, seed: int) -> Quadratic:
     prefix, equals, features = what.partition("=")
-    if prefix != "quadratic:d" or not (equals and features.isascii() and features.isdecimal()):
+    d = whole(features)
+    if prefix != "quadratic:d" or not equals or d is None:
         raise Refusal(f"the quadratic {what!r} cannot be read; expected quadratic:d=<features>")
     if mu is not None and kappa is not None:
         raise Refusal(f"mu = {mu} and kappa = {kappa}; give at most one of the two")
     smallest, largest = (1.0, kappa) if kappa is not None else (mu or 0.0, 1.0)
-    return Quadratic.random(n, int(features), smallest, largest, seed=seed, name=f"{what}@{n}")
+    return Quadratic.random(n, d, smallest, largest, seed=seed, name=f"{what}@{n}")

@@ -76,6 +76,11 @@ class ParameterContest:
     seeds: int
     folder: Path
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"{self.method} on {self.panel.problem}"
+
     def trace(self) -> "Saving":
         """Optimise, certify and run both kinds of parameters."""
         problem = _problem(self.panel.problem, self.panel.kappa)

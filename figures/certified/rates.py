@@ -64,6 +64,11 @@ class Rates:
 
     method: str
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"rates of {self.method}"
+
     def trace(self) -> list[Rate]:
         """Certify all."""
         n, kappa, omega = CENTRE

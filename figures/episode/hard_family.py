@@ -44,6 +44,11 @@ class Trial:
         slopes = SLOPES if self.instance < 2 else SLOPES[:1]
         return Grid({"M": slopes, "eta": ETAS, "tau": TAUS}, _SEEDS[self.instance])
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"{self.method} on hard instance {self.instance}"
+
     def trace(self) -> Trace:
         """Load the trace of the whole grid, or compute and keep it."""
         grid = self.grid

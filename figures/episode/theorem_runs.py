@@ -37,6 +37,11 @@ class TheoremRun:
         noise = Uniform(self.sigma) if self.sigma else None
         return Tilted.of(Cosh(), [[1.0], [-1.0]], 3.0, noise)
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"episode with noise {self.sigma:g}"
+
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it; every 20th round is recorded."""
         problem = self.problem

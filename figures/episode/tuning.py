@@ -79,6 +79,11 @@ class Entrant:
     seeds: int
     folder: Path
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"{self.method} on {self.contest.problem}"
+
     def trace(self) -> Trace:
         """Load the trace of the whole grid, or compute and keep it."""
         contest = self.contest

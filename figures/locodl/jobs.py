@@ -30,6 +30,11 @@ class Job:
         panel = self.panel
         return panel.problem, panel.kappa, panel.budget, self.curve, self.seeds
 
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return f"{self.curve.method} on {self.panel.problem}"
+
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it."""
         experiment = experiment_of(self.panel, self.curve)

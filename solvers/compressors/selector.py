@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import whole
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity
@@ -56,12 +57,20 @@ def compressor(selector: str) -> Compressor:
     """
     if selector in _PLAIN:
         return _PLAIN[selector]()
+    if selector.count("scaled(") > 1:
+        raise Refusal(
+            f"{selector!r} scales more than once; scaled() takes an unbiased compressor, and what "
+            "it gives is biased: leave the others out"
+        )
     if inner := re.fullmatch(r"scaled\((.*)\)", selector):
         return Scaled(compressor(inner[1]))
     for form, make in _NUMBERED.items():
         before, after = re.split("[KS]", form, maxsplit=1)
         if number := re.fullmatch(rf"{re.escape(before)}([0-9]+){re.escape(after)}", selector):
-            return make(int(number[1]))
+            count = whole(number[1])
+            if count is None:
+                raise Refusal(f"the number in {selector!r} is too long; take at most 12 digits")
+            return make(count)
     if own := _OWN.fullmatch(selector):
         return _own(Path(own["file"]), own["kind"], own["values"])
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)

@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Every, Schedule
+
+_ITERATIONS = 10_000_000
+_SILENT_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Budget:
     bits: float | None = None
     rounds: int | None = None
     gap: float | None = None
-    iterations: int = 10_000_000
+    iterations: int = _ITERATIONS
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -50,6 +54,33 @@ class Budget:
                 raise Refusal(
                     f"a budget of {limit:g} {field.name} is not possible; give a positive number"
                 )
+
+    def require_possible(self, schedule: Schedule) -> None:
+        """Refuse to wait for bits or rounds of a method that never communicates."""
+        if self.gap is not None or (self.bits is None and self.rounds is None):
+            return
+        if isinstance(schedule, Every):
+            silent, why = (
+                schedule.iterations > self.iterations,
+                f"every {schedule.iterations} iterations",
+            )
+        else:
+            silent, why = bool(np.all(np.asarray(schedule.p) <= 0)), "with probability 0"
+        if silent:
+            raise Refusal(
+                f"the budget can never be met: the method communicates {why}; give "
+                "another schedule, or a budget of iterations only"
+            )
+
+    def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse to wait for bits where a run has sent none in a thousand rounds."""
+        only_bits = self.rounds is None and self.gap is None and self.iterations == _ITERATIONS
+        silent = (point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)
+        if self.bits is not None and only_bits and silent.any():
+            raise Refusal(
+                f"the budget of {self.bits:g} bits can never be met: nothing was sent in "
+                f"{_SILENT_ROUNDS} rounds; give a budget of rounds"
+            )
 
     def used(
         self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]

@@ -1,22 +1,28 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
+from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.carried import Carried
+from bitbound.solvers.runs.checkpoint import Checkpoint
+from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, take
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.randomness import stream_width
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -40,6 +46,7 @@ def simulate(
     dtype: str = "float64",
     potential: RecordedPotential | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Trace:
     """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
 
@@ -63,6 +70,8 @@ def simulate(
         The Lyapunov function to be recorded, of method, state and problem.
     progress : callable, optional
         Told the fraction done, now and then.
+    checkpoint : Checkpoint, optional
+        Where the runs are kept while they go on, and gone on with if they have been stopped.
 
     Returns
     -------
@@ -72,7 +81,8 @@ def simulate(
     Raises
     ------
     Refusal
-        If seeds, parameters or library do not fit each other.
+        If seeds, parameters or library do not fit each other, if the budget can never be met, or
+        if the machine has not the memory.
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
@@ -80,11 +90,14 @@ def simulate(
     )  # fmt: skip
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
+    budget.require_possible(method.schedule)
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, Column]] = []
     ending: tuple[str, ...] = ()
+    batches = _batches(len(run_seeds), experiment.n * experiment.d, library)
+    _require_memory(experiment, batches[0].size)
     with quiet_machine():
-        for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
+        for number, some in enumerate(batches):
             simulation = _Simulation(
                 replace(
                     experiment,
@@ -99,12 +112,14 @@ def simulate(
             )
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             columns, endings = simulation.finish(
-                lambda part, done=done, share=share: tell(done + share * part)  # type: ignore[misc]
+                lambda part, done=done, share=share: tell(done + share * part),  # type: ignore[misc]
+                number,
+                checkpoint,
             )
             parts.append(columns | {"run": some[columns["run"]]})
             ending += endings
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
-    return Trace(settings, columns, ending)
+    return Trace(settings | {"origin": origin(problem)}, columns, ending)
 
 
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
@@ -115,6 +130,22 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """
     width = max(1, _CACHED // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
+
+
+def _require_memory(experiment: Experiment[Problem], runs: int) -> None:
+    """Refuse a batch of runs whose state, gradients and random numbers the machine cannot hold.
+
+    The fields of the state are counted where it is called ``State`` beside its method. Uniform
+    numbers are drawn for many messages at once.
+    """
+    n, d, compressor = experiment.n, experiment.d, experiment.compressor
+    state = getattr(sys.modules.get(type(experiment.method).__module__), "State", None)
+    arrays = 1 + len(fields(state)) if is_dataclass(state) else 2
+    message = (1 if compressor.shared else n) * compressor.uniforms(d)
+    require_memory(
+        runs * (arrays * n * d + stream_width(message)),
+        f"{experiment.method.name} with {n} clients, {d} features and {runs} runs at once",
+    )
 
 
 def specification(
@@ -162,69 +193,76 @@ class _Simulation:
     ) -> None:
         self.method, self.potential = experiment.method, potential
         self.budget, self.record = budget, record
-        self.active = np.arange(len(seeds))
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
-        self.ledger = self.channel.ledger
-        self.state = self.method.start(self.channel.template, self.oracle, self.channel)
-        self.iteration = 0
-        self.rounds = np.zeros(len(seeds), dtype=np.int64)
-        self.first_gap = np.zeros(len(seeds))
-        self.due = np.ones(len(seeds), dtype=np.int64)
-        self.done = np.zeros(len(seeds))
-        self.ending = [""] * len(seeds)
-        self.rows: list[dict[str, Column]] = []
+        self.now = Carried.at_start(
+            self.method.start(self.channel.template, self.oracle, self.channel),
+            self.channel.ledger,
+            self.channel.streams,
+            self.oracle.tape.streams if self.oracle.tape else None,
+        )
 
     @property
     def problem(self) -> Problem:
         """The problem of the runs that are still going."""
         return self.oracle.problem
 
-    def finish(self, progress: Progress) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """Go on until no run is left; give the recorded columns and what ended each run."""
-        self._record(np.arange(len(self.active)))
-        while self.active.size:
-            self.iteration += 1
-            self.state, turns = advance(
-                self.method, self.state, self.oracle, self.channel, self.iteration
+    def finish(
+        self, progress: Progress, number: int, checkpoint: Checkpoint | None
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """Go on until no run is left; give the recorded columns and what ended each run.
+
+        The runs begin where the checkpoint has them, as the batch of this number, or at the start.
+        """
+        now = self.now
+        if checkpoint and checkpoint.read(number, now):
+            self._narrow(now.active)
+        else:
+            self._record(np.arange(now.active.size))
+        while now.active.size:
+            now.iteration += 1
+            now.state, turns = advance(
+                self.method, now.state, self.oracle, self.channel, now.iteration
             )
             talking = np.flatnonzero(turns)
-            self.rounds[self.active[talking]] += 1
+            now.rounds[now.active[talking]] += 1
             recorded = self._recordable(talking)
             if recorded.size:
                 self._record(recorded)
-                progress(float(self.done.min()))
-        columns = {name: np.concatenate([row[name] for row in self.rows]) for name in COLUMNS}
-        order = np.argsort(columns["run"], kind="stable")
-        return {name: column[order] for name, column in columns.items()}, tuple(self.ending)
+                progress(float(now.done.min()))
+            if checkpoint:
+                checkpoint.write_if_due(number, now)
+        if checkpoint:
+            checkpoint.write(number, now)
+        return now.columns, tuple(now.ending)
 
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
-        if self.iteration >= self.budget.iterations:
-            return np.arange(self.active.size)
-        runs = self.active[talking]
-        due = self.rounds[runs] >= self.due[runs]
+        if self.now.iteration >= self.budget.iterations:
+            return np.arange(self.now.active.size)
+        runs = self.now.active[talking]
+        due = self.now.rounds[runs] >= self.now.due[runs]
         if self.budget.bits is not None:
-            due |= self.ledger.uplink_bits[runs] >= self.budget.bits * self.problem.n
+            due |= self.now.ledger.uplink_bits[runs] >= self.budget.bits * self.problem.n
         if self.budget.rounds is not None:
-            due |= self.rounds[runs] >= self.budget.rounds
+            due |= self.now.rounds[runs] >= self.budget.rounds
         return talking[due]
 
     def _record(self, positions: NDArray[np.intp]) -> None:
         """Record some of the active runs and let those drop out that have ended."""
-        everyone = positions.size == self.active.size
-        state = self.state if everyone else take(self.state, positions)
+        everyone = positions.size == self.now.active.size
+        state = self.now.state if everyone else take(self.now.state, positions)
         method = self.method if everyone else narrow(self.method, positions)
         problem = self.problem if everyone else narrow(self.problem, positions)
-        runs = self.active[positions]
+        runs = self.now.active[positions]
         x = method.model(state)
         gap = host(problem.gap(x))
-        if self.iteration == 0:
-            self.first_gap = gap
-        ledger, n = self.ledger, self.problem.n
+        if self.now.iteration == 0:
+            self.now.first_gap[:] = gap
+        ledger, n = self.now.ledger, self.problem.n
         row = {
             "run": runs,
-            "iteration": np.full(runs.size, self.iteration),
-            "rounds": self.rounds[runs],
+            "iteration": np.full(runs.size, self.now.iteration),
+            "rounds": self.now.rounds[runs],
             "gradients": ledger.gradients[runs] / n,
             "uplink_bits": ledger.uplink_bits[runs] / n,
             "downlink_bits": ledger.downlink_bits[runs] / n,
@@ -234,15 +272,16 @@ class _Simulation:
             "squared_gradient": self._squared_gradient(method, problem, x),
             "lyapunov": self._lyapunov(method, state, problem, runs.size),
         }
-        self.rows.append(row)
-        self.due[runs] = self.record.following(self.rounds[runs])
-        used = self.budget.used(row, self.first_gap[runs])
+        self.now.rows.append(row)
+        self.budget.require_traffic(row)
+        self.now.due[runs] = self.record.following(self.now.rounds[runs])
+        used = self.budget.used(row, self.now.first_gap[runs])
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
-        self.done[runs] = np.max(list(used.values()), axis=0)
+        self.now.done[runs] = np.max(list(used.values()), axis=0)
         for ending, fraction in used.items():
             for run in runs[fraction >= 1]:
-                self.ending[run] = ending
-        self._drop(positions[self.done[runs] >= 1])
+                self.now.ending[run] = ending
+        self._drop(positions[self.now.done[runs] >= 1])
 
     def _squared_gradient(self, method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
         """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""
@@ -261,7 +300,11 @@ class _Simulation:
     def _drop(self, positions: NDArray[np.intp]) -> None:
         if not positions.size:
             return
-        keep = np.delete(np.arange(self.active.size), positions)
-        self.active = self.active[keep]
-        self.state, self.method = take(self.state, keep), narrow(self.method, keep)
-        self.channel, self.oracle = self.channel.at(keep), self.oracle.at(keep)
+        keep = np.delete(np.arange(self.now.active.size), positions)
+        self.now.active, self.now.state = self.now.active[keep], take(self.now.state, keep)
+        self._narrow(keep)
+
+    def _narrow(self, runs: NDArray[np.intp]) -> None:
+        """Leave only some of the runs, by their positions, in the method and its world."""
+        self.method = narrow(self.method, runs)
+        self.channel, self.oracle = self.channel.at(runs), self.oracle.at(runs)

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import require_memory
+
+_NUMBERS = 24
+"""What a run needs at least: its seed, and two recorded points."""
 
 
 def fitted_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
@@ -17,8 +21,10 @@ def fitted_seeds(seeds: int | Sequence[int], batch: int = 1) -> tuple[int, ...]:
     ------
     Refusal
         If there is none, one is negative or not a whole number, two runs are the same, or their
-        number is not that of the batch.
+        number is not that of the batch; or if the machine has not the memory for so many.
     """
+    count = seeds if isinstance(seeds, int | np.integer) else len(seeds)
+    require_memory(count * _NUMBERS, f"a batch of {count} runs")
     chosen = range(seeds) if isinstance(seeds, int | np.integer) else seeds
     if any(not isinstance(seed, int | np.integer) or seed < 0 for seed in chosen):
         raise Refusal(f"the seeds {seeds!r} are not all whole numbers >= 0; give such as 0, 1, 2")

@@ -3,20 +3,18 @@
 import hashlib
 import json
 import os
-import platform
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy
-
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_or_set_aside
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
+from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import Progress, simulate, specification
+from bitbound.solvers.runs.origin import versions
 from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
@@ -34,7 +32,11 @@ class Store:
     modules that these classes and the engine reach by imports, comments and docstrings left out
     (:mod:`bitbound.solvers.runs.program_text`); the versions of Python, numpy and scipy.
     A changed method is therefore run again, with those derived from it; a changed figure is only
-    drawn again. What a class made at a prompt depends on cannot be read: its traces are not kept.
+    drawn again. The commit stands in the trace, not in its key. What a class made at a prompt
+    depends on cannot be read: its traces are not kept.
+
+    A trace that was stopped while it was computed goes on where it was
+    (:mod:`bitbound.solvers.runs.checkpoint`).
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ class Store:
             specification(experiment, **options),
             description(compressor),
             program(engine.simulate, method, experiment.problem, compressor),
-            _versions(),
+            versions(),
         ]
         key = hashlib.sha256(_as_text(made_of).encode()).hexdigest()[:16]
         return self.folder / f"{method.name}-{key}.npz"
@@ -99,10 +101,13 @@ class Store:
         except NoSourceError as reason:
             warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
             return simulate(experiment, progress=progress, **options)
-        trace = _load(path, specification(experiment, **options))
+        asked = specification(experiment, **options)
+        checkpoint = Checkpoint(path, asked)
+        trace = _load(path, asked)
         if trace is None:
-            trace = simulate(experiment, progress=progress, **options)
+            trace = simulate(experiment, progress=progress, checkpoint=checkpoint, **options)
             trace.save(path)
+        checkpoint.remove()
         return trace
 
 
@@ -111,7 +116,7 @@ def _load(path: Path, asked: Mapping[str, object]) -> Trace | None:
 
     def load(path: Path) -> Trace:
         trace = Trace.load(path)
-        if _as_text(trace.specification) != _as_text(asked):
+        if _as_text({name: trace.specification.get(name) for name in asked}) != _as_text(asked):
             raise DamagedFileError(f"{path} is damaged (it holds the trace of something else)")
         return trace
 
@@ -120,11 +125,3 @@ def _load(path: Path, asked: Mapping[str, object]) -> Trace | None:
 
 def _as_text(described: object) -> str:
     return json.dumps(described, sort_keys=True)
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }

@@ -42,8 +42,9 @@ class Trace:
     Attributes
     ----------
     specification : mapping
-        Problem, method with parameters, compressor, seeds, budget, record, wire, array library,
-        dtype and version; it can be written as JSON.
+        Problem with the hash of its data, method with parameters, compressor, seeds, budget,
+        record, wire, array library and dtype; under ``origin`` the versions, the commit of a
+        checkout and the storage of the data. It can be written as JSON.
     columns : mapping
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
@@ -123,7 +124,7 @@ class Trace:
         columns = load_arrays(Path(path))
         try:
             specification, ending = _header(columns.pop("header", None))
-            _require_columns(columns, len(ending))
+            require_columns(columns, len(ending))
         except (ValueError, RecursionError) as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
         return cls(specification, columns, ending)
@@ -132,36 +133,37 @@ class Trace:
 def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return specification and endings; ValueError unless they are those of a trace."""
     header = json.loads(str(written))
-    _require(isinstance(header, dict), "its header is no mapping")
+    require(isinstance(header, dict), "its header is no mapping")
     specification, ending = header.get("specification"), header.get("ending")
-    _require(isinstance(specification, dict), "it has no specification")
+    require(isinstance(specification, dict), "it has no specification")
     for part in ("problem", "method"):
         described = specification.get(part)
         named = isinstance(described, dict) and isinstance(described.get("name"), str)
-        _require(named, f"it names no {part}")
-    _require(isinstance(specification.get("compressor"), str), "it names no compressor")
+        require(named, f"it names no {part}")
+    require(isinstance(specification.get("compressor"), str), "it names no compressor")
     seeds = specification.get("seeds")
-    _require(_list_of(int, seeds), "it has no seeds")
-    _require(_list_of(str, ending), "it has no endings")
-    _require(len(ending) == len(seeds), f"it has {len(ending)} endings for {len(seeds)} seeds")
+    require(_list_of(int, seeds), "it has no seeds")
+    require(_list_of(str, ending), "it has no endings")
+    require(len(ending) == len(seeds), f"it has {len(ending)} endings for {len(seeds)} seeds")
     return specification, tuple(ending)
 
 
-def _require_columns(columns: Mapping[str, Column], runs: int) -> None:
+def require_columns(columns: Mapping[str, Column], runs: int) -> None:
     """Raise ValueError unless these are the columns of so many runs."""
     wrong = ", ".join(sorted(set(COLUMNS) ^ set(columns)))
-    _require(not wrong, f"it does not have the columns of a trace; look at {wrong}")
+    require(not wrong, f"it does not have the columns of a trace; look at {wrong}")
     run = columns["run"]
     for name, column in columns.items():
         kind, meaning = ("i", "whole") if name in _WHOLE else ("f", "floating-point")
-        _require(column.dtype.kind == kind, f"its column {name} has no {meaning} numbers")
-        _require(column.shape == (run.size,), f"its column {name} has not {run.size} numbers")
+        require(column.dtype.kind == kind, f"its column {name} has no {meaning} numbers")
+        require(column.shape == (run.size,), f"its column {name} has not {run.size} numbers")
     ordered = bool((np.diff(run) >= 0).all())
     whole = np.array_equal(np.unique(run), np.arange(runs))
-    _require(ordered and whole, f"its rows are not those of {runs} runs, one after the other")
+    require(ordered and whole, f"its rows are not those of {runs} runs, one after the other")
 
 
-def _require(sound: bool, fault: str) -> None:
+def require(sound: bool, fault: str) -> None:
+    """Raise ValueError unless something holds."""
     if not sound:
         raise ValueError(fault)
 

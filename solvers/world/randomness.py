@@ -3,9 +3,10 @@
 Every pair (run seed, purpose) has its own Philox generator, seeded by
 ``SeedSequence(seed, spawn_key=(crc32(purpose),))``. A run consumes its streams only when it draws
 itself, so it sees the same numbers whether it runs alone, in a batch, before or after others.
+Philox counts: a stream is continued from how many of its numbers were drawn, and nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -13,25 +14,50 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 _BLOCK = 4096
+_NUMBERS_PER_COUNT = 4
+"""What Philox gives for each value of its counter."""
 
 
-def generator(seed: int, purpose: str) -> np.random.Generator:
-    """Make the generator of one run seed and one purpose, such as ``"compressor"``."""
+def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
+    """Make the generator of one run seed and one purpose, such as ``"compressor"``.
+
+    It goes on where so many of its uniform numbers have been drawn.
+    """
     sequence = np.random.SeedSequence(seed, spawn_key=(crc32(purpose.encode()),))
-    return np.random.Generator(np.random.Philox(sequence))
+    counts, numbers = divmod(drawn, _NUMBERS_PER_COUNT)
+    continued = np.random.Generator(np.random.Philox(sequence).advance(counts))
+    continued.random(numbers)
+    return continued
+
+
+def stream_width(count: int) -> int:
+    """Return how many numbers are drawn at once for draws of so many."""
+    return max(_BLOCK, 16 * count)
 
 
 class Stream:
     """The uniform numbers of one purpose for R runs, drawn in blocks.
 
-    Cutting a stream into draws of other lengths does not change its numbers.
+    Cutting a stream into draws of other lengths does not change its numbers. With ``drawn``, (R,),
+    it goes on where each run has drawn so many.
     """
 
-    def __init__(self, seeds: Sequence[int], purpose: str) -> None:
-        self._generators = [generator(seed, purpose) for seed in seeds]
+    def __init__(
+        self, seeds: Sequence[int], purpose: str, drawn: NDArray[np.int64] | None = None
+    ) -> None:
+        self._passed = np.zeros(len(seeds), dtype=np.int64) if drawn is None else drawn.copy()
+        self._generators = [
+            generator(seed, purpose, int(passed))
+            for seed, passed in zip(seeds, self._passed, strict=True)
+        ]
         self._block = np.empty((len(seeds), 0))
         self._used = np.zeros(len(seeds), dtype=np.intp)
         self._windows: dict[int, NDArray[np.float64]] = {}  # views of the block, slow to make
+
+    @property
+    def drawn(self) -> NDArray[np.int64]:
+        """How many numbers each run has drawn, (R,)."""
+        return self._passed + self._used
 
     def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
         """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
@@ -45,7 +71,7 @@ class Stream:
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
         """Move what is left of each short run to the front of its block and draw the rest."""
-        width = max(_BLOCK, 16 * count)
+        width = stream_width(count)
         if self._block.shape[1] < width:
             runs = np.arange(len(self._generators))
             block = np.empty((len(runs), width))
@@ -57,6 +83,7 @@ class Stream:
             block[run, : left.size] = left
             self._generators[run].random(out=block[run, left.size :])
         self._block = block
+        self._passed[runs] += self._used[runs]
         self._used[runs] = 0
 
 
@@ -66,6 +93,20 @@ class Streams:
     def __init__(self, seeds: Sequence[int]) -> None:
         self._seeds = tuple(seeds)
         self._streams: dict[str, Stream] = {}
+
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @property
+    def drawn(self) -> dict[str, NDArray[np.int64]]:
+        """How many numbers of each purpose each run has drawn, (R,)."""
+        return {purpose: stream.drawn for purpose, stream in self._streams.items()}
+
+    def resume(self, drawn: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on where each run has drawn so many numbers of each purpose."""
+        self._streams = {
+            purpose: Stream(self._seeds, purpose, counts) for purpose, counts in drawn.items()
+        }
 
     def uniform(
         self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]

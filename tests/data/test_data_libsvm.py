@@ -27,8 +27,8 @@ def places(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     monkeypatch.setenv("BITBOUND_DATA", os.pathsep.join([str(first), str(second)]))
     monkeypatch.setenv("BITBOUND_CACHE", str(cache))
-    monkeypatch.setitem(CATALOGUE, "made", LibSVMFile("made", "made.bz2", 4, MANIFEST))
-    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2))
+    monkeypatch.setitem(CATALOGUE, "made", LibSVMFile("made", "made.bz2", 4, manifest=MANIFEST))
+    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2, rows=2))
 
     def no_network(*_, **__):
         raise ConnectionError("no route")
@@ -108,6 +108,35 @@ def test_downloads_go_to_the_cache(places, monkeypatch):
         "progressbar": True,
     }
     monkeypatch.undo()
+
+
+DOWNLOADS = {
+    "page": ("made", b"<html>no such page</html>", "made.bz2 cannot be read"),
+    "page as text": (
+        "loose",
+        b"<html>no such page</html>",
+        "loose, line 1: the label '<html>no' is",
+    ),
+    "nothing": ("loose", b"", "loose is empty"),
+    "another sum": ("made", bz2.compress(TEXT.replace(b"0.5", b"0.6")), "as SHA-256 of its text"),
+    "half": ("made", bz2.compress(TEXT)[:-8], "made.bz2 cannot be read"),
+    "more rows": ("loose", b"1 1:1\n2 1:1\n2 2:1\n", "it has 3 rows, expected 2"),
+    "more features": ("loose", b"1 1:1\n2 3:1\n", "it has 3 features, expected 2"),
+}
+
+
+@pytest.mark.parametrize(("name", "sent", "told"), DOWNLOADS.values(), ids=DOWNLOADS)
+def test_what_is_not_the_set_never_enters_the_cache(places, monkeypatch, name, sent, told):
+    def retrieve(address, *, known_hash, fname, path, progressbar):
+        target = Path(path) / fname
+        target.write_bytes(sent)
+        return str(target)
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    with pytest.raises(Refusal, match="what was downloaded is not kept, as") as refusal:
+        load(name)
+    assert told in str(refusal.value)
+    assert list(places[2].iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ PIECES = [
 
 
 def test_text_is_read_or_refused():
-    for rng in generators(3000):
+    for rng in generators(10_000):
         rows, refused = answer(Refusal, parse, mutated(TEXT, PIECES, rng), "made")
         if rows is None:
             assert refused.startswith("made")
@@ -53,7 +53,7 @@ def test_text_is_read_or_refused():
 )
 def test_compressed_files_are_read_or_refused(tmp_path, suffix, packed):
     path = tmp_path / f"made{suffix}"
-    for rng in generators(1000):
+    for rng in generators(2500):
         path.write_bytes(mutated(packed, [b"\0", b"\xff" * 4, packed], rng))
         text, refused = answer(Refusal, content, path)
         assert isinstance(text, bytes) or f"{path} cannot be read" in refused

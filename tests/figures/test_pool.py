@@ -176,6 +176,10 @@ class Square:
 
     number: int
 
+    @property
+    def name(self):
+        return "square"
+
     def trace(self):
         return self.number**2
 

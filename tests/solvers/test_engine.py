@@ -5,11 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse
 from comparisons import assert_same_columns
 from worlds import recorded_run, simulate, world_of
 
 from bitbound.data.errors import Refusal
+from bitbound.data.files.dataset import Dataset
 from bitbound.data.problem import Constants
+from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.relaxed.families import crossed_cosh
 from bitbound.solvers.backend import mean
@@ -372,3 +375,70 @@ def test_impossible_budgets_are_refused(limit):
 def test_impossible_record_spacing_is_refused(bad):
     with pytest.raises(Refusal, match="both must be at least 1"):
         Record(**bad)
+
+
+@dataclass(frozen=True)
+class Silent(GD):
+    """A method that keeps all for itself."""
+
+    name: ClassVar[str] = "silent"
+
+    def communicate(self, s, problem, channel):
+        return s
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_bits_of_a_method_that_sends_nothing_are_not_waited_for(problem, runs):
+    with pytest.raises(Refusal, match="can never be met: nothing was sent in 1000 rounds"):
+        simulate(Silent(0.01), problem, seeds=runs, budget=Budget(bits=1e6))
+    for budget in (
+        Budget(rounds=1100),
+        Budget(bits=1e6, rounds=1100),
+        Budget(1e6, iterations=1100),
+    ):
+        assert simulate(Silent(0.01), problem, seeds=runs, budget=budget).final("rounds")[0] == 1100
+
+
+@dataclass(frozen=True)
+class Rare(GD):
+    """A method that communicates seldom."""
+
+    name: ClassVar[str] = "rare"
+    schedule: ClassVar = Every(101)
+
+
+@pytest.mark.parametrize("budget", [Budget(1e3, iterations=100), Budget(rounds=1, iterations=9)])
+def test_rounds_that_never_come_are_not_waited_for(problem, locodl, budget):
+    with pytest.raises(Refusal, match="never be met: the method communicates every 101 iterations"):
+        simulate(Rare(0.01), problem, seeds=1, budget=budget)
+    with pytest.raises(Refusal, match="the method communicates with probability 0;"):
+        simulate(replace(locodl, p=0.0), problem, RAND_2, seeds=1, budget=budget)
+
+
+class Memory:
+    """A machine with 8 MB."""
+
+    total = 8_000_000
+
+
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        (100_000, "a batch of 100000 runs would take about 0.0192 GB of memory and this machine"),
+        (300, "gd with 3 clients, 5 features and 300 runs at once would take about 0.00"),
+    ],
+)
+def test_what_the_machine_cannot_hold_is_refused_before_the_run(monkeypatch, problem, seeds, told):
+    monkeypatch.setattr("psutil.virtual_memory", Memory)
+    monkeypatch.setattr(engine, "simulated_world", None)
+    with pytest.raises(Refusal, match=told):
+        simulate(GD(0.01), problem, seeds=seeds, budget=Budget(rounds=1))
+
+
+def test_problems_that_the_machine_cannot_hold_are_refused(monkeypatch):
+    monkeypatch.setattr("psutil.virtual_memory", Memory)
+    with pytest.raises(Refusal, match="a quadratic of 9 clients and 300 features would take about"):
+        Quadratic.random(9, 300)
+    data = Dataset("wide", scipy.sparse.csr_array(([1.0], ([0], [10**6]))), np.ones(1), (0, 1), "")
+    with pytest.raises(Refusal, match="wide with 1000001 features over 1 clients would take about"):
+        LogisticRegression.from_data(data, 1, kappa=10.0)

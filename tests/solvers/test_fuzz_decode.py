@@ -14,7 +14,7 @@ from bitbound.solvers.compressors.selector import compressor
 def test_random_bytes_are_a_message_or_refused(name):
     sizes = [d for d in (1, 2, 3, 5, 8, 13) if serves(name, d)]
     c = compressor(name)
-    for rng in generators(300):
+    for rng in generators(500):
         d, n, runs = int(rng.choice(sizes)), *rng.integers(1, 3, 2).tolist()
         layout = c.layout(d)
         length = layout.bytes if rng.integers(8) else int(rng.integers(2 * layout.bytes + 1))

@@ -1,4 +1,7 @@
-"""Stored traces and solutions with damage: one documented error, or something that can be used."""
+"""Stored traces, checkpoints and solutions with damage: one documented error, or something usable.
+
+Each is tried 4,000 times, not 10,000: a file is written and read each time.
+"""
 
 import hashlib
 
@@ -7,14 +10,18 @@ import pytest
 from fuzzing import TIMES, answer, flipped, generators, mutated
 
 from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_arrays
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.ridge_problem import mean_gradient
 from bitbound.data.problems.solution import cached_solution
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.carried import Carried
+from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.simulation import simulated_world
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 TRACE = simulate(Experiment.of(GD(gamma=0.1), PROBLEM), seeds=2, budget=Budget(rounds=4))
@@ -56,7 +63,7 @@ def test_traces_written_with_any_content(path):
         good = stored(dict(file), path)
     assert repr(Trace.load(path)) == repr(TRACE)
     found = 0
-    for rng in generators(2000):
+    for rng in generators(4000):
         if rng.integers(2):
             path.write_bytes(sealed(flipped(good, int(rng.integers(8 * len(good))))))
         else:
@@ -71,6 +78,38 @@ def test_traces_written_with_any_content(path):
     assert found
 
 
+class Stopping(Checkpoint):
+    """Writes after the third iteration and is stopped there."""
+
+    def write_if_due(self, batch, carried):
+        if carried.iteration == 3:
+            self.write(batch, carried)
+            raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
+def test_checkpoints_written_with_any_content(tmp_path):
+    experiment, seeds = Experiment.of(GD(gamma=0.1), PROBLEM), (0, 1)
+    checkpoint = Stopping(tmp_path / "trace.npz", {})
+    with pytest.raises(KeyboardInterrupt):
+        simulate(experiment, checkpoint=checkpoint, seeds=seeds, budget=Budget(rounds=4))
+    (path,) = tmp_path.iterdir()
+    good = stored(load_arrays(path), path)
+    found = 0
+    for rng in generators(4000):
+        content = flipped(good, int(rng.integers(8 * len(good))))
+        path.write_bytes(sealed(content if rng.integers(2) else mutated(good, PIECES, rng)))
+        channel, oracle = simulated_world(experiment, seeds)
+        state = experiment.method.start(channel.template, oracle, channel)
+        start = Carried.at_start(state, channel.ledger, channel.streams, None)
+        if checkpoint.read(0, start):
+            found += 1
+            assert start.state.x.shape[2] == start.active.size <= len(start.ending) == 2
+            assert set(start.columns["run"]) == {0, 1}
+        path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
+    assert found
+
+
 @pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
 def test_solutions_written_with_any_content(tmp_path, monkeypatch):
     monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
@@ -78,7 +117,7 @@ def test_solutions_written_with_any_content(tmp_path, monkeypatch):
     (path,) = (tmp_path / "solutions").iterdir()
     good = stored({"x_star": solved.ravel()}, path)
     start = np.linalg.norm(mean_gradient(PROBLEM, PROBLEM.x_0))
-    for rng in generators(2000):
+    for rng in generators(4000):
         content = flipped(good, int(rng.integers(8 * len(good))))
         path.write_bytes(sealed(content) if rng.integers(2) else content)
         found = cached_solution(PROBLEM, lambda problem: problem.x_star)

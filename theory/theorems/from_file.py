@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-import math
+import sys
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -76,7 +76,7 @@ def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, An
             raise Refusal(f"{method.name} has no parameter {name!r}; it has {', '.join(kinds)}")
         try:
             value = ast.literal_eval(word)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last if too deep
             value = word
         kind = hints.get(name, Any)
         if not _is_of(value, kind):
@@ -96,7 +96,7 @@ def _is_of(value: Any, kind: Any) -> bool:
         return any(_is_of(value, each) for each in get_args(kind))
     if kind is float:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and math.isfinite(value)
+        return number and abs(value) <= sys.float_info.max
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return not isinstance(kind, type) or isinstance(value, kind)

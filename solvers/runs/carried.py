@@ -1,0 +1,175 @@
+"""What runs carry from one iteration to the next, as arrays that can be written and read."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.files.archive import Arrays
+from bitbound.solvers.backend import host, like
+from bitbound.solvers.entries import Entries
+from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
+from bitbound.solvers.state import S, number_of_runs
+from bitbound.solvers.world.channel import Ledger
+from bitbound.solvers.world.randomness import Streams
+
+_EACH = {"rounds": np.int64, "due": np.int64, "first_gap": np.float64, "done": np.float64}
+"""What there is one of for each run, finished or not."""
+
+
+@dataclass
+class Carried:
+    """All that the next iteration of R runs depends on, beside what they are made of.
+
+    Attributes
+    ----------
+    state
+        Of the runs that are still going.
+    ledger, streams, noise
+        What was spent, and the random numbers of the channel and of the gradients.
+    active : array of int
+        The runs that are still going, as positions among all R.
+    rounds, due : arrays (R,) of int
+        Rounds done, and the next one to be recorded.
+    first_gap, done : arrays (R,)
+        f - f* at the start, and the fraction of the budget that is used.
+    ending : list of str
+        What ended each run, or "".
+    rows : list of mappings
+        The recorded points so far, as columns.
+    iteration : int
+        Iterations done.
+    """
+
+    state: Any
+    ledger: Ledger
+    streams: Streams
+    noise: Streams | None
+    active: NDArray[np.intp]
+    rounds: NDArray[np.int64]
+    due: NDArray[np.int64]
+    first_gap: NDArray[np.float64]
+    done: NDArray[np.float64]
+    ending: list[str]
+    rows: list[dict[str, Column]]
+    iteration: int = 0
+
+    @classmethod
+    def at_start(cls, state: Any, ledger: Ledger, streams: Streams, noise: Streams | None) -> Self:
+        """Return what runs carry before the first iteration."""
+        runs = number_of_runs(state)
+        each: dict[str, Any] = {name: np.zeros(runs, kind) for name, kind in _EACH.items()}
+        each["due"] += 1
+        active, ending = np.arange(runs), [""] * runs
+        return cls(state, ledger, streams, noise, active, ending=ending, rows=[], **each)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The recorded points so far, sorted by run."""
+        columns = {name: np.concatenate([row[name] for row in self.rows]) for name in COLUMNS}
+        order = np.argsort(columns["run"], kind="stable")
+        return {name: column[order] for name, column in columns.items()}
+
+    def write(self) -> dict[str, NDArray[Any]]:
+        """Return everything as named arrays on the host."""
+        return {
+            "iteration": np.array(self.iteration),
+            "active": self.active,
+            "ending": np.array(self.ending),
+            **{name: getattr(self, name) for name in _EACH},
+            **_named("column", self.columns),
+            **_named("ledger", vars(self.ledger)),
+            **_named("stream", self.streams.drawn),
+            **_named("noise", self.noise.drawn if self.noise else {}),
+            **_named("state", _write_state(self.state)),
+        }
+
+    def read(self, written: Arrays) -> None:
+        """Take what :meth:`write` gave in place of the start.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those of these runs.
+        """
+        try:
+            self._read(written)
+        except KeyError as missing:
+            raise ValueError(f"it has no {missing.args[0]}") from None
+
+    def _read(self, written: Arrays) -> None:
+        runs = len(self.ending)
+        active, ending, iteration = (written[name] for name in ("active", "ending", "iteration"))
+        _require_array("active", active, self.active.dtype, active.size)
+        sound = np.isin(active, np.arange(runs)).all() and (np.diff(active) > 0).all()
+        require(bool(sound), f"its active runs are not some of {runs}")
+        require(ending.shape == (runs,) and ending.dtype.kind == "U", "it has no endings")
+        require(iteration.shape == () and iteration.dtype.kind == "i", "it has no iteration")
+        for name, kind in _EACH.items():
+            _require_array(name, written[name], kind, runs)
+        columns, spent = _under("column", written), _under("ledger", written)
+        require_columns(columns, runs)
+        for name, start in vars(self.ledger).items():
+            _require_array(name, spent[name], start.dtype, runs)
+        state = _read_state(self.state, _under("state", written), active.size)
+        for prefix, streams in (("stream", self.streams), ("noise", self.noise)):
+            if streams is not None:
+                drawn = _under(prefix, written)
+                for purpose, numbers in drawn.items():
+                    _require_array(purpose, numbers, np.int64, len(streams))
+                    require(bool((numbers >= 0).all()), f"it has drawn {purpose} less than never")
+                streams.resume(drawn)
+        for name in vars(self.ledger):
+            setattr(self.ledger, name, spent[name])
+        for name in _EACH:
+            setattr(self, name, written[name])
+        self.state, self.active, self.rows = state, active, [columns]
+        self.ending, self.iteration = ending.tolist(), int(iteration)
+
+
+def _write_state(state: S) -> dict[str, NDArray[Any]]:
+    """Return the fields of a state as they lie in memory, each with the order of its axes."""
+    written: dict[str, NDArray[Any]] = {}
+    for field in fields(state):
+        x = getattr(state, field.name)
+        if isinstance(x, Entries):
+            written |= {f"{field.name}.indices": x.indices, f"{field.name}.values": x.values}
+            continue
+        x = host(x)
+        order = np.argsort([-stride for stride in x.strides], kind="stable")
+        written |= {field.name: x.transpose(order), f"{field.name}.axes": np.argsort(order)}
+    return written
+
+
+def _read_state(start: S, written: Arrays, runs: int) -> S:
+    """Return the state that was written, of so many runs; ValueError unless it is one."""
+    changes = {f.name: _read_field(f.name, getattr(start, f.name), written) for f in fields(start)}
+    for name, x in changes.items():
+        sound = len(x.shape) == 3 and x.shape[2] == runs
+        require(sound, f"its {name} is not the state of {runs} runs")
+    return replace(start, **changes)
+
+
+def _read_field(name: str, start: Array, written: Arrays) -> Array:
+    if name not in written:
+        indices, values = written[f"{name}.indices"], written[f"{name}.values"]
+        return Entries(indices, values, start.shape[1])
+    x, axes = written[name], written[f"{name}.axes"]
+    require(x.dtype.kind in "biuf", f"its {name} has no numbers")
+    require(np.array_equal(np.sort(axes), np.arange(x.ndim)), f"its {name} has other axes")
+    return like(start, x.transpose(axes))
+
+
+def _named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _under(prefix: str, written: Arrays) -> dict[str, NDArray[Any]]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): x for name, x in written.items() if name.startswith(start)}
+
+
+def _require_array(name: str, array: NDArray[Any], kind: Any, size: int) -> None:
+    require(array.dtype == kind and array.shape == (size,), f"its {name} does not fit {size} runs")

@@ -1,0 +1,58 @@
+"""What made a trace, beside its specification: versions, the commit, how the data was stored."""
+
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+from bitbound.data.problem import Problem
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+def origin(problem: Problem) -> dict[str, object]:
+    """Return what is told of where a trace comes from, as JSON values.
+
+    The commit is None where this is no checkout, the storage where a problem has no rows.
+    """
+    return {
+        "bitbound": version("bitbound"),
+        **versions(),
+        "commit": commit(_ROOT),
+        "storage": getattr(problem, "storage", None),
+    }
+
+
+@cache
+def commit(root: Path) -> str | None:
+    """Return the commit of a checkout, with ``-dirty`` if files differ from it; else None."""
+    if not (root / ".git").exists():
+        return None
+    words = [
+        "git",
+        "-C",
+        str(root),
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=40",
+        "--exclude=*",
+    ]
+    try:
+        told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip()

@@ -1,0 +1,185 @@
+"""Workers that die, fail, hang and are interrupted: the others go on, and nothing is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.figures import workers
+from bitbound.figures.pool import FailedJobsError, traces
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A job that misbehaves the first times, and then gives its number."""
+
+    number: int
+    folder: Path
+    kind: str = "good"
+    times: int = 1
+
+    @property
+    def name(self):
+        return f"{self.kind} {self.number}"
+
+    def trace(self):
+        for time_ in range(self.times if self.kind != "good" else 0):
+            mark = self.folder / f"{self.number}-{time_}"
+            if not mark.exists():
+                mark.touch()
+                return self.misbehave()
+        return self.number**2
+
+    def misbehave(self):
+        match self.kind:
+            case "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "terminated":
+                os.kill(os.getpid(), signal.SIGTERM)
+            case "stopped":
+                os.kill(os.getpid(), signal.SIGSTOP)
+            case "asleep":
+                time.sleep(1000)
+            case "refused":
+                raise Refusal(f"{self.number} does not fit")
+            case "alike":
+                raise Refusal("nothing fits")
+            case "broken":
+                raise Strange(self.number, "this")
+
+
+class Strange(Exception):  # noqa: N818
+    """One that cannot be made again from its text."""
+
+    def __init__(self, number, what):
+        super().__init__(f"{what} is broken")
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 2.0)
+
+
+@pytest.mark.parametrize("kind", ["killed", "terminated", "stopped", "asleep"])
+def test_what_a_lost_worker_did_is_done_once_more(tmp_path, impatient, kind):
+    jobs = [Made(1, tmp_path), Made(2, tmp_path, kind), Made(3, tmp_path)]
+    assert sorted(traces(jobs, 1)) == [(0, 1), (1, 4), (2, 9)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [("killed", "ended from outside (exit code -9)"), ("asleep", "used no processor time for 2 s")],
+)
+def test_not_twice_and_the_others_go_on(tmp_path, impatient, kind, told):
+    jobs = [Made(1, tmp_path, kind, times=2), Made(2, tmp_path), Made(3, tmp_path)]
+    found = []
+    with pytest.raises(FailedJobsError, match=rf"1 of 3 curves failed: {kind} 1: ") as error:
+        found.extend(traces(jobs, 2))
+    assert told in str(error.value)
+    assert sorted(found) == [(1, 4), (2, 9)]
+
+
+def test_failures_are_told_at_the_end_by_name(tmp_path):
+    kinds = ["refused", "good", "broken", "good"]
+    jobs = [Made(number, tmp_path, kind) for number, kind in enumerate(kinds)]
+    found = []
+    with pytest.raises(FailedJobsError) as error:
+        found.extend(traces(jobs, 2))
+    assert sorted(found) == [(1, 1), (3, 9)]
+    told = str(error.value)
+    assert told.startswith("2 of 4 curves failed: ")
+    assert "refused 0: 0 does not fit" in told
+    assert "broken 2: Strange: this is broken" in told
+    assert "\n" not in told
+
+
+def test_what_is_refused_alike_is_one_refusal(tmp_path):
+    jobs = [Made(1, tmp_path, "alike"), Made(2, tmp_path, "alike"), Made(3, tmp_path)]
+    with pytest.raises(Refusal) as refusal:
+        list(traces(jobs, 2))
+    assert str(refusal.value) == "nothing fits"
+
+
+def test_a_worker_that_is_killed_from_outside_is_replaced(tmp_path, monkeypatch):
+    """Kill -9 of a process that works on the engine's loop, in the middle of a sweep."""
+    run = subprocess.Popen(
+        [sys.executable, "-m", "bitbound", "demo", "--seeds", "1", "--jobs", "2", "--output",
+         str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    _wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or run.poll() is not None)
+    _workers(run.pid)[0].kill()
+    out, err = run.communicate(timeout=300)
+    assert run.returncode == 0, err
+    assert "locodl" in out
+
+
+INTERRUPTED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_workers import Made
+from bitbound.figures.pool import traces
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    try:
+        list(traces([Made(1, folder, "asleep"), Made(2, folder, "stopped")], 2))
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("moment", ["at once", "imports", "at work"])
+def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
+    """Also while the processes import, and with one that is stopped."""
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED)
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    run = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path), str(Path(__file__).parent)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, inherited)
+    ready = {
+        "at once": lambda: _workers(run.pid),
+        "imports": lambda: len(_workers(run.pid)) == 2,
+        "at work": lambda: (tmp_path / "1-0").exists() and (tmp_path / "2-0").exists(),
+    }
+    _wait_for(ready[moment])
+    start = time.monotonic()
+    os.killpg(run.pid, signal.SIGINT)
+    _, err = run.communicate(timeout=30)
+    assert time.monotonic() - start < 5
+    assert run.returncode == 130, err
+    assert "Traceback" not in err
+    _wait_for(lambda: not _group(run.pid))
+
+
+def _workers(process):
+    """Return the processes that were spawned for work."""
+    children = psutil.Process(process).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
+def _group(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)

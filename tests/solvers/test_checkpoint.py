@@ -1,0 +1,335 @@
+"""Runs that are stopped and gone on with are, bit for bit, runs that were never stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from worlds import COMPRESSORS
+
+from bitbound.data.files.archive import load_arrays, save_arrays
+from bitbound.data.noise import Uniform
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.method import Every, Method, Needs
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.runs import checkpoint as checkpoints
+from bitbound.solvers.runs import engine, store
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.checkpoint import Checkpoint
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.grid import Grid
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.theorems.catalogue import METHODS, parameters
+
+QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
+
+
+class Stop(BaseException):
+    """The end of a process."""
+
+
+class Stopping(Checkpoint):
+    """Writes after every few iterations, and is stopped a little later."""
+
+    every, calls = 4, 0
+
+    def __init__(self, trace, made_of, every=every):
+        super().__init__(trace, made_of)
+        self.every = every
+
+    def write_if_due(self, batch, carried):
+        self.calls += 1
+        if self.calls % self.every == 0:
+            self.write(batch, carried)
+        if self.calls == 2 * self.every + 2:
+            raise Stop
+
+
+def stopped_and_gone_on_with(experiment, path, every, **options):
+    """Return the trace of a run that is stopped again and again, and how often it was."""
+    stops = 0
+    while True:
+        try:
+            return simulate(experiment, checkpoint=Stopping(path, {}, every), **options), stops
+        except Stop:
+            stops += 1
+
+
+def assert_equal(found, expected):
+    assert found.specification == expected.specification
+    assert found.ending == expected.ending
+    for name, column in expected.columns.items():
+        assert found.columns[name].dtype == column.dtype
+        np.testing.assert_array_equal(found.columns[name], column, err_msg=name)
+
+
+def check(experiment, path, **options):
+    expected = simulate(experiment, **options)
+    every = max(1, int(expected.columns["iteration"].max()) // 8)
+    found, stops = stopped_and_gone_on_with(experiment, path, every, **options)
+    assert stops >= 2
+    assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("wire", [False, True])
+def test_every_method(tmp_path, name, wire):
+    sent = compressor(COMPRESSORS[METHODS[name].method.needs.compressor][0])
+    experiment = Experiment.of(parameters(name, QUADRATIC, sent), QUADRATIC, sent)
+    check(
+        experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40), wire=wire,
+        record=Record(1, 3),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPRESSORS["unbiased"])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_every_compressor(tmp_path, name, storage):
+    problem = select_problem("breast-cancer@5", kappa=50.0, storage=storage)
+    sent = compressor(name)
+    experiment = Experiment.of(parameters("diana", problem, sent), problem, sent)
+    check(experiment, tmp_path / "trace.npz", seeds=2, budget=Budget(rounds=30))
+
+
+def test_noise_and_problems_on_the_run_axis(tmp_path):
+    """Runs share the noise of their seed and drop out one after the other."""
+    problem = replace(
+        Quartics.of(np.array([1.0, 8.0, 2.0]), noise=Uniform(0.5)),
+        x_0=np.array([[[1.0, 4.0, 2.0]]]),
+    )
+    experiment = Experiment.of(EPISODE(0.01, 0.05, 2), problem)
+    budget = Budget(gap=0.05, rounds=400)
+    check(experiment, tmp_path / "trace.npz", seeds=[3, 3, 5], budget=budget)
+
+
+@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_grids_of_which_runs_drop_out_and_diverge(tmp_path, library, dtype):
+    sent = compressor("rand-k:2")
+    method = parameters("locodl", QUADRATIC, sent)
+    grid = Grid({"gamma": [method.gamma * scale for scale in (0.3, 1.0, 8.0)]}, seeds=2)
+    experiment = Experiment.of(replace(method, gamma=grid["gamma"]), QUADRATIC, sent)
+    check(
+        experiment, tmp_path / "trace.npz", seeds=grid.runs, budget=Budget(gap=1e-3, rounds=100),
+        library=library, dtype=dtype,
+    )  # fmt: skip
+
+
+def test_several_batches(tmp_path, monkeypatch):
+    """Two runs at once: what is finished is not run again."""
+    monkeypatch.setattr(engine, "_CACHED", 2 * QUADRATIC.n * QUADRATIC.d)
+    sent = compressor("rand-k:2")
+    experiment = Experiment.of(parameters("locodl", QUADRATIC, sent), QUADRATIC, sent)
+    check(experiment, tmp_path / "trace.npz", seeds=5, budget=Budget(rounds=20))
+
+
+@dataclass(frozen=True)
+class State:
+    x: Any
+    m: Any
+    turned: Any
+
+
+@dataclass(frozen=True)
+class Sloppy(Method):
+    """Keeps a message as it came, and an array whose axes lie otherwise in memory."""
+
+    gamma: float
+
+    name: ClassVar[str] = "sloppy"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x, problem, channel):
+        return State(x, np.broadcast_to(0 * x, (problem.n, *x.shape[1:])), x)
+
+    def communicate(self, s, problem, channel):
+        m = channel.uplink(problem.grad(s.x))
+        turned = np.moveaxis(np.ascontiguousarray(np.moveaxis(problem.grad(s.x), 1, 2)), 2, 1)
+        step = 0.5 * np.asarray(s.m).mean(axis=0, keepdims=True) + s.turned.mean(axis=(0,))
+        return State(s.x - self.gamma * step, m, turned)
+
+    def model(self, s):
+        return s.x
+
+
+def test_states_hold_entries_and_arrays_in_any_order(tmp_path):
+    experiment = Experiment.of(Sloppy(0.01), QUADRATIC, compressor("rand-k:2"))
+    check(experiment, tmp_path / "trace.npz", seeds=3, budget=Budget(rounds=40))
+
+
+EXPERIMENT = Experiment.of(GD(0.001), QUADRATIC)
+OPTIONS: dict[str, Any] = {"seeds": 2, "budget": Budget(rounds=200)}
+
+
+@pytest.fixture
+def unfinished(tmp_path, monkeypatch):
+    """A store in which a trace was stopped, and its file."""
+    monkeypatch.setattr(store, "Checkpoint", Stopping)
+    with pytest.raises(Stop):
+        Store(tmp_path).trace(EXPERIMENT, **OPTIONS)
+    monkeypatch.setattr(store, "Checkpoint", Checkpoint)
+    (path,) = tmp_path.iterdir()
+    return path
+
+
+def iterations(monkeypatch):
+    """Return a list that grows by the number of each iteration that is done."""
+    done, advance = [], engine.advance
+
+    def counted(*arguments):
+        done.append(arguments[-1])
+        return advance(*arguments)
+
+    monkeypatch.setattr(engine, "advance", counted)
+    return done
+
+
+def test_a_store_goes_on_and_leaves_only_the_trace(unfinished, monkeypatch):
+    done = iterations(monkeypatch)
+    assert_equal(
+        Store(unfinished.parent).trace(EXPERIMENT, **OPTIONS), simulate(EXPERIMENT, **OPTIONS)
+    )
+    assert done[0] == 9
+    assert [path.suffix for path in unfinished.parent.iterdir()] == [".npz"]
+
+
+def test_what_is_left_of_a_finished_trace_goes(unfinished):
+    left = unfinished.read_bytes()
+    Store(unfinished.parent).trace(EXPERIMENT, **OPTIONS)
+    unfinished.write_bytes(left)
+    Store(unfinished.parent).trace(EXPERIMENT, **OPTIONS)
+    assert not unfinished.exists()
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flipped(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def changed(**changes):
+    def damage(path):
+        arrays = load_arrays(path)
+        save_arrays(path, {n: x for n, x in (arrays | changes).items() if x is not None})
+
+    return damage
+
+
+DAMAGES = {
+    "cut": cut,
+    "flipped": flipped,
+    "foreign": changed(header=np.array(json.dumps(["{}", 0]))),
+    "headless": changed(header=None),
+    "no state": changed(**{"state.x": None}),
+    "fewer runs": changed(active=np.array([1])),
+    "a run too many": changed(active=np.array([0, 2])),
+    "runs of text": changed(active=np.array(["0", "1"])),
+    "no iteration": changed(iteration=np.array([1, 2])),
+    "endings": changed(ending=np.array(["", "", ""])),
+    "rounds": changed(rounds=np.array([1.0, 2.0])),
+    "ledger": changed(**{"ledger.uplink_bits": np.array([1])}),
+    "rows": changed(**{"column.gap": np.array([1.0])}),
+    "state of text": changed(**{"state.x": np.full((1, 6, 2), "0")}),
+    "axes": changed(**{"state.x.axes": np.array([0, 0, 1])}),
+    "streams": changed(**{"stream.coin": np.array([-1, 0])}),
+    "a stream of one": changed(**{"stream.coin": np.array([1])}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_or_foreign_file_is_named_and_the_run_begins_anew(
+    unfinished, monkeypatch, damage
+):
+    damage(unfinished)
+    done = iterations(monkeypatch)
+    with pytest.warns(UserWarning, match=rf"{unfinished} is damaged \(.*\); it is set aside as"):
+        trace = Store(unfinished.parent).trace(EXPERIMENT, **OPTIONS)
+    assert done[0] == 1
+    assert_equal(trace, simulate(EXPERIMENT, **OPTIONS))
+    assert unfinished.with_name(f"{unfinished.name}.damaged").is_file()
+
+
+def test_other_experiments_have_other_files(unfinished, monkeypatch):
+    done = iterations(monkeypatch)
+    Store(unfinished.parent).trace(EXPERIMENT, **OPTIONS | {"seeds": 1})
+    assert done[0] == 1
+    assert unfinished.is_file()
+
+
+def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
+    """By a clock that only writing moves on, and each iteration by a tenth of a second."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    class Slow(Checkpoint):
+        written = 0
+
+        def write_if_due(self, batch, carried):
+            now[0] += 0.1
+            super().write_if_due(batch, carried)
+
+    def slow(path, arrays):
+        now[0] += 1.0
+        Slow.written += 1
+
+    monkeypatch.setattr(checkpoints, "save_arrays", slow)
+    simulate(EXPERIMENT, checkpoint=Slow(tmp_path / "trace.npz", {}), seeds=1,
+             budget=Budget(rounds=1600))  # fmt: skip
+    assert Slow.written == 1 + 3 + 1  # after 2 s, then each 50 s of 160, and the end
+
+
+SWEEP = """
+import sys
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.runs import checkpoint
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.world.experiment import Experiment
+
+checkpoint.SECONDS = 0.2
+problem = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
+for gamma in (1e-7, 1e-3):  # the longest first
+    budget = Budget(gap=1e-9, iterations=10_000)
+    Store(sys.argv[1]).trace(Experiment.of(GD(gamma), problem), seeds=2, budget=budget)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills")
+def test_a_sweep_that_is_killed_all_the_time_ends(tmp_path):
+    """Each time it is killed as soon as it has written once more."""
+    kills, budget = 0, Budget(gap=1e-9, iterations=10_000)
+    while True:
+        process = subprocess.Popen([sys.executable, "-c", SWEEP, str(tmp_path)])
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        while process.poll() is None:
+            time.sleep(0.05)
+            now = {p: p.stat().st_mtime_ns for p in tmp_path.glob("*.unfinished")}
+            if now.items() - before.items():
+                process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            break
+        kills += 1
+        assert kills < 20
+    assert kills >= 2
+    assert len(list(tmp_path.iterdir())) == 2
+    for gamma in (1e-7, 1e-3):
+        experiment = Experiment.of(GD(gamma), QUADRATIC)
+        kept = Store(tmp_path).find(experiment, seeds=2, budget=budget)
+        assert_equal(kept, simulate(experiment, seeds=2, budget=budget))
