@@ -248,6 +248,28 @@ def floor_power_of_two(x: Array) -> Array:
     return like(x, floor_power_of_two(host(x)))
 
 
+def round_power_of_two(x: Array, bits: Array) -> Array:
+    """Round every number to a neighbouring power of two, up by the share of its mantissa; as x.
+
+    ``bits`` are integers of 52 random bits. They are added to the mantissa, so that it carries
+    into the exponent with the probability that it says, and the mantissa is cut. Numbers are
+    scaled first so that below 2^-126 they are subnormal, where the neighbours are 0 and 2^-126.
+    What is not finite gives infinity.
+    """
+    if not (is_numpy(x) or is_cupy_array(x)):
+        return like(x, round_power_of_two(host(x), host(bits)))
+    limits = np.finfo(x.dtype)
+    scale = 2.0 ** (-126 - limits.minexp)
+    added = ((1 << _RANDOM_BITS) - 1 - bits) >> (_RANDOM_BITS - limits.nmant)
+    scaled = (x / scale).view(f"i{x.dtype.itemsize}")
+    scaled += added.astype(scaled.dtype)
+    scaled &= -(1 << limits.nmant)
+    rounded = scale * scaled.view(x.dtype)
+    rounded[x != x] = np.inf  # the carry of a not-a-number has run into its sign
+    return rounded
+
+
+_RANDOM_BITS = 52
 _LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on it is not written out without need."""
 
