@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.solvers.entries import Entries
+from bitbound.solvers.lazy_gradient import LazyGradient
 
 T = TypeVar("T")
 
@@ -67,7 +68,12 @@ def host(x: Array) -> NDArray[Any]:
         return x
     if is_cupy_array(x):
         return x.get()
-    return np.asarray(x) if isinstance(x, Entries) else np.from_dlpack(x)
+    return written(x) if isinstance(x, Entries | LazyGradient) else np.from_dlpack(x)
+
+
+def written(x: Array) -> Array:
+    """Return an array itself, or the numbers of what is not written out yet."""
+    return np.asarray(x) if isinstance(x, Entries | LazyGradient) else x
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:
@@ -75,7 +81,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
     The dtype of ``values`` is kept.
     """
-    if is_numpy(x):
+    if is_numpy(x) or isinstance(x, LazyGradient):
         return values
     return array_namespace(x).asarray(values, device=device(x))
 
@@ -140,7 +146,7 @@ def total(x: Array) -> Array:
     >>> total(np.array([[[1.0]], [[3.0]]]))
     array([[[4.]]])
     """
-    if isinstance(x, Entries):
+    if isinstance(x, Entries | LazyGradient):
         return x.total()
     if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
         n = x.shape[0]
@@ -265,13 +271,22 @@ def round_power_of_two(x: Array, bits: Array) -> Array:
     scaled += added.astype(scaled.dtype)
     scaled &= -(1 << limits.nmant)
     rounded = scale * scaled.view(x.dtype)
-    rounded[x != x] = np.inf  # the carry of a not-a-number has run into its sign
+    rounded[array_namespace(x).isnan(x)] = (
+        np.inf
+    )  # the carry of a not-a-number has run into its sign
     return rounded
 
 
 _RANDOM_BITS = 52
 _LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on it is not written out without need."""
+
+
+def gather(x: Array, indices: Array) -> Array:
+    """Return the entries of x at distinct feature indices: (n, d, R) to (n, k, R)."""
+    if isinstance(x, LazyGradient):
+        return x.entries(indices)
+    return array_namespace(x).take_along_axis(x, indices, axis=1)
 
 
 def scatter(indices: Array, values: Array, d: int) -> Array:

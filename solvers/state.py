@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import like
+from bitbound.solvers.backend import like, written
+from bitbound.solvers.lazy_gradient import LazyGradient
 
 
 class Dataclass(Protocol):
@@ -43,6 +44,12 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
             for field in fields(first)
         },
     )
+
+
+def settled(state: S) -> S:
+    """Evaluate what a step has left unevaluated."""
+    changes = {name: written(x) for name, x in vars(state).items() if isinstance(x, LazyGradient)}
+    return replace(state, **changes) if changes else state
 
 
 def number_of_runs(state: Dataclass) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+from bitbound.data.problems.fused import FusedGradients
 
 try:  # private to scipy, which calls it in every product
     from scipy.sparse import _sparsetools as _routines
@@ -61,6 +62,12 @@ class DenseRows:
         xp = array_namespace(weights)
         rows = xp.reshape(self.stack, (n * m, d))
         return (rows * xp.reshape(weights, (n * m, 1))).T @ rows
+
+    @cached_property
+    def fused(self) -> FusedGradients:
+        """Gradients of logistic losses of the rows in one pass."""
+        n, m, d = self.shape
+        return FusedGradients.of(scipy.sparse.csr_array(self.stack.reshape(n * m, d)), n)
 
     def of(self, clients: NDArray[np.intp]) -> "DenseRows":
         """Return the rows of some clients."""
@@ -124,6 +131,11 @@ class SparseRows:
         n, m, _ = self.shape
         weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
         return (self.stacked.T @ weighted).toarray()
+
+    @cached_property
+    def fused(self) -> FusedGradients:
+        """Gradients of logistic losses of the rows in one pass."""
+        return FusedGradients.of(self.stacked, self.shape[0])
 
     def of(self, clients: NDArray[np.intp]) -> "SparseRows":
         """Return the rows of some clients."""

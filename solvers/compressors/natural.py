@@ -2,8 +2,16 @@
 
 from dataclasses import dataclass
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
+import numpy as np
+
+from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.data.compilation import can_compile
+from bitbound.solvers.backend import (
+    feature_sum,
+    floor_power_of_two,
+    round_power_of_two,
+    written,
+)
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor
 
@@ -46,6 +54,9 @@ class Natural(Compressor):
         return -(-d // _SERVED)
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
+        x = written(x)
+        if is_numpy(x) and x.dtype == np.float64 and can_compile():
+            return (_in_one_pass(x, uniforms),)
         return (round_power_of_two(x, turned_bits(uniforms, x.shape[1])),)
 
     def vector(self, message: wire.Message, d: int) -> Array:
@@ -53,6 +64,17 @@ class Natural(Compressor):
 
     def variance(self, x: Array) -> Array:
         return feature_sum(power_of_two_variance(x))[:, 0, :]
+
+
+def _in_one_pass(x: Array, uniforms: Array) -> Array:
+    """Do the same, bit for bit, by compiled code."""
+    from bitbound.solvers.compressors.natural_pass import (  # noqa: PLC0415  (numba is slow to import)
+        powers_of_two,
+    )
+
+    out = np.empty(x.shape)
+    powers_of_two(np.ascontiguousarray(x), np.ascontiguousarray(uniforms), out)
+    return out
 
 
 def random_bits(uniforms: Array) -> Array:

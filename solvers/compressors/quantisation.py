@@ -8,6 +8,7 @@ from bitbound.solvers.backend import feature_max, feature_sum, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
+
 @dataclass(frozen=True)
 class Dithering(Compressor):
     """Random dithering (QSGD): entries rounded at random to s levels of the Euclidean norm.

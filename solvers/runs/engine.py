@@ -14,7 +14,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow, take
+from bitbound.solvers.state import batch, narrow, settled, take
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
@@ -165,7 +165,7 @@ class _Simulation:
         self.active = np.arange(len(seeds))
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
         self.ledger = self.channel.ledger
-        self.state = self.method.start(self.channel.template, self.oracle, self.channel)
+        self.state = settled(self.method.start(self.channel.template, self.oracle, self.channel))
         self.iteration = 0
         self.rounds = np.zeros(len(seeds), dtype=np.int64)
         self.first_gap = np.zeros(len(seeds))

@@ -37,7 +37,9 @@ def check_moments(name, x):
     error = ((values - x[:, None]) ** 2).sum(axis=0) @ probability
     variance = c.variance(x[None, :, None])
     assert variance.shape == (1, 1)
-    assert variance[0, 0] == pytest.approx(error, rel=1e-12, abs=1e-12 * square + lost * TINIEST * 4 + 1e-300)
+    assert variance[0, 0] == pytest.approx(
+        error, rel=1e-12, abs=1e-12 * square + lost * TINIEST * 4 + 1e-300
+    )
     bound = c.omega(x.size) if c.unbiased else 1 - c.alpha(x.size)
     # A denormal square has lost its digits, hence the absolute term.
     assert variance[0, 0] <= bound * square * (1 + 1e-12) + beyond_omega(name, x.size) + 1e-300
