@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.entries import Entries
+from bitbound.solvers.entries import Entries, places
 from bitbound.solvers.lazy_gradient import LazyGradient
 
 T = TypeVar("T")
@@ -286,6 +286,8 @@ def gather(x: Array, indices: Array) -> Array:
     """Return the entries of x at distinct feature indices: (n, d, R) to (n, k, R)."""
     if isinstance(x, LazyGradient):
         return x.entries(indices)
+    if is_numpy(x):
+        return np.take(x, places(indices, x.shape[1]))
     return array_namespace(x).take_along_axis(x, indices, axis=1)
 
 

@@ -100,8 +100,7 @@ class SparseRows:
         n, m, _ = self.shape
         xp = array_namespace(x)
         runs = x.shape[2]
-        shared = self._columns if runs > 1 and is_numpy(x) else self.stacked
-        matrix = self.blocks if x.shape[0] == n else shared
+        matrix = self.blocks if x.shape[0] == n else self.stacked
         return xp.reshape(matrix @ xp.reshape(x, (matrix.shape[1], runs)), (n, m, runs))
 
     def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
@@ -117,14 +116,6 @@ class SparseRows:
             return out
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
-
-    @cached_property
-    def _columns(self) -> Sparse:
-        """All rows as compressed sparse columns.
-
-        For several runs rows are scattered, not gathered: no sum waits for the one before.
-        """
-        return self.stacked.tocsc()
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""

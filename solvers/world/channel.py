@@ -258,7 +258,8 @@ class Oracle:
         if not isinstance(active, int):
             active = _count(active, (self.problem.n, 1, len(self.runs)))
         self.ledger.gradients[self.runs] += active
-        gradients = self._gradients(x) if np.any(active) else self._nothing(x)
+        some = active > 0 if isinstance(active, int) else active.any()
+        gradients = self._gradients(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = like(gradients, self.tape.draw(sample, self.n, self.d))
