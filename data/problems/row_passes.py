@@ -20,7 +20,7 @@ WIDTHS = (1, 4, 8, 16)
 _LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def _add_row(
     typing_context: Any, lanes: Any, values: Any, columns: Any, first: Any, last: Any,
     y: Any, base: Any, stride: Any, runs: Any, out: Any, at: Any,
