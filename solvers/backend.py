@@ -23,7 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.entries import Entries
+from bitbound.solvers.entries import Entries, places
+from bitbound.solvers.lazy_gradient import LazyGradient
 
 T = TypeVar("T")
 
@@ -67,7 +68,12 @@ def host(x: Array) -> NDArray[Any]:
         return x
     if is_cupy_array(x):
         return x.get()
-    return np.asarray(x) if isinstance(x, Entries) else np.from_dlpack(x)
+    return written(x) if isinstance(x, Entries | LazyGradient) else np.from_dlpack(x)
+
+
+def written(x: Array) -> Array:
+    """Return an array itself, or the numbers of what is not written out yet."""
+    return np.asarray(x) if isinstance(x, Entries | LazyGradient) else x
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:
@@ -75,7 +81,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
     The dtype of ``values`` is kept.
     """
-    if is_numpy(x):
+    if is_numpy(x) or isinstance(x, LazyGradient):
         return values
     return array_namespace(x).asarray(values, device=device(x))
 
@@ -140,7 +146,7 @@ def total(x: Array) -> Array:
     >>> total(np.array([[[1.0]], [[3.0]]]))
     array([[[4.]]])
     """
-    if isinstance(x, Entries):
+    if isinstance(x, Entries | LazyGradient):
         return x.total()
     if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
         n = x.shape[0]
@@ -248,8 +254,41 @@ def floor_power_of_two(x: Array) -> Array:
     return like(x, floor_power_of_two(host(x)))
 
 
+def round_power_of_two(x: Array, bits: Array) -> Array:
+    """Round every number to a neighbouring power of two, up by the share of its mantissa; as x.
+
+    ``bits`` are integers of 52 random bits. They are added to the mantissa, so that it carries
+    into the exponent with the probability that it says, and the mantissa is cut. Numbers are
+    scaled first so that below 2^-126 they are subnormal, where the neighbours are 0 and 2^-126.
+    What is not finite gives infinity.
+    """
+    if not (is_numpy(x) or is_cupy_array(x)):
+        return like(x, round_power_of_two(host(x), host(bits)))
+    limits = np.finfo(x.dtype)
+    scale = 2.0 ** (-126 - limits.minexp)
+    added = ((1 << _RANDOM_BITS) - 1 - bits) >> (_RANDOM_BITS - limits.nmant)
+    scaled = (x / scale).view(f"i{x.dtype.itemsize}")
+    scaled += added.astype(scaled.dtype)
+    scaled &= -(1 << limits.nmant)
+    rounded = scale * scaled.view(x.dtype)
+    rounded[array_namespace(x).isnan(x)] = (
+        np.inf
+    )  # the carry of a not-a-number has run into its sign
+    return rounded
+
+
+_RANDOM_BITS = 52
 _LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on it is not written out without need."""
+
+
+def gather(x: Array, indices: Array) -> Array:
+    """Return the entries of x at distinct feature indices: (n, d, R) to (n, k, R)."""
+    if isinstance(x, LazyGradient):
+        return x.entries(indices)
+    if is_numpy(x):
+        return np.take(x, places(indices, x.shape[1]))
+    return array_namespace(x).take_along_axis(x, indices, axis=1)
 
 
 def scatter(indices: Array, values: Array, d: int) -> Array:

@@ -48,9 +48,7 @@ class Entries(NDArrayOperatorsMixin):
     @cached_property
     def _places(self) -> NDArray[np.int64]:
         """Positions of the entries in an array (n, d, R) that is read through."""
-        n, d, runs = self.shape
-        places = (np.arange(n)[:, None, None] * d + self.indices) * runs + np.arange(runs)
-        return places.reshape(-1)
+        return places(self.indices, self.d).reshape(-1)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         written = np.zeros(self.shape, self.values.dtype)
@@ -91,6 +89,14 @@ class Entries(NDArrayOperatorsMixin):
             and x.dtype == self.values.dtype
             and x.shape in ((n, d, runs), (1, d, runs))
         )
+
+
+def places(indices: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+    """Positions of features, (n, k, R), in an array (n, d, R) that is read through."""
+    n, _, runs = indices.shape
+    found: NDArray[np.int64] = (np.arange(n)[:, None, None] * d + indices) * runs
+    found += np.arange(runs)
+    return found
 
 
 def _scales(x: ArrayLike) -> bool:

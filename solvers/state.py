@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import like
+from bitbound.solvers.backend import like, written
+from bitbound.solvers.lazy_gradient import LazyGradient
 
 
 class Dataclass(Protocol):
@@ -43,6 +44,18 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
             for field in fields(first)
         },
     )
+
+
+def settled(state: S) -> S:
+    """Evaluate what a step has left unevaluated."""
+    lazy = {name: x for name, x in vars(state).items() if isinstance(x, LazyGradient)}
+    return replace(state, **{name: written(x) for name, x in lazy.items()}) if lazy else state
+
+
+def unevaluated(state: Dataclass) -> frozenset[str]:
+    """Name the fields that are not evaluated yet; once they are, nobody else has their arrays."""
+    lazy = [(name, x) for name, x in vars(state).items() if isinstance(x, LazyGradient)]
+    return frozenset(name for name, x in lazy if sum(x is other for _, other in lazy) == 1)
 
 
 def number_of_runs(state: Dataclass) -> int:
@@ -90,14 +103,24 @@ def _per_run(owner: Owner) -> dict[str, Array]:
     return {name: x for name, x in parameters.items() if hasattr(x, "shape")}
 
 
-def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
-    """Put the state of some runs, (len(runs),), back among all R."""
-    return each(lambda old, new: _put(old, runs, new), state, part)
+def merge(state: S, runs: NDArray[np.intp], part: S, own: frozenset[str] = frozenset()) -> S:
+    """Put the state of some runs, (len(runs),), back among all R.
+
+    The arrays of the fields that are named as one's own are changed, those of others copied.
+    """
+    return replace(
+        state,
+        **{
+            field.name: _put(getattr(state, field.name), runs, getattr(part, field.name),
+                             field.name in own)
+            for field in fields(state)
+        },
+    )  # fmt: skip
 
 
-def _put(old: Array, runs: NDArray[np.intp], new: Array) -> Array:
+def _put(old: Array, runs: NDArray[np.intp], new: Array, own: bool) -> Array:
     if is_numpy(old):  # without a choice over a short last axis
-        changed = old.copy()
+        changed = old if own else old.copy()
         changed[:, :, runs] = new
         return changed
     xp = array_namespace(old)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+from bitbound.data.problems.fused import FusedGradients
 
 try:  # private to scipy, which calls it in every product
     from scipy.sparse import _sparsetools as _routines
@@ -62,6 +63,12 @@ class DenseRows:
         rows = xp.reshape(self.stack, (n * m, d))
         return (rows * xp.reshape(weights, (n * m, 1))).T @ rows
 
+    @cached_property
+    def fused(self) -> FusedGradients:
+        """Gradients of logistic losses of the rows in one pass."""
+        n, m, d = self.shape
+        return FusedGradients.of(scipy.sparse.csr_array(self.stack.reshape(n * m, d)), n)
+
     def of(self, clients: NDArray[np.intp]) -> "DenseRows":
         """Return the rows of some clients."""
         return DenseRows(self.stack[clients])
@@ -93,8 +100,7 @@ class SparseRows:
         n, m, _ = self.shape
         xp = array_namespace(x)
         runs = x.shape[2]
-        shared = self._columns if runs > 1 and is_numpy(x) else self.stacked
-        matrix = self.blocks if x.shape[0] == n else shared
+        matrix = self.blocks if x.shape[0] == n else self.stacked
         return xp.reshape(matrix @ xp.reshape(x, (matrix.shape[1], runs)), (n, m, runs))
 
     def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
@@ -111,19 +117,16 @@ class SparseRows:
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
 
-    @cached_property
-    def _columns(self) -> Sparse:
-        """All rows as compressed sparse columns.
-
-        For several runs rows are scattered, not gathered: no sum waits for the one before.
-        """
-        return self.stacked.tocsc()
-
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
         n, m, _ = self.shape
         weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
         return (self.stacked.T @ weighted).toarray()
+
+    @cached_property
+    def fused(self) -> FusedGradients:
+        """Gradients of logistic losses of the rows in one pass."""
+        return FusedGradients.of(self.stacked, self.shape[0])
 
     def of(self, clients: NDArray[np.intp]) -> "SparseRows":
         """Return the rows of some clients."""

@@ -4,72 +4,9 @@ from dataclasses import dataclass
 from math import sqrt
 
 from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two, squared_norm
+from bitbound.solvers.backend import feature_max, feature_sum, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
-
-SMALLEST_POWER = 2.0**-126
-"""The smallest positive number of a 9-bit natural value."""
-
-
-@dataclass(frozen=True)
-class Natural(Compressor):
-    """Natural compression: each entry is rounded at random to one of the two nearest powers of two.
-
-    x_j = +-2^a (1 + u) becomes +-2^(a+1) with probability u and +-2^a else; omega = 1/8, attained
-    at u = 1/3. The message is the sign and the 8-bit exponent of every entry, 9 d bits.
-
-    Below 2^-126 an entry becomes +-2^-126 with probability |x_j| / 2^-126 and 0 else: unbiased,
-    with an error of at most 2^-254 per entry but no omega. Above 2^127 the wire says infinity.
-
-    Source: S. Horvath et al., Natural compression for distributed deep learning, MSML 2022.
-    """
-
-    @property
-    def name(self) -> str:
-        return "natural"
-
-    def omega(self, d: int) -> float:
-        return 1 / 8
-
-    def layout(self, d: int) -> wire.Layout:
-        return wire.Layout(((wire.PowersOfTwo(), d),))
-
-    def uniforms(self, d: int) -> int:
-        return d
-
-    def message(self, x: Array, uniforms: Array) -> wire.Message:
-        return (to_power_of_two(x, uniforms),)
-
-    def vector(self, message: wire.Message, d: int) -> Array:
-        return message[0]
-
-    def variance(self, x: Array) -> Array:
-        return feature_sum(power_of_two_variance(x))[:, 0, :]
-
-
-def to_power_of_two(x: Array, uniforms: Array) -> Array:
-    """Round every entry at random to a neighbouring power of two, without bias; same shape."""
-    xp = array_namespace(x)
-    size = xp.abs(x)
-    low, step = _power_of_two_cell(size)
-    up = xp.astype(uniforms * step < size - low, x.dtype)
-    return xp.copysign(low + step * up, x)
-
-
-def power_of_two_variance(x: Array) -> Array:
-    """Exact variance of :func:`to_power_of_two` of every entry: (upper - |x|) (|x| - lower)."""
-    size = array_namespace(x).abs(x)
-    low, step = _power_of_two_cell(size)
-    return (low + step - size) * (size - low)
-
-
-def _power_of_two_cell(size: Array) -> tuple[Array, Array]:
-    """Return the lower neighbour of each |x| (0 below 2^-126) and the distance to the upper one."""
-    xp = array_namespace(size)
-    low = floor_power_of_two(size)
-    step = xp.maximum(low, xp.asarray(SMALLEST_POWER, dtype=low.dtype, device=low.device))
-    return low * xp.astype(low >= SMALLEST_POWER, low.dtype), step
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from array_api_compat import device
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_sum, scatter, squared_norm
+from bitbound.solvers.backend import feature_sum, gather, scatter, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
@@ -51,9 +51,8 @@ class RandK(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         n, d, runs = x.shape
         self.check(d)
-        xp = array_namespace(x)
-        indices = xp.broadcast_to(subsets(uniforms, d), (n, self.k, runs))
-        return indices, xp.take_along_axis(x, indices, axis=1)
+        indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
+        return indices, gather(x, indices)
 
     def vector(self, message: wire.Message, d: int) -> Array:
         indices, values = message

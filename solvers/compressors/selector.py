@@ -12,7 +12,8 @@ from bitbound.data.numbers import whole
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.quantisation import Dithering, Natural, ScaledSign, Ternary
+from bitbound.solvers.compressors.natural import Natural
+from bitbound.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
 from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
 from bitbound.solvers.own_file import load_file
 

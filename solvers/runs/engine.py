@@ -19,7 +19,7 @@ from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow, take
+from bitbound.solvers.state import batch, narrow, settled, take
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.randomness import stream_width
@@ -195,7 +195,7 @@ class _Simulation:
         self.budget, self.record = budget, record
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
         self.now = Carried.at_start(
-            self.method.start(self.channel.template, self.oracle, self.channel),
+            settled(self.method.start(self.channel.template, self.oracle, self.channel)),
             self.channel.ledger,
             self.channel.streams,
             self.oracle.tape.streams if self.oracle.tape else None,

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.backend import host, like, masked
+from bitbound.solvers.backend import host, like, masked, written
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.lazy_gradient import lazy_gradient
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
 from bitbound.solvers.world.ownership import ownership_template
@@ -212,13 +213,17 @@ def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise."""
+    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise.
+
+    If ``lazy``, they are evaluated when numbers are needed, where the problem has a way to do so.
+    """
 
     problem: Problem
     runs: NDArray[np.intp]
     ledger: Ledger
     tape: Tape | None = None
     whole: int | None = None
+    lazy: bool = False
 
     @property
     def n(self) -> int:
@@ -253,11 +258,17 @@ class Oracle:
         if not isinstance(active, int):
             active = _count(active, (self.problem.n, 1, len(self.runs)))
         self.ledger.gradients[self.runs] += active
-        gradients = self.problem.grad(x) if np.any(active) else self._nothing(x)
+        some = active > 0 if isinstance(active, int) else active.any()
+        gradients = self._gradients(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = like(gradients, self.tape.draw(sample, self.n, self.d))
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
+    def _gradients(self, x: Array) -> Array:
+        x = written(x)
+        lazy = lazy_gradient(self.problem, x) if self.lazy else None
+        return self.problem.grad(x) if lazy is None else lazy
 
     def _nothing(self, x: Array) -> Array:
         return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
@@ -275,7 +286,7 @@ class Oracle:
                 f"the clients of {self.problem.name} are not taken apart; choose a method whose "
                 "clients do the same number of local steps, or a strongly convex problem"
             )
-        return replace(self, problem=self.problem.of(clients), whole=self.n)
+        return replace(self, problem=self.problem.of(clients), whole=self.n, lazy=False)
 
     def grad_g(self, y: Array) -> Array:
         """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.solvers.method import Every, Method
-from bitbound.solvers.state import Dataclass, merge, narrow, take
+from bitbound.solvers.state import Dataclass, merge, narrow, settled, take, unevaluated
 
 S = TypeVar("S", bound=Dataclass)
 
@@ -30,14 +30,15 @@ def advance(
     state, talking
         The state after it, and which runs communicated: (R,), or (1,) for all alike.
     """
-    s = method.local_step(s, problem, channel)
+    stepped = method.local_step(s, problem, channel)
+    s = settled(stepped)
     talking: NDArray[np.bool_] = channel.talking(method.schedule, iteration)
     if talking.all():
-        return method.communicate(s, problem, channel), talking
+        return settled(method.communicate(s, problem, channel)), talking
     if talking.any():
         runs = np.flatnonzero(talking)
         part = narrow(method, runs).communicate(take(s, runs), problem.at(runs), channel.at(runs))
-        s = merge(s, runs, part)
+        s = merge(s, runs, settled(part), unevaluated(stepped))
     return s, talking
 
 

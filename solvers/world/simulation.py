@@ -34,4 +34,4 @@ def simulated_world(
     start = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
     tape = Tape.of(problem.noise, seeds) if problem.noise else None
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
-    return channel, Oracle(problem, runs, ledger, tape)
+    return channel, Oracle(problem, runs, ledger, tape, lazy=True)

@@ -6,6 +6,7 @@ from typing import Any
 from workloads import Workload
 
 from bitbound import METHODS, Every, Experiment, compressor
+from bitbound.solvers.state import settled
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 
@@ -22,7 +23,8 @@ class Iterations:
     def __init__(self, experiment: Experiment[Any], runs: int) -> None:
         self.method = experiment.method
         self.channel, self.oracle = simulated_world(experiment, range(runs))
-        self.state = self.method.start(self.channel.template, self.oracle, self.channel)
+        start = self.method.start(self.channel.template, self.oracle, self.channel)
+        self.state = settled(start)
         self.number = 0
 
     def __call__(self) -> None:

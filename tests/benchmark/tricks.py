@@ -5,6 +5,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import bitbound
 from bitbound import Budget, Experiment, compressor, parameters
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
+from bitbound.solvers.compressors import natural
 from bitbound.solvers.runs import engine
 
 
@@ -75,13 +78,20 @@ def products_added(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(step, _without(step, rows, "_routines", None), seconds)
 
 
-def columns_for_shared_points(problem: Any, runs: int, seconds: float) -> Spread:
-    """Sparse products with a point that clients share scatter columns."""
-    stored = rows.sparse(signed_rows(problem), problem.n)
-    x = np.ones((1, problem.d, runs))
-    step = lambda: stored.forward(x)  # noqa: E731
-    gathering = property(lambda self: self.stacked)
-    return compared(step, _without(step, rows.SparseRows, "_columns", gathering), seconds)
+def fused_pass(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
+    """Gradients are lazy and evaluated in one compiled pass."""
+    one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
+    other.oracle = replace(other.oracle, lazy=False)
+    return compared(one, other, seconds, one.period)
+
+
+def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
+    """Natural compression is one compiled pass."""
+    x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
+    uniforms = np.random.default_rng(1).random((problem.n, -(-problem.d // 4), runs))
+    sent = compressor("natural")
+    step = lambda: sent.message(x, uniforms)  # noqa: E731
+    return compared(step, _without(step, natural, "can_compile", lambda: False), seconds)
 
 
 def cached_batches(problem: Any, runs: int, seconds: float) -> Spread:
@@ -114,7 +124,11 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "`feature_max`: contiguous rows": maximum_over_features,
     "`masked`: only the entries of the mask": masks,
     "sparse products added in place": products_added,
-    "sparse products of a shared point by columns": columns_for_shared_points,
+    "lazy gradients, one pass (GD)": partial(fused_pass, name="gd", sent=None),
+    "lazy gradients, one pass (Scaffnew)": partial(fused_pass, name="scaffnew", sent=None),
+    "lazy gradients, one pass (LoCoDL)": partial(fused_pass, name="locodl", sent="rand-k:1"),
+    "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
+    "natural compression in one pass": natural_pass,
 }
 
 

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import round_power_of_two
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.natural import random_bits
 from bitbound.solvers.compressors.selector import compressor
 
 UNBIASED = [
@@ -107,17 +109,20 @@ def outcomes(
 
     The box of uniform numbers is cut into cells where the message does not change; each cell is
     evaluated at one point, ``fraction`` of the way from its lower to its upper corner, and every
-    outcome is one run of a single call.
+    outcome is one run of a single call. Natural compression is given a number for every entry; that
+    those it makes itself are uniform too is tested apart.
     """
     points, weights = [], []
     for inner in cuts(c, x):
         edges = np.unique([0.0, *inner, 1.0])
         points.append(edges[:-1] + fraction * np.diff(edges))
         weights.append(np.diff(edges))
-    assert len(points) == c.uniforms(x.size)
     probability = np.array([np.prod(w) for w in product(*weights)])
     grid = np.array(list(product(*points))).reshape(1, probability.size, -1).swapaxes(1, 2)
     copies = np.repeat(x[None, :, None], probability.size, axis=2)
+    if "natural" in c.name and "rand-k" not in c.name:
+        return c.vector((round_power_of_two(copies, random_bits(grid)),), x.size)[0], probability
+    assert len(points) == c.uniforms(x.size)
     return c.compress(copies, grid)[0], probability
 
 

@@ -14,7 +14,7 @@ from bitbound.data.problems.selector import problem as select
 from bitbound.solvers.backend import mean
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.quantisation import Natural
+from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD

@@ -11,7 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.quantisation import Natural
+from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.world.experiment import Experiment

@@ -1,0 +1,39 @@
+"""Compilation by numba, for modules that are imported when their functions are first needed."""
+
+import importlib.util
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from bitbound.data.files.cache import cache_folder
+
+
+def can_compile() -> bool:
+    """Whether numba is there, and not switched off by ``BITBOUND_COMPILE=0``; it is not imported.
+
+    Without it the same is done by numpy, to 1e-13 of every step.
+    """
+    return os.environ.get("BITBOUND_COMPILE") != "0" and _numba_is_there()
+
+
+@cache
+def _numba_is_there() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function when it is first called with arguments of some kind.
+
+    Products and sums may be contracted to one operation. What is compiled is kept in the user's
+    cache folder.
+    """
+    import numba  # noqa: PLC0415  (slow to import)
+
+    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_folder() / "compiled")
+    try:
+        options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+        result: Callable[..., Any] = numba.njit(**options)(function)
+        return result
+    finally:
+        numba.config.CACHE_DIR = kept

@@ -1,0 +1,127 @@
+"""Gradients of the losses of all clients in one pass over data and vectors."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float64]
+
+_IN_BLOCK = 512
+"""Products of rows and runs that a block of clients has at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class FusedGradients:
+    """The gradients of h_i(x) = (1/m) sum_s log(1 + exp(-a_is' x)), by compiled code.
+
+    Vectors are arrays of numpy, (n, d, R), C-contiguous, of 64-bit floats.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Clients, rows per client, features: (n, m, d).
+    rows : arrays
+        All rows: where each begins, columns, values.
+    columns : arrays
+        All rows transposed, the same three.
+    features : arrays
+        The transposed rows of every client that are not empty: their places in (n, d), where those
+        of each client begin among them, and the same three; their columns count through all rows.
+    code : module
+        The compiled passes.
+    """
+
+    shape: tuple[int, int, int]
+    rows: tuple[NDArray[Any], ...]
+    columns: tuple[NDArray[Any], ...]
+    features: tuple[NDArray[Any], ...]
+    code: ModuleType
+
+    @classmethod
+    def of(cls, matrix: scipy.sparse.csr_array, n: int) -> "FusedGradients":
+        """Prepare the rows (n m, d) of n clients, one client after the other; numba is loaded."""
+        from bitbound.data.problems import row_passes  # noqa: PLC0415  (numba is slow to import)
+
+        total, d = matrix.shape
+        m = total // n
+        row = np.repeat(np.arange(total), np.diff(matrix.indptr))
+        place = row // m * d + matrix.indices
+        order = np.argsort(place, kind="stable")
+        places, starts = np.unique(place[order], return_index=True)
+        clients = np.searchsorted(places, np.arange(n + 1) * d)
+        transposed = scipy.sparse.csr_array(matrix.T)
+        return cls(
+            (n, m, d),
+            _compressed(matrix.indptr, matrix.indices, matrix.data),
+            _compressed(transposed.indptr, transposed.indices, transposed.data),
+            (
+                places,
+                clients,
+                *_compressed(np.append(starts, order.size), row[order], matrix.data[order]),
+            ),
+            row_passes,
+        )
+
+    def combination(
+        self, x: Vectors, scale: float, a: float, u: Vectors | None = None, b: float = 0.0
+    ) -> Vectors:
+        """Return scale grad h_i(x_i) + a x_i + b u_i, (n, d, R).
+
+        The points x and the array u are (n, d, R) or (1, d, R).
+        """
+        (n, m, d), runs = self.shape, x.shape[2]
+        lanes = self.code.lanes_for(runs)
+        block = min(n, -(-_IN_BLOCK // (m * len(lanes))))
+        out = np.empty((n, d, runs))
+        self.code.combination(
+            lanes, self.rows, self.features, (n, m, d, runs), block, -scale / m,
+            (*self._read(x), a), (*self._read(x if u is None else u), b), out.reshape(-1),
+        )  # fmt: skip
+        return out
+
+    def entries(
+        self, indices: NDArray[np.int64],
+        x: Vectors, scale: float, a: float, u: Vectors | None = None, b: float = 0.0,
+    ) -> Vectors:  # fmt: skip
+        """Return entries of the combination, at features: (n, k, R)."""
+        out = np.empty(indices.shape)
+        self.code.chosen_entries(
+            self.features, self._slopes(x), scale,
+            (*self._read(x), a), (*self._read(x if u is None else u), b),
+            self.shape[2], indices, out,
+        )  # fmt: skip
+        return out
+
+    def total(self, x: Vectors) -> Vectors:
+        """Sum of all grad h_i(x_i): (1, d, R)."""
+        d, runs = x.shape[1:]
+        slopes, out = self._slopes(x).reshape(-1), np.zeros(d * runs)
+        lanes = self.code.lanes_for(runs)
+        self.code.add_products(lanes, self.columns, slopes, 0, 1, runs, out)
+        return out.reshape(1, d, runs)
+
+    def _slopes(self, x: Vectors) -> Vectors:
+        """-(1/m) / (1 + exp(a' x_i)) of all rows: (n m, R)."""
+        (n, m, _), runs = self.shape, x.shape[2]
+        z, lanes = np.zeros(n * m * runs), self.code.lanes_for(runs)
+        self.code.add_products(lanes, self.rows, *self._read(x), m, runs, z)
+        self.code.slopes(z, np.empty_like(z), -1.0 / m)
+        return z.reshape(n * m, runs)
+
+    def _read(self, x: Vectors) -> tuple[Vectors, int]:
+        """Return vectors as they are read through, and how far the next client's are away."""
+        n, _, _ = self.shape
+        return x.reshape(-1), x[0].size if len(x) == n else 0
+
+
+def _compressed(starts: Any, columns: Any, values: Any) -> tuple[NDArray[Any], ...]:
+    """Return the arrays of compressed sparse rows in the types of the compiled code."""
+    return (
+        np.ascontiguousarray(starts, dtype=np.int64),
+        np.ascontiguousarray(columns, dtype=np.uint32),
+        np.ascontiguousarray(values, dtype=np.float64),
+    )

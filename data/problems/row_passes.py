@@ -1,0 +1,213 @@
+"""Passes over sparse rows with all runs at once, compiled by numba; imported when first needed.
+
+Runs are the lanes of a vector register: one primitive, :func:`_add_row`, adds a sparse row times
+the vectors of up to W runs, W being the length of a tuple of lanes and so known to the compiler.
+Clients are worked on in blocks, so that what a block needs stays in a cache between the products.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from bitbound.data.compilation import compiled
+
+WIDTHS = (1, 4, 8, 16)
+"""Lanes; the smallest number that holds all runs is taken, or the largest many times."""
+
+_LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_row(
+    typing_context: Any, lanes: Any, values: Any, columns: Any, first: Any, last: Any,
+    y: Any, base: Any, stride: Any, runs: Any, out: Any, at: Any,
+) -> Any:  # fmt: skip
+    """Add values[e] y[base + columns[e] stride :] to out[at : at + runs], for all e in first:last.
+
+    At most as many runs as there are lanes; the rest is neither read nor written.
+    """
+    width = lanes.count
+    vector, bits = ir.VectorType(_DOUBLE, width), ir.VectorType(ir.IntType(1), width)
+    pointer = vector.as_pointer()
+    align, nothing = ir.Constant(_INT, 8), ir.Constant(vector, [0.0] * width)
+    long = types.int64
+    signature = types.void(lanes, values, columns, long, long, y, long, long, long, out, long)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values, columns, y, out = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]).data
+            for k in (1, 2, 5, 9)
+        )
+        first, last, base, stride, runs, at = (arguments[k] for k in (3, 4, 6, 7, 8, 10))
+
+        def splat(number: Any, kind: Any) -> Any:
+            unset = ir.Constant(ir.VectorType(kind, width), ir.Undefined)
+            one = builder.insert_element(unset, number, ir.Constant(_INT, 0))
+            zeros = ir.Constant(ir.VectorType(_INT, width), [0] * width)
+            return builder.shuffle_vector(one, unset, zeros)
+
+        def runs_at(array: Any, position: Any) -> Any:
+            return builder.bitcast(builder.gep(array, [position]), pointer)
+
+        def masked(name: str, result: Any, *kinds: Any) -> Any:
+            kind = ir.FunctionType(result, kinds)
+            name = f"llvm.masked.{name}.v{width}f64.p0"
+            return cgutils.get_or_insert_function(builder.module, kind, name)
+
+        load = masked("load", vector, pointer, _INT, bits, vector)
+        store = masked("store", ir.VoidType(), vector, pointer, _INT, bits)
+        numbers = ir.Constant(ir.VectorType(_LONG, width), list(range(width)))
+        mask = builder.icmp_unsigned("<", numbers, splat(runs, _LONG))
+        sums = cgutils.alloca_once(builder, vector)
+        target = runs_at(out, at)
+        builder.store(builder.call(load, [target, align, mask, nothing]), sums)
+        with cgutils.for_range_slice(builder, first, last, _LONG(1), inc=True) as (entry, _):
+            column = builder.zext(builder.load(builder.gep(columns, [entry])), _LONG)
+            source = runs_at(y, builder.add(base, builder.mul(column, stride)))
+            factor = splat(builder.load(builder.gep(values, [entry])), _DOUBLE)
+            there = builder.call(load, [source, align, mask, nothing])
+            product = builder.fmul(factor, there, flags=("contract",))
+            builder.store(builder.fadd(builder.load(sums), product, flags=("contract",)), sums)
+        full = builder.icmp_unsigned("==", runs, _LONG(width))
+        with builder.if_else(full, likely=True) as (whole, partly):
+            with whole:
+                builder.store(builder.load(sums), target).align = 8
+            with partly:
+                builder.call(store, [builder.load(sums), target, align, mask])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+_LOG2_E = 1.4426950408889634
+_LN_2, _LN_2_REST = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_LARGEST = 708.0
+_INTEGER = 6755399441055744.0 + 1023.0
+"""1.5 2^52, to whose last bits an integer is added by rounding, and the bias of exponents."""
+
+
+@compiled
+def slopes(z: Any, powers: Any, scale: Any) -> None:  # pragma: no cover
+    """Z <- scale / (1 + exp(z)), to about 4e-16; ``powers`` is room for as many numbers.
+
+    exp(z) = 2^k exp(r) with |r| <= log(2)/2, exp(r) by its series to r^13 and 2^k by its exponent
+    bits: plain loops, which the compiler makes vector code of.
+    """
+    exponents = powers.view(np.int64)
+    for q in range(z.size):
+        bounded = z[q]
+        if bounded > _LARGEST:  # noqa: PLR1730  (not-a-number stays what it is)
+            bounded = _LARGEST
+        if bounded < -_LARGEST:  # noqa: PLR1730
+            bounded = -_LARGEST
+        k = np.floor(bounded * _LOG2_E + 0.5)
+        r = (bounded - k * _LN_2) - k * _LN_2_REST
+        p = 1 / 479001600 + r * (1 / 6227020800)
+        p = 1 / 3628800 + r * (1 / 39916800 + r * p)
+        p = 1 / 40320 + r * (1 / 362880 + r * p)
+        p = 1 / 720 + r * (1 / 5040 + r * p)
+        p = 1 / 24 + r * (1 / 120 + r * p)
+        p = 1 / 2 + r * (1 / 6 + r * p)
+        z[q] = 1.0 + r * (1.0 + r * p)
+        powers[q] = k + _INTEGER
+    for q in range(z.size):
+        exponents[q] = exponents[q] << 52
+    for q in range(z.size):
+        z[q] = scale / (1.0 + z[q] * powers[q])
+
+
+@compiled
+def add_products(
+    lanes: Any, matrix: Any, y: Any, y_step: Any, m: Any, runs: Any, out: Any
+) -> None:  # pragma: no cover
+    """Out += a matrix times y, where every m rows have the next y, ``y_step`` numbers further.
+
+    y and out are (.., R), read through.
+    """
+    starts, columns, values = matrix
+    for r in range(0, runs, len(lanes)):
+        some = min(len(lanes), runs - r)
+        for row in range(starts.size - 1):
+            base, at = row // m * y_step + r, row * runs + r
+            begin, end = starts[row], starts[row + 1]
+            _add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
+
+
+@compiled
+def combination(
+    lanes: Any,
+    rows: Any,
+    features: Any,
+    shape: Any,
+    block: Any,
+    scale: Any,
+    x: Any,
+    u: Any,
+    out: Any,
+) -> None:  # pragma: no cover
+    """Set out_i to scale A_i' (1 / (1 + exp(A_i x_i))) + a x_i + b u_i for all clients, at once.
+
+    Each of x and u is three things: the vectors, read through, how far those of the next client
+    are away, d R or 0 where clients share them, and the factor a or b. ``rows`` are all rows;
+    ``features`` the transposed ones of every client that are not empty, with their places in (n, d)
+    and where each client's begin.
+    """
+    (n, m, d, runs), width = shape, len(lanes)
+    (points, step, a), (vectors, other_step, b) = x, u
+    starts, columns, values = rows
+    places, clients, t_starts, t_columns, t_values = features
+    s, powers = np.empty(block * m * width), np.empty(block * m * width)
+    for first in range(0, n, block):
+        last = min(n, first + block)
+        for i in range(first, last):
+            one, other = points[i * step :], vectors[i * other_step :]
+            own = out[i * d * runs : (i + 1) * d * runs]
+            for q in range(d * runs):
+                own[q] = a * one[q] + b * other[q]
+        count = (last - first) * m
+        for r in range(0, runs, width):
+            some = min(width, runs - r)
+            s[: count * width] = 0.0
+            for row in range(first * m, last * m):
+                begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
+                base = row // m * step + r
+                _add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
+            slopes(s[: count * width], powers[: count * width], scale)
+            base = -first * m * width
+            for k in range(clients[first], clients[last]):
+                begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
+                _add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+
+
+@compiled
+def chosen_entries(
+    features: Any, s: Any, scale: Any, x: Any, u: Any, d: Any, indices: Any, out: Any
+) -> None:  # pragma: no cover
+    """Set out to the entries of scale A_i' s_i + a x_i + b u_i at features ``indices``, (n, k, R).
+
+    s is (n m, R); the rest is as in :func:`combination`.
+    """
+    places, clients, starts, columns, values = features
+    (points, step, a), (vectors, other_step, b) = x, u
+    n, count, runs = indices.shape
+    for i in range(n):
+        begin, end = clients[i], clients[i + 1]
+        for k in range(count):
+            for r in range(runs):
+                j = indices[i, k, r]
+                row = begin + np.searchsorted(places[begin:end], i * d + j)
+                total = 0.0
+                if row < end and places[row] == i * d + j:
+                    for e in range(starts[row], starts[row + 1]):
+                        total += values[e] * s[columns[e], r]
+                at = j * runs + r
+                total = scale * total + a * points[i * step + at]
+                out[i, k, r] = total + b * vectors[i * other_step + at]
+
+
+def lanes_for(runs: int) -> tuple[int, ...]:
+    """Return the tuple of lanes that a number of runs is worked on with."""
+    return (0,) * next((width for width in WIDTHS if width >= runs), WIDTHS[-1])

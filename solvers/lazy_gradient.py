@@ -1,0 +1,164 @@
+"""Gradients that are not evaluated until numbers are needed, and then in one pass."""
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from array_api_compat import numpy as namespace
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from bitbound.data.compilation import can_compile
+from bitbound.data.problems.fused import FusedGradients
+from bitbound.data.problems.logistic import LogisticRegression
+
+Vectors = NDArray[np.float64]
+
+_LARGE = 1 << 14
+"""Numbers in an array (n, d, R) from which on a pass of compiled code is faster than numpy."""
+
+
+class LazyGradient(NDArrayOperatorsMixin):
+    """The vectors s grad f_i(x_i) + a x_i + b u_i, (n, d, R), to be used like an array of numpy.
+
+    Scaling it, and adding or subtracting an array, gives another one. Its sum over the clients and
+    some of its entries are found without the rest. For anything else it is evaluated, once: in one
+    pass over the data, or from the one it was made of if that still is in use, so that no gradient
+    is evaluated twice. The arrays it holds must not change.
+
+    Parameters
+    ----------
+    losses : FusedGradients
+        The gradients without a ridge.
+    x : (n, d, R) or (1, d, R)
+        Where they are evaluated.
+    scale, a : float
+        Factors of the gradients and of the points; the ridge is in a.
+    u, b : (n, d, R) or (1, d, R), and float
+        One more array with its factor, if there is one.
+    """
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(
+        self, losses: FusedGradients, x: Vectors, scale: float, a: float,
+        u: Vectors | None = None, b: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._losses, self._x, self._u = losses, x, u
+        self._scale, self._a, self._b = scale, a, b
+        self._value: Vectors | None = None
+        self._parent: Callable[[], LazyGradient | None] = _nobody
+        self._from_parent: Callable[[Vectors], Vectors]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Clients, features, runs: (n, d, R)."""
+        n, _, d = self._losses.shape
+        return n, d, self._x.shape[2]
+
+    def total(self) -> Vectors:
+        """Sum over the clients: (1, d, R)."""
+        if self._is_evaluated():
+            return np.asarray(self).sum(axis=0, keepdims=True)
+        total = self._scale * self._losses.total(self._x) + self._a * self._sum(self._x)
+        return total if self._u is None else total + self._b * self._sum(self._u)
+
+    def entries(self, indices: NDArray[np.int64]) -> Vectors:
+        """Return the entries at features, (n, k, R), as ``take_along_axis`` does."""
+        if self._is_evaluated():
+            return np.take_along_axis(np.asarray(self), indices, axis=1)
+        return self._losses.entries(indices, *self._terms)
+
+    @property
+    def _terms(self) -> tuple[Any, ...]:
+        return self._x, self._scale, self._a, self._u, self._b
+
+    def _sum(self, x: Vectors) -> Vectors:
+        return x.sum(axis=0, keepdims=True) if len(x) > 1 else self.shape[0] * x
+
+    def _is_evaluated(self) -> bool:
+        """Whether its numbers are there, or will be as soon as somebody needs those of its parent.
+
+        Who still holds the parent may ask for them.
+        """
+        return self._value is not None or self._parent() is not None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if self._value is None:
+            parent = self._parent()
+            if parent is None:
+                self._value = self._losses.combination(*self._terms)
+            else:
+                self._value = self._from_parent(np.asarray(parent))
+        return self._value if dtype is None else self._value.astype(dtype, copy=False)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return namespace
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if self._value is None and method == "__call__" and len(inputs) == 2 and not options:
+            first, second = inputs
+            child = self._combined(ufunc, second if first is self else first, first is self)
+            if child is not None:
+                return child
+        written = [np.asarray(x) if isinstance(x, LazyGradient) else x for x in inputs]
+        return getattr(ufunc, method)(*written, **options)
+
+    def _combined(self, ufunc: Any, other: Any, leads: bool) -> "LazyGradient | None":
+        """Combine with a number or an array that stands after it, if it leads, or before it."""
+        if ufunc is np.multiply and isinstance(other, float | int):
+            own, added = other, 0.0
+        elif ufunc in (np.add, np.subtract) and self._takes(other):
+            sign = -1.0 if ufunc is np.subtract else 1.0
+            own, added = (1.0, sign) if leads else (sign, 1.0)
+        else:
+            return None
+        a, b, u = own * self._a, own * self._b, self._u
+        if other is self._x:
+            a += added
+        elif added:
+            b, u = added, other
+        child = LazyGradient(self._losses, self._x, own * self._scale, a, u, b)
+        child._parent = ref(self)
+        child._from_parent = lambda value: ufunc(value, other) if leads else ufunc(other, value)
+        return child
+
+    def _takes(self, array: Any) -> bool:
+        """Whether an array is the point, or may be the one more that is held."""
+        if array is self._x:
+            return True
+        n, d, runs = self.shape
+        return (
+            self._u is None
+            and type(array) is np.ndarray
+            and array.dtype == self.dtype
+            and array.shape in ((n, d, runs), (1, d, runs))
+            and array.flags.c_contiguous
+        )
+
+
+def _nobody() -> None:
+    return None
+
+
+def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
+    """Return the gradients of all f_i at x, (n, d, R) or (1, d, R), not evaluated yet.
+
+    None where there is no fused pass, for other problems, other arrays than those of numpy with
+    64-bit floats, and without numba; and where vectors are so small that it does not pay.
+    """
+    fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
+    if not (fits and x.dtype == np.float64 and can_compile()):
+        return None
+    if problem.n * x[0].size < _LARGE:
+        return None
+    return LazyGradient(problem.rows.fused, np.ascontiguousarray(x), 1.0, problem.ridge_f)

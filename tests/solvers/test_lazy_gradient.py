@@ -1,0 +1,164 @@
+"""Lazy gradients: the same steps as with arrays, nothing evaluated twice, nothing changed."""
+
+import numpy as np
+import pytest
+
+import bitbound
+from bitbound import METHODS, Experiment, compressor
+from bitbound.data.problems.fused import FusedGradients
+from bitbound.solvers import lazy_gradient as module
+from bitbound.solvers.backend import gather, mean, round_power_of_two, total
+from bitbound.solvers.compressors.natural import turned_bits
+from bitbound.solvers.compressors.natural_pass import powers_of_two
+from bitbound.solvers.lazy_gradient import LazyGradient, lazy_gradient
+from bitbound.solvers.state import each
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.simulation import simulated_world
+
+PROBLEM = bitbound.problem("breast-cancer@9")
+SENT = {"unbiased": ("rand-k:1", "natural", "identity"), "contractive": ("top-k:1",), None: (None,)}
+CASES = [
+    (name, selector)
+    for name, card in METHODS.items()
+    for selector in SENT[card.method.needs.compressor]
+]
+SEEDS = range(5)
+
+
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch):
+    monkeypatch.setattr(module, "_LARGE", 0)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The names of the passes over the data, as they are done."""
+    done = []
+    for name in ("combination", "total", "entries"):
+        whole = getattr(FusedGradients, name)
+
+        def counted(self, *arguments, name=name, whole=whole):
+            done.append(name)
+            return whole(self, *arguments)
+
+        monkeypatch.setattr(FusedGradients, name, counted)
+    return done
+
+
+@pytest.mark.parametrize(("name", "selector"), CASES)
+def test_every_step_is_that_of_numpy(name, selector, monkeypatch):
+    chosen = compressor(selector) if selector else None
+    method = METHODS[name].parameters(PROBLEM, chosen)
+    experiment = Experiment.of(method, PROBLEM, chosen)
+    worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
+    channel, oracle = worlds[0]
+    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    state = each(np.asarray, experiment.method.start(channel.template, oracle, channel))
+    for iteration in range(1, 9):
+        kept = each(np.copy, state)
+        after = []
+        for compile_, (channel, oracle) in zip("01", worlds, strict=True):
+            monkeypatch.setenv("BITBOUND_COMPILE", compile_)
+            after.append(advance(experiment.method, state, oracle, channel, iteration)[0])
+        each(np.testing.assert_array_equal, kept, state)
+        each(agree, *after)
+        assert all(type(x) is np.ndarray for x in vars(after[1]).values())
+        state = after[0]
+
+
+def agree(expected, found):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * (1e-3 + abs(expected).max()))
+    return expected
+
+
+def gradient(runs=3, shared=False):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1 if shared else PROBLEM.n, PROBLEM.d, runs))
+    return x, lazy_gradient(PROBLEM, x), PROBLEM.grad(x)
+
+
+OPERATIONS = {
+    "scaled": lambda g, x, u: 0.5 * (g * 3),
+    "a step": lambda g, x, u: x - 0.1 * (g - u),
+    "from a number of runs": lambda g, x, u: u - np.linspace(1, 2, x.shape[2]) * g,
+    "two arrays": lambda g, x, u: g - u + 2 * u,
+    "shared array": lambda g, x, u: u[:1] - g,
+    "the point twice": lambda g, x, u: x + (x + g) + x,
+    "negative": lambda g, x, u: -g,
+    "other functions": lambda g, x, u: np.abs(g) + g**2,
+    "an index": lambda g, x, u: g[1:3, :, 0],
+    "both sides": lambda g, x, u: (g - u) - (u - g),
+    "a mean": lambda g, x, u: mean(g - u),
+    "a total": lambda g, x, u: total(x - g),
+    "entries": lambda g, x, u: gather(u - g, np.arange(2 * g.shape[0] * g.shape[2]).reshape(
+        g.shape[0], 2, g.shape[2]) % g.shape[1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_it_is_used_like_an_array(operation, shared):
+    x, lazy, written = gradient(shared=shared)
+    u = np.random.default_rng(1).standard_normal(written.shape)
+    expected = OPERATIONS[operation](written, x, u)
+    found = OPERATIONS[operation](lazy, x, u)
+    assert found.shape == expected.shape
+    agree(expected, np.asarray(found))
+
+
+def test_a_step_is_one_pass(passes):
+    x, *_ = gradient()
+    u = np.ones_like(x)
+    np.asarray(x - 0.1 * (lazy_gradient(PROBLEM, x) - u))
+    assert passes == ["combination"]
+
+
+def test_means_and_entries_need_no_more(passes):
+    x, g, _ = gradient(shared=True)
+    mean(g)
+    gather(lazy_gradient(PROBLEM, x) - np.ones(g.shape), np.zeros((PROBLEM.n, 1, 3), dtype=int))
+    assert passes == ["total", "entries"]
+
+
+@pytest.mark.parametrize("first", [np.asarray, mean, lambda v: gather(v, np.zeros((9, 1, 3), int))])
+def test_a_gradient_that_is_still_held_is_evaluated_once(passes, first):
+    x, g, written = gradient()
+    u = np.ones_like(x)
+    v = g - u
+    first(v)
+    agree(written, np.asarray(g))
+    agree(written - u, np.asarray(v))
+    agree(2 * written, np.asarray(2 * g))
+    assert passes == ["combination"]
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.zeros((1, 30, 2), dtype=np.float32), np.zeros((9, 2, 30)).swapaxes(1, 2)],
+    ids=["single", "not contiguous"],
+)
+def test_other_arrays(x):
+    lazy = lazy_gradient(PROBLEM, x)
+    assert lazy is None or isinstance(lazy, LazyGradient)
+    agree(PROBLEM.grad(x), np.asarray(PROBLEM.grad(x) if lazy is None else lazy))
+
+
+def test_without_numba_and_for_other_problems_there_is_none(monkeypatch):
+    x = np.zeros((1, PROBLEM.d, 1))
+    assert lazy_gradient(PROBLEM, x) is not None
+    other = bitbound.Quadratic.random(3, 4, mu=1.0, L=10.0)
+    assert lazy_gradient(other, np.zeros((1, 4, 1))) is None
+    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    assert lazy_gradient(PROBLEM, x) is None
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 7, 30])
+def test_compiled_natural_compression_is_that_of_numpy(d):
+    rng = np.random.default_rng(d)
+    x = rng.standard_normal((5, d, 3)) * 10.0 ** rng.integers(-60, 60, (5, d, 3))
+    x.flat[:6] = [np.nan, np.inf, -np.inf, 0.0, -0.0, 2.0**-140]
+    uniforms, out = rng.random((5, -(-d // 4), 3)), np.empty_like(x)
+    powers_of_two(x, uniforms, out)
+    expected = round_power_of_two(x, turned_bits(uniforms, d))
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(np.signbit(out), np.signbit(expected))
