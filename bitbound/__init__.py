@@ -16,9 +16,15 @@ array([2352., 1764.])
 # What is solved
 from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.libsvm import load
+from bitbound.data.losses.base import Loss
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
 from bitbound.data.noise import Uniform
 from bitbound.data.problem import Constants, Problem, StronglyConvexProblem
+from bitbound.data.problems.heterogeneity import Heterogeneity, heterogeneity
+from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.multinomial import MultinomialRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem
 from bitbound.data.relaxed.polynomials import Quartics
@@ -136,15 +142,23 @@ __all__ = [
     "Gap",
     "GradSkip",
     "Gradients",
+    "Heterogeneity",
+    "Huber",
+    "LeastSquares",
+    "LinearModel",
     "LoCoDL",
+    "Logistic",
     "LogisticRegression",
+    "Loss",
     "Messages",
     "Method",
     "MomentumClipping",
+    "MultinomialRegression",
     "NaiveParallelClip",
     "Needs",
     "NormalisedGD",
     "OutsideTheoremWarning",
+    "Poisson",
     "Problem",
     "Quadratic",
     "Quartics",
@@ -152,6 +166,7 @@ __all__ = [
     "Refusal",
     "Scaffnew",
     "Setting",
+    "SmoothedHinge",
     "Solution",
     "Squares",
     "Store",
@@ -166,6 +181,7 @@ __all__ = [
     "compressor",
     "copies",
     "divergence",
+    "heterogeneity",
     "largest_step",
     "load",
     "masked",

@@ -30,7 +30,7 @@ PROJECT = modules(Path(bitbound.__file__).parent.parent)
 
 LEVELS = [
     ["data"],
-    ["data.files"],
+    ["data.files", "data.losses"],
     ["data.problems", "data.relaxed"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],

@@ -111,6 +111,15 @@ def test_default_accuracy_is_1e_6(capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("1e-6")
 
 
+def test_another_loss_and_another_split(capsys):
+    chosen = ["--split", "dirichlet:0.5", "--loss", "smoothed-hinge:0.5"]
+    assert main(["run", "breast-cancer@9", "gd", *FAST, *chosen]) == 0
+    out = capsys.readouterr().out
+    assert "569 rows over 9 clients" in out
+    assert "zeta^2 = " in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_list_names_what_there_is(capsys):
     assert main(["list"]) == 0
     out = capsys.readouterr().out
@@ -134,6 +143,8 @@ REFUSALS = [
     (["rnu"], "invalid choice: 'rnu'; did you mean run? (see bitbound --help)"),
     (["certifed"], "did you mean certified or certify?"),
     (["run", "breast-cancer@9"], "required: METHOD"),
+    (["run", "breast-cancer@9", "gd", "--loss", "hubber"], "'hubber' is unknown; did you mean"),
+    (["run", "breast-cancer@9", "gd", "--split", "even"], "the split 'even' is unknown; choose"),
     (["run", "breast-cancer", "gd"], "'breast-cancer' cannot be read; expected <data>@<clients>"),
     (["run", "breast-cancer@0", "gd"], "0"),
     (["run", "breast-cancer@1000", "gd"], "1000"),

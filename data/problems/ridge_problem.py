@@ -4,6 +4,7 @@ Every f_i and g hold a ridge. Moving ridge between them changes the view, not th
 *plain* view has g = 0, the *composite* view has g = (mu/4) |x|^2 with the mu of the plain one.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 
 
@@ -197,3 +199,18 @@ class RidgeProblem(ABC):
 def mean_gradient(problem: RidgeProblem, x: Array) -> Array:
     """Gradient of f + g at shared points (1, d, R), of the same shape."""
     return problem.grad(x).mean(axis=0, keepdims=True) + problem.grad_g(x)
+
+
+def strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -> float:
+    """Return the mu of (11), as asked for or chosen for kappa = (smoothness + mu) / mu."""
+    if (mu is None) == (kappa is None):
+        raise Refusal(f"mu = {mu} and kappa = {kappa}; give exactly one of the two")
+    if kappa is not None:
+        if not (kappa > 1 and math.isfinite(kappa)):
+            raise Refusal(f"kappa = {kappa:g}; expected a finite number larger than 1")
+        if smoothness == 0:
+            raise Refusal("all rows are empty, so no mu makes the kappa asked for; give mu")
+        mu = smoothness / (kappa - 1)
+    if mu is None or not (mu > 0 and math.isfinite(mu)):
+        raise Refusal(f"mu = {mu}; expected a finite number larger than 0")
+    return mu
