@@ -84,6 +84,7 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 
 # What a run takes and gives
 from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
@@ -95,6 +96,7 @@ from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.checks.examination import Examination, check
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.plan.planning import Plan, plan
 from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
@@ -156,8 +158,10 @@ __all__ = [
     "MultinomialRegression",
     "NaiveParallelClip",
     "Needs",
+    "Network",
     "NormalisedGD",
     "OutsideTheoremWarning",
+    "Plan",
     "Poisson",
     "Problem",
     "Quadratic",
@@ -188,6 +192,7 @@ __all__ = [
     "mean",
     "one_step",
     "parameters",
+    "plan",
     "problem",
     "relaxed_smoothness",
     "run",

@@ -35,9 +35,9 @@ def own_data(X: Any, y: Any, *, name: str, classes: bool) -> Dataset:
 
 
 def _rows(X: Any) -> scipy.sparse.csr_array:
-    A: Any
     if scipy.sparse.issparse(X):
-        A = scipy.sparse.csr_array(X)
+        given: Any = X
+        A = given.tocsr()
         A = scipy.sparse.csr_array(
             (_finite(A.data, "rows X"), A.indices, A.indptr), shape=A.shape, copy=True
         )

@@ -144,7 +144,7 @@ def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
         heterogeneity(problem("breast-cancer@9", split=rule, mu=0.1)).at_start
         for rule in ("similarity:100", "similarity:0")
     ]
-    assert spreads[1] > 3 * spreads[0]
+    assert spreads[1] > 1.5 * spreads[0]
 
 
 @pytest.mark.parametrize(
