@@ -62,6 +62,12 @@ def test_a_loss_of_ones_own(capsys):
     assert names["found"].best().name == "locodl+natural"
 
 
+def test_a_plan(capsys):
+    made = run_page("docs/plan.md")["made"]
+    assert "bits per second: locodl" in capsys.readouterr().out
+    assert made.crossover()[-1].offer.pair == "agd"
+
+
 def test_the_readme(capsys):
     trace = run_page("README.md")["trace"]
     assert trace.ending == ("gap",) * 5

@@ -23,6 +23,7 @@ from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
 from bitbound.cli.listing import add_list
+from bitbound.cli.plan import add_plan
 from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         add_list,
         add_run,
         add_compare,
+        add_plan,
         add_figures,
         add_audit,
         add_certify,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.figures.bands import BAND
-from bitbound.figures.text.tables import ABSENT
+from bitbound.figures.text.tables import short_cost
 from bitbound.solvers.runs.trace import Trace
 
 _COLUMNS = {
@@ -23,7 +23,7 @@ QUANTITIES = (*_COLUMNS, "total bits")
 _LEVELS = 200
 """Accuracies of a curve."""
 _NEVER = 1e300
-_THOUSAND, _EXACT = 1000, 1_000_000
+_EXACT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -127,18 +127,6 @@ def cost_curve(trace: Trace, target: float, by: str, downlink: float) -> CostCur
 def cost_text(cost: float) -> str:
     """Write a cost in at most seven characters: 20,580 or 1.235M; ``ABSENT`` if it is infinite."""
     return f"{cost:,.0f}" if cost < _EXACT - 0.5 else short_cost(cost, 4)
-
-
-def short_cost(cost: float, digits: int = 3) -> str:
-    """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
-    if not math.isfinite(cost):
-        return ABSENT
-    rounded = float(f"{cost:.{digits}g}")
-    for letter in ("", "k", "M", "G"):
-        if rounded < _THOUSAND:
-            return f"{rounded:.{digits}g}{letter}"
-        rounded /= _THOUSAND
-    return f"{cost:.1e}"
 
 
 def band_text(spread: Spread) -> str:

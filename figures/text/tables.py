@@ -34,6 +34,18 @@ def count_text(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else ABSENT
 
 
+def short_cost(cost: float, digits: int = 3) -> str:
+    """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
+    if not math.isfinite(cost):
+        return ABSENT
+    rounded = float(f"{cost:.{digits}g}")
+    for letter in ("", "k", "M", "G"):
+        if rounded < 1000:
+            return f"{rounded:.{digits}g}{letter}"
+        rounded /= 1000
+    return f"{cost:.1e}"
+
+
 def describe(experiment: ConvexExperiment) -> str:
     """Say what is run: the problem, how unlike its clients are, the method, the compressor."""
     facts = summary_of_parts(experiment)

@@ -23,8 +23,9 @@ from bitbound.figures.comparison import compare as compare_module
 from bitbound.figures.comparison import costs, ranking
 from bitbound.figures.comparison.comparison_drawing import _looks
 from bitbound.figures.comparison.contestants import contestants
-from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, short_cost, spread
+from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, spread
 from bitbound.figures.looks import distinct_looks
+from bitbound.figures.text.tables import short_cost
 from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import CARDS
 

@@ -36,7 +36,7 @@ def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
     bits = np.array([offer.promised.up for offer in offers])
     rest -= bits / network.uplink
     current = int(np.lexsort((rest, bits))[0])
-    found = []
+    found: list[Reign] = []
     while True:
         faster = np.flatnonzero(rest < rest[current])
         if not faster.size:
