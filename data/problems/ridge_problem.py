@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
@@ -43,6 +43,8 @@ class RidgeProblem(ABC):
         The modulus of g.
     x_star : array of shape (1, d, 1)
         The minimiser of f + g.
+    start : array of shape (1, d, 1), optional
+        Where runs start; by default, the origin.
     """
 
     name: str
@@ -52,6 +54,7 @@ class RidgeProblem(ABC):
     ridge: float
     ridge_g: float
     x_star: Array
+    start: Array | None = None
 
     noise: ClassVar[None] = None
     per_run: ClassVar[tuple[str, ...]] = ()
@@ -68,8 +71,24 @@ class RidgeProblem(ABC):
 
     @property
     def x_0(self) -> Array:
-        """Where runs start, (1, d, 1): the origin."""
-        return 0 * self.x_star
+        """Where runs start, (1, d, 1)."""
+        return 0 * self.x_star if self.start is None else self.start
+
+    def started_at(self, x_0: ArrayLike) -> Self:
+        """Return the problem with another start, d finite numbers.
+
+        Raises
+        ------
+        Refusal
+            If they are others.
+        """
+        given = np.asarray(x_0, dtype=np.float64)
+        if given.size != self.d or not np.isfinite(given).all():
+            raise Refusal(
+                f"a start of shape {given.shape} for {self.d} features; "
+                f"give {self.d} finite numbers"
+            )
+        return replace(self, start=given.reshape(1, self.d, 1))
 
     @property
     def ridge_f(self) -> float:
@@ -165,6 +184,7 @@ class RidgeProblem(ABC):
             "kappa": self.constants.kappa,
             "fingerprint": self.fingerprint,
             "view": self.view,
+            **({} if self.start is None else {"x_0": self.start.ravel().tolist()}),
         }
 
     def __repr__(self) -> str:

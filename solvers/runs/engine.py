@@ -1,6 +1,7 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -25,6 +26,9 @@ Progress = Callable[[float], None]
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
 
+Callback = Callable[[Mapping[str, Column]], bool]
+"""Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
+
 _CACHED = 1 << 18
 """Numbers in the vectors of a batch of runs."""
 
@@ -40,6 +44,8 @@ def simulate(
     dtype: str = "float64",
     potential: RecordedPotential | None = None,
     progress: Progress | None = None,
+    callback: Callback | None = None,
+    keep_model: bool = False,
 ) -> Trace:
     """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
 
@@ -63,6 +69,11 @@ def simulate(
         The Lyapunov function to be recorded, of method, state and problem.
     progress : callable, optional
         Told the fraction done, now and then.
+    callback : callable, optional
+        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
+        true, these runs end.
+    keep_model : bool
+        Whether the trace has the last model of every run, ``x``.
 
     Returns
     -------
@@ -76,12 +87,13 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype,
+        dtype=dtype, keep_model=keep_model,
     )  # fmt: skip
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, Column]] = []
+    models: list[Column] = []
     ending: tuple[str, ...] = ()
     with quiet_machine():
         for some in _batches(len(run_seeds), experiment.n * experiment.d, library):
@@ -96,15 +108,17 @@ def simulate(
                 record or Record(),
                 wire,
                 potential,
+                callback,
             )
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             columns, endings = simulation.finish(
                 lambda part, done=done, share=share: tell(done + share * part)  # type: ignore[misc]
             )
             parts.append(columns | {"run": some[columns["run"]]})
+            models.append(simulation.models)
             ending += endings
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
-    return Trace(settings, columns, ending)
+    return Trace(settings, columns, ending, np.concatenate(models, axis=2) if keep_model else None)
 
 
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
@@ -126,6 +140,7 @@ def specification(
     wire: bool = False,
     library: str = "numpy",
     dtype: str = "float64",
+    keep_model: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     method, problem = experiment.method, experiment.problem
@@ -139,6 +154,7 @@ def specification(
         "wire": wire,
         "library": library,
         "dtype": dtype,
+        **({"keep_model": True} if keep_model else {}),
     }
 
 
@@ -159,8 +175,11 @@ class _Simulation:
         record: Record,
         wire: bool,
         potential: RecordedPotential | None,
+        callback: Callback | None,
     ) -> None:
-        self.method, self.potential = experiment.method, potential
+        self.method, self.potential, self.callback = experiment.method, potential, callback
+        self.started = time.perf_counter()
+        self.models = np.full((1, experiment.d, len(seeds)), np.nan)
         self.budget, self.record = budget, record
         self.active = np.arange(len(seeds))
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
@@ -205,6 +224,8 @@ class _Simulation:
         due = self.rounds[runs] >= self.due[runs]
         if self.budget.bits is not None:
             due |= self.ledger.uplink_bits[runs] >= self.budget.bits * self.problem.n
+        if self.budget.gradients is not None:
+            due |= self.ledger.gradients[runs] >= self.budget.gradients * self.problem.n
         if self.budget.rounds is not None:
             due |= self.rounds[runs] >= self.budget.rounds
         return talking[due]
@@ -236,13 +257,18 @@ class _Simulation:
         }
         self.rows.append(row)
         self.due[runs] = self.record.following(self.rounds[runs])
-        used = self.budget.used(row, self.first_gap[runs])
+        clock = np.full(runs.size, time.perf_counter() - self.started)
+        used = self.budget.used(row | {"seconds": clock}, self.first_gap[runs])
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
+        if self.callback is not None and self.callback(row | {"x": x}):
+            used["callback"] = np.ones(runs.size)
         self.done[runs] = np.max(list(used.values()), axis=0)
         for ending, fraction in used.items():
             for run in runs[fraction >= 1]:
                 self.ending[run] = ending
-        self._drop(positions[self.done[runs] >= 1])
+        ended = self.done[runs] >= 1
+        self.models[:, :, runs[ended]] = host(x)[:, :, ended]
+        self._drop(positions[ended])
 
     def _squared_gradient(self, method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
         """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""
