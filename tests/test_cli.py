@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import re
@@ -102,8 +103,54 @@ def test_tables_fit_a_terminal_and_progress_is_elsewhere(capsys, method, compres
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("problem     breast-cancer@9: n=9, m=63, d=30,")
     assert [line.split()[0] for line in lines[-3:]] == ["1e-1", "1e-2", "1e-3"]
-    assert "100%" in err
+    assert err == "", "there is no terminal to draw progress on"
     assert "%" not in out
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("words", [RUN, ["compare", "breast-cancer@9", "gd", "agd", *FAST]])
+def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch, words):
+    for more, drawn in (([], True), (["--quiet"], False)):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main([*words, *more]) == 0
+        assert ("100%" in sys.stderr.getvalue()) is drawn
+
+
+ORDERS = [
+    ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
+    ["run", *FAST, "breast-cancer@9", "locodl", "rand-k:2"],
+    ["run", "breast-cancer@9", *FAST[:2], "locodl", *FAST[2:], "rand-k:2"],
+]
+
+
+def test_words_stand_in_any_order(capsys):
+    told = set()
+    for words in ORDERS:
+        assert main([*words, "--json"]) == 0
+        told.add(capsys.readouterr().out)
+    assert len(told) == 1
+    assert main(["compare", "breast-cancer@9", "gd", "--kappa", "50", "agd", "--seeds", "1"]) == 0
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "plan", "check", "certify", "demo"])
+def test_every_help_shows_the_defaults(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "(default: " in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(capsys, shell):
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    for word in ("compare", "--kappa", "--quiet"):
+        assert word in out
 
 
 def test_default_accuracy_is_1e_6(capsys):
@@ -143,6 +190,8 @@ REFUSALS = [
     (["rnu"], "invalid choice: 'rnu'; did you mean run? (see bitbound --help)"),
     (["certifed"], "did you mean certified or certify?"),
     (["run", "breast-cancer@9"], "required: METHOD"),
+    (["run", "breast-cancer@9", "gd", "--kapa", "9"], "--kapa 9; did you mean --kappa?"),
+    (["completion", "fish"], "invalid choice: 'fish'"),
     (["run", "breast-cancer@9", "gd", "--loss", "hubber"], "'hubber' is unknown; did you mean"),
     (["run", "breast-cancer@9", "gd", "--split", "even"], "the split 'even' is unknown; choose"),
     (["run", "breast-cancer", "gd"], "'breast-cancer' cannot be read; expected <data>@<clients>"),
@@ -293,7 +342,14 @@ def test_the_version_is_that_of_the_package(capsys):
 
 COMMAND_FILES = sorted(Path(cli.__file__).parent.glob("*.py"))
 FILES = {file.stem for file in COMMAND_FILES}
-COMMANDS = {"list"} | FILES - {"__init__", "application", "exit_codes", "listing", "options"}
+COMMANDS = {"list"} | FILES - {
+    "__init__",
+    "application",
+    "exit_codes",
+    "listing",
+    "options",
+    "parser",
+}
 
 
 def test_every_command_has_a_file(capsys):

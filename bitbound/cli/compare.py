@@ -25,7 +25,7 @@ def add_compare(commands: Commands) -> None:
         "or path/to/method.py",
     )
     add_problem_options(parser)
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f* (default 1e-6)")
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
     parser.add_argument(
         "--downlink", metavar="C", type=float, default=0.0, help="weight of a bit received"
@@ -46,6 +46,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         total=1.0,
         desc="compare",
         file=sys.stderr,
+        disable=None,
         delay=0.01,  # nothing is shown before the first run
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:

@@ -27,10 +27,8 @@ def add_plan(commands: Commands) -> None:
     parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
     parser.add_argument("--latency", metavar="TIME", help="of a message one way, such as 50ms")
     parser.add_argument("--gradient", metavar="TIME", help="of one gradient, such as 2ms")
-    parser.add_argument("--methods", metavar="METHOD", nargs="+", help="only these methods")
-    parser.add_argument(
-        "--compressors", metavar="COMPRESSOR", nargs="+", help="only these compressors"
-    )
+    parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
+    parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--rows", type=count, default=12, help="offers that are shown")
     parser.add_argument(
         "--certified", action="store_true", help=f"certify the best {BEST}, with a solver"
@@ -67,6 +65,10 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         from bitbound.figures.plan.plan_drawing import save_map  # noqa: PLC0415  (heavy)
 
         save_map(made, chosen.plot)
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")
 
 
 def _network(chosen: argparse.Namespace) -> Network:

@@ -107,7 +107,16 @@ def test_a_map_is_drawn(made):
     assert "agd" in shown
 
 
-COMMAND = ["plan", "quadratic:d=12@4", "--kappa", "50", "--until", "1e-3", "--methods", *METHODS]
+COMMAND = [
+    "plan",
+    "quadratic:d=12@4",
+    "--kappa",
+    "50",
+    "--until",
+    "1e-3",
+    "--methods",
+    ",".join(METHODS),
+]
 
 
 def test_the_table_fits_a_terminal_and_says_what_is_promised(capsys):
