@@ -19,6 +19,7 @@ from bitbound.cli.certify import add_certify
 from bitbound.cli.check import add_check
 from bitbound.cli.compare import add_compare
 from bitbound.cli.completion import add_completion
+from bitbound.cli.count import add_count
 from bitbound.cli.demo import add_demo
 from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         add_run,
         add_compare,
         add_plan,
+        add_count,
         add_figures,
         add_audit,
         add_certify,

@@ -1,5 +1,6 @@
 """Rows and targets of one's own: arrays, sparse matrices, data frames."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,20 @@ def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         raise Refusal(f"the {what} have a value that is not finite; fill it or leave its row out")
     return numbers
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of somebody else's npz file; objects are not unpacked.
+
+    Raises
+    ------
+    Refusal
+        If it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: np.asarray(file[name]) for name in file.files}
+    except FileNotFoundError:
+        raise Refusal(f"there is no file {path}; give an .npz file") from None
+    except Exception as error:  # what the unpackers raise on nonsense is documented nowhere
+        raise Refusal(f"{path} is no npz file of plain arrays ({type(error).__name__})") from None
