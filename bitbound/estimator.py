@@ -109,13 +109,15 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         )
         (chosen,) = contestants(solved, [(self.method, self.compressor)])
         gap = self.tol * float(solved.gap(solved.x_0)[0])
-        self.trace_ = simulate(
+        trace = simulate(
             chosen.experiment,
             seeds=[int(self.random_state or 0)],
             budget=Budget(gap=gap, rounds=self.max_rounds),
             keep_model=True,
         )
-        x = self.trace_.x[0, :, 0].reshape(-1, len(self.classes_) if several else 1).T
+        models: Any = trace.x
+        x = models[0, :, 0].reshape(-1, len(self.classes_) if several else 1).T
+        self.trace_ = trace
         self.coef_ = x[:, : X.shape[1]]
         self.intercept_ = x[:, X.shape[1]] if self.fit_intercept else np.zeros(len(x))
         self.n_bits_ = float(self.trace_.final("uplink_bits")[0])
@@ -157,6 +159,5 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         if not self.fit_intercept:
             return X
         constant = np.ones((X.shape[0], 1))
-        if scipy.sparse.issparse(X):
-            return scipy.sparse.hstack([X, constant], format="csr")
-        return np.hstack([X, constant])
+        stack: Any = scipy.sparse.hstack if scipy.sparse.issparse(X) else np.hstack
+        return stack([X, constant])

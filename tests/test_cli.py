@@ -145,6 +145,34 @@ def test_every_help_shows_the_defaults(capsys, command):
     assert "(default: " in " ".join(capsys.readouterr().out.split())
 
 
+SCHEMA = {
+    "run": RUN,
+    "compare": ["compare", "breast-cancer@9", "gd", *FAST],
+    "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
+    "count": ["count", "top-k:2 of 9"],
+}
+
+
+def keys(value):
+    """All keys of JSON that name something, not those that are data."""
+    if isinstance(value, list):
+        return set().union(*map(keys, value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*map(keys, value.values()))
+
+
+@pytest.mark.parametrize("command", SCHEMA)
+def test_every_key_of_json_is_documented(capsys, command):
+    assert main([*SCHEMA[command], "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    page = Path(__file__).parents[1].joinpath("docs/json.md").read_text(encoding="utf-8")
+    rows = page.split(f"| `{command}` |")[1].split("\n| `")[0]
+    data = {"gamma", "chi", "rho", "p", "omega", "1e-1", "1e-2", "1e-3", "top-k:2 of 9", "bits",
+            "downlink bits", "rounds", "gradients", "total bits"}  # fmt: skip
+    assert {key for key in keys(found) - data if f"`{key}`" not in rows} == set()
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion(capsys, shell):
     assert main(["completion", shell]) == 0

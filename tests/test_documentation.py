@@ -51,6 +51,7 @@ def test_data_of_ones_own(capsys):
     assert names["measured"].at_solution > 0
     assert names["trace"].ending == ("gap", "gap")
     assert names["robust"].loss == bitbound.Huber(1.0)
+    assert names["model"].score(names["X"], names["y"]) > 0.8
 
 
 def test_a_loss_of_ones_own(capsys):
