@@ -157,13 +157,14 @@ class Trace:
         Refusal
             If there is no such column.
         """
-        from bitbound.solvers.runs.trace_plot import draw_runs  # noqa: PLC0415  (loads matplotlib)
-
         if x not in COLUMNS or x == "run":
             raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(COLUMNS)}")
-        return draw_runs(
+        # not by an import statement: what draws a trace is not what it is kept under
+        drawing = import_module("bitbound.solvers.runs.trace_plot")
+        canvas: Canvas = drawing.draw_runs(
             [self.run(run) for run in range(len(self.seeds))], x, COLUMNS[x], repr(self)
         )
+        return canvas
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Trace":
