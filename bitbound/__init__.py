@@ -16,9 +16,15 @@ array([2352., 1764.])
 # What is solved
 from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.libsvm import load
+from bitbound.data.losses.base import Loss
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
 from bitbound.data.noise import Uniform
 from bitbound.data.problem import Constants, Problem, StronglyConvexProblem
+from bitbound.data.problems.heterogeneity import Heterogeneity, heterogeneity
+from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.multinomial import MultinomialRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem
 from bitbound.data.relaxed.polynomials import Quartics
@@ -78,6 +84,7 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 
 # What a run takes and gives
 from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
@@ -89,6 +96,7 @@ from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.checks.examination import Examination, check
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.plan.planning import Plan, plan
 from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
@@ -136,15 +144,25 @@ __all__ = [
     "Gap",
     "GradSkip",
     "Gradients",
+    "Heterogeneity",
+    "Huber",
+    "LeastSquares",
+    "LinearModel",
     "LoCoDL",
+    "Logistic",
     "LogisticRegression",
+    "Loss",
     "Messages",
     "Method",
     "MomentumClipping",
+    "MultinomialRegression",
     "NaiveParallelClip",
     "Needs",
+    "Network",
     "NormalisedGD",
     "OutsideTheoremWarning",
+    "Plan",
+    "Poisson",
     "Problem",
     "Quadratic",
     "Quartics",
@@ -152,6 +170,7 @@ __all__ = [
     "Refusal",
     "Scaffnew",
     "Setting",
+    "SmoothedHinge",
     "Solution",
     "Squares",
     "Store",
@@ -166,12 +185,14 @@ __all__ = [
     "compressor",
     "copies",
     "divergence",
+    "heterogeneity",
     "largest_step",
     "load",
     "masked",
     "mean",
     "one_step",
     "parameters",
+    "plan",
     "problem",
     "relaxed_smoothness",
     "run",

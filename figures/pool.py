@@ -63,7 +63,7 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
     failed: list[tuple[str, Exception]] = []
     with (
         _executor(min(_count(processes), max(len(jobs), 1))) as executor,
-        tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr) as bar,
+        tqdm(total=len(jobs), desc="curves", unit="curve", file=sys.stderr, disable=None) as bar,
     ):
         futures = {executor.submit(_trace, job): place for place, job in enumerate(jobs)}
         for future in _as_completed(futures):

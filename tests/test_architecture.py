@@ -30,7 +30,7 @@ PROJECT = modules(Path(bitbound.__file__).parent.parent)
 
 LEVELS = [
     ["data"],
-    ["data.files"],
+    ["data.files", "data.losses"],
     ["data.problems", "data.relaxed"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
@@ -44,11 +44,11 @@ LEVELS = [
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.trace"],
     ["theory.checks"],
-    ["theory.audit.episode", "theory.audit.locodl"],
+    ["theory.plan", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.audit"],
     ["figures.text"],
     ["figures"],
-    ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison"],
+    ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
     ["figures.certified"],
     ["bitbound.cli"],
     ["bitbound"],

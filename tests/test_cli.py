@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import re
@@ -104,13 +105,95 @@ def test_tables_fit_a_terminal_and_progress_is_elsewhere(capsys, method, compres
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("problem     breast-cancer@9: n=9, m=63, d=30,")
     assert [line.split()[0] for line in lines[-3:]] == ["1e-1", "1e-2", "1e-3"]
-    assert "100%" in err
+    assert err == "", "there is no terminal to draw progress on"
     assert "%" not in out
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch):
+    for more, drawn in (([], True), (["--quiet"], False)):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main([*RUN, *more]) == 0
+        assert ("100%" in sys.stderr.getvalue()) is drawn
+
+
+ORDERS = [
+    ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
+    ["run", *FAST, "breast-cancer@9", "locodl", "rand-k:2"],
+    ["run", "breast-cancer@9", *FAST[:2], "locodl", *FAST[2:], "rand-k:2"],
+]
+
+
+def test_words_stand_in_any_order(capsys):
+    told = set()
+    for words in ORDERS:
+        assert main([*words, "--json"]) == 0
+        told.add(capsys.readouterr().out)
+    assert len(told) == 1
+    assert main(["compare", "breast-cancer@9", "gd", "--kappa", "50", "agd", "--seeds", "1"]) == 0
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "plan", "check", "certify", "demo"])
+def test_every_help_shows_the_defaults(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "(default: " in " ".join(capsys.readouterr().out.split())
+
+
+SCHEMA = {
+    "run": RUN,
+    "compare": ["compare", "breast-cancer@9", "gd", *FAST],
+    "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
+    "count": ["count", "top-k:2 of 9"],
+}
+
+
+def keys(value):
+    """All keys of JSON that name something, not those that are data."""
+    if isinstance(value, list):
+        return set().union(*map(keys, value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*map(keys, value.values()))
+
+
+@pytest.mark.parametrize("command", SCHEMA)
+def test_every_key_of_json_is_documented(capsys, command):
+    assert main([*SCHEMA[command], "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    page = Path(__file__).parents[1].joinpath("docs/json.md").read_text(encoding="utf-8")
+    rows = page.split(f"| `{command}` |")[1].split("\n| `")[0]
+    data = {"gamma", "chi", "rho", "p", "omega", "1e-1", "1e-2", "1e-3", "top-k:2 of 9", "bits",
+            "downlink bits", "rounds", "gradients", "total bits"}  # fmt: skip
+    assert {key for key in keys(found) - data if f"`{key}`" not in rows} == set()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(capsys, shell):
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    for word in ("compare", "--kappa", "--quiet"):
+        assert word in out
 
 
 def test_default_accuracy_is_1e_6(capsys):
     assert main(["run", "breast-cancer@9", "gd", "--kappa", "10", "--seeds", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("1e-6")
+
+
+def test_another_loss_and_another_split(capsys):
+    chosen = ["--split", "dirichlet:0.5", "--loss", "smoothed-hinge:0.5"]
+    assert main(["run", "breast-cancer@9", "gd", *FAST, *chosen]) == 0
+    out = capsys.readouterr().out
+    assert "569 rows over 9 clients" in out
+    assert "zeta^2 = " in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_list_names_what_there_is(capsys):
@@ -136,6 +219,10 @@ REFUSALS = [
     (["rnu"], "invalid choice: 'rnu'; did you mean run? (see bitbound --help)"),
     (["certifed"], "did you mean certified or certify?"),
     (["run", "breast-cancer@9"], "required: METHOD"),
+    (["run", "breast-cancer@9", "gd", "--kapa", "9"], "--kapa 9; did you mean --kappa?"),
+    (["completion", "fish"], "invalid choice: 'fish'"),
+    (["run", "breast-cancer@9", "gd", "--loss", "hubber"], "'hubber' is unknown; did you mean"),
+    (["run", "breast-cancer@9", "gd", "--split", "even"], "the split 'even' is unknown; choose"),
     (["run", "breast-cancer", "gd"], "'breast-cancer' cannot be read; expected <data>@<clients>"),
     (["run", "breast-cancer@0", "gd"], "0"),
     (["run", "breast-cancer@1000", "gd"], "1000"),
@@ -326,7 +413,14 @@ def test_the_version_is_that_of_the_package(capsys):
 
 COMMAND_FILES = sorted(Path(cli.__file__).parent.glob("*.py"))
 FILES = {file.stem for file in COMMAND_FILES}
-COMMANDS = {"list"} | FILES - {"__init__", "application", "exit_codes", "listing", "options"}
+COMMANDS = {"list"} | FILES - {
+    "__init__",
+    "application",
+    "exit_codes",
+    "listing",
+    "options",
+    "parser",
+}
 
 
 def test_every_command_has_a_file(capsys):

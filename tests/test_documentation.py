@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import bitbound
 from bitbound.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -92,6 +93,31 @@ def test_relaxed_smoothness(capsys):
     assert all(condition.holds for condition in names["conditions"])
     found = [names["quartic"].L0, names["steep"].L0]
     assert found == pytest.approx([16, float("inf")], rel=1e-4)
+
+
+def test_data_of_ones_own(capsys):
+    names = run_page("docs/own-data.md")
+    assert names["named"].division.classes == ("ill", "well")
+    assert sum(names["dealt"].division.sizes) == 300, "the page says that nothing is discarded"
+    assert names["measured"].at_solution > 0
+    assert names["trace"].ending == ("gap", "gap")
+    assert names["robust"].loss == bitbound.Huber(1.0)
+    assert names["model"].score(names["X"], names["y"]) > 0.8
+
+
+def test_a_loss_of_ones_own(capsys):
+    names = run_page("docs/write-a-loss.md")
+    problem, loss = names["problem"], names["LogCosh"]()
+    x = problem.x_star * (1 + 1e-9)
+    assert 0 < problem.gap(x)[0] < 1e-15, "the page says that nothing cancels"
+    assert loss.curvature(0.0, 0.0) == loss.smoothness
+    assert names["found"].best().name == "locodl+natural"
+
+
+def test_a_plan(capsys):
+    made = run_page("docs/plan.md")["made"]
+    assert "bits per second: locodl" in capsys.readouterr().out
+    assert made.crossover()[-1].offer.pair == "agd"
 
 
 def test_the_readme(capsys):

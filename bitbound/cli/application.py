@@ -10,20 +10,25 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from difflib import get_close_matches
+from contextlib import nullcontext, redirect_stderr
 from importlib.metadata import version
-from typing import NoReturn, TextIO
+from io import StringIO
+from typing import TextIO
 
 from bitbound.cli.audit import add_audit
 from bitbound.cli.certified import add_certified
 from bitbound.cli.certify import add_certify
 from bitbound.cli.check import add_check
 from bitbound.cli.compare import add_compare
+from bitbound.cli.completion import add_completion
+from bitbound.cli.count import add_count
 from bitbound.cli.demo import add_demo
 from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
 from bitbound.cli.listing import add_list
+from bitbound.cli.parser import Parser
+from bitbound.cli.plan import add_plan
 from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
@@ -48,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("always", OutsideTheoremWarning)
         try:
             chosen = _parser().parse_args([word for word in words if word != "--debug"])
-            status: int | None = chosen.command(chosen)
+            with redirect_stderr(_Log(sys.stderr)) if chosen.quiet else nullcontext():
+                status: int | None = chosen.command(chosen)
             sys.stdout.flush()
             return status or 0
         except BrokenPipeError:  # the reader of our output has left, such as head
@@ -79,18 +85,22 @@ def _sentence(error: Exception) -> str:
     return re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", line)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence."""
+class _Log(StringIO):
+    """A stream that is no terminal, so that no progress is drawn; the rest is passed on."""
 
-    def error(self, message: str) -> NoReturn:
-        choice = re.fullmatch(r"(.*invalid choice: '(.*)') \(choose from (.*)\)", message)
-        if choice and (near := get_close_matches(choice[2], re.findall(r"[\w-]+", choice[3]))):
-            message = f"{choice[1]}; did you mean {' or '.join(near)}?"
-        raise Refusal(f"{message} (see {self.prog} --help)")
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(text)
+
+    def isatty(self) -> bool:
+        return False
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = _Parser(
+    parser: argparse.ArgumentParser = Parser(
         prog="bitbound", description="Run distributed optimisation methods and count their bits."
     )
     parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
@@ -100,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
         add_list,
         add_run,
         add_compare,
+        add_plan,
+        add_count,
         add_figures,
         add_audit,
         add_certify,
@@ -111,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
         add_demo,
     ):
         add(commands)
+    for command in commands.choices.values():
+        command.add_argument("--quiet", action="store_true", help="draw no progress")
+    add_completion(commands, parser)
     return parser
 
 

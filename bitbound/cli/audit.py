@@ -29,7 +29,11 @@ def audit_proofs(chosen: argparse.Namespace) -> None:
     folder = read_output(chosen)
     for name in chosen.proof or PROOFS:
         with tqdm(
-            total=len(PROOFS[name].steps), desc=f"audit {name}", unit="step", file=sys.stderr
+            total=len(PROOFS[name].steps),
+            desc=f"audit {name}",
+            unit="step",
+            file=sys.stderr,
+            disable=None,
         ) as bar:
             report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
         report.save(folder)

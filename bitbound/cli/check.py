@@ -37,7 +37,9 @@ def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
     card, experiment = read_experiment(chosen)
     name = experiment.method.name
-    with tqdm(desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr) as bar:
+    with tqdm(
+        desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr, disable=None
+    ) as bar:
         found = examine(
             card,
             experiment,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_json, add_seeds
-from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.cli.options import Commands, add_json, add_problem_options, add_seeds, read_problem
 from bitbound.figures.comparison.compare import compare
 from bitbound.figures.comparison.costs import require_quantity
 
@@ -25,8 +24,8 @@ def add_compare(commands: Commands) -> None:
         help="such as locodl+rand-k:2+natural, locodl[balanced]+natural, celgc[eta=1,gamma=1], "
         "or path/to/method.py",
     )
-    parser.add_argument("--kappa", type=float, default=KAPPA, help="condition number L/mu")
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f* (default 1e-6)")
+    add_problem_options(parser)
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
     parser.add_argument(
         "--downlink", metavar="C", type=float, default=0.0, help="weight of a bit received"
@@ -42,11 +41,12 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
-    solved = problem(chosen.problem, kappa=chosen.kappa)
+    solved = read_problem(chosen)
     with tqdm(
         total=1.0,
         desc="compare",
         file=sys.stderr,
+        disable=None,
         delay=0.01,  # nothing is shown before the first run
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:

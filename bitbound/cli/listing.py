@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 
 from bitbound.cli.options import Commands
 from bitbound.data.files.manifest import NAMES as DATASETS
+from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.theory.theorems.catalogue import CLIPPING, METHODS
@@ -37,6 +38,9 @@ def list_names(chosen: argparse.Namespace) -> None:
     print(_wrapped(COMPRESSORS))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(DATASETS))
+    print("\nLOSS, with a number after a colon; SPLIT")
+    print(_wrapped((*LOSSES, "multinomial")))
+    print(_wrapped(("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")))
 
 
 def _wrapped(words: Iterable[str]) -> str:

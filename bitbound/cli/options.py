@@ -6,7 +6,9 @@ from tempfile import TemporaryFile
 from typing import TypeAlias
 
 from bitbound.data.errors import Refusal
+from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.data.numbers import whole
+from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
@@ -34,7 +36,26 @@ def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: 
     parser.add_argument(
         "compressor", metavar="COMPRESSOR", nargs="?", help=f"such as {compressors}"
     )
+    add_problem_options(parser)
+
+
+def add_problem_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--kappa``, ``--split`` and ``--loss``, which complete a PROBLEM."""
     parser.add_argument("--kappa", type=float, default=KAPPA, help="condition number L/mu")
+    parser.add_argument(
+        "--split",
+        metavar="RULE",
+        default="shuffled",
+        help="who has which rows: shuffled, similarity:PERCENT or dirichlet:CONCENTRATION",
+    )
+    parser.add_argument(
+        "--loss", default="logistic", help=f"{', '.join(LOSSES)} or multinomial, such as huber:1"
+    )
+
+
+def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
+    """Return the problem that PROBLEM and its options name."""
+    return problem(chosen.problem, kappa=chosen.kappa, split=chosen.split, loss=chosen.loss)
 
 
 def add_parameters(
@@ -95,7 +116,7 @@ def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]
     """Return what is run: the card of the method, and the method with problem and compressor."""
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
-    solved = problem(chosen.problem, kappa=chosen.kappa)
+    solved = read_problem(chosen)
     values = read_settings(card.method, chosen.set)
     setting = Setting.of(card.method, solved, sent)
     method = card.with_values(setting, chosen.parameters, values)

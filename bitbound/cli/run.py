@@ -33,7 +33,7 @@ def add_run(commands: Commands) -> None:
     add_seeds(parser, 5, "number of runs")
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
-    end.add_argument("--until", type=float, help="stop at this f - f* (default 1e-6)")
+    end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
     add_parameters(parser)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     add_strict(parser)
@@ -50,6 +50,7 @@ def run_method(chosen: argparse.Namespace) -> None:
         total=1.0,
         desc=method.name,
         file=sys.stderr,
+        disable=None,
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:
         trace = simulate(

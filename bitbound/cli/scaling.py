@@ -25,7 +25,7 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
     folder = read_output(chosen)
-    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr) as bar:
+    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
         fits = []
         for fit in scaling(seeds=chosen.seeds, tell=lambda law: bar.set_postfix_str(law.method)):
             fits.append(fit)

@@ -30,7 +30,9 @@ def check_theorems(chosen: argparse.Namespace) -> int:
 
     folder = read_output(chosen)
     found = []
-    for some in tqdm(rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr):
+    for some in tqdm(
+        rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr, disable=None
+    ):
         found += some
     text = theorems_table(found)
     summaries = [row_summary(row) for row in found]

@@ -1,6 +1,7 @@
-"""A data set of two classes."""
+"""A data set: rows with targets."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows with labels -1 and +1.
+    """Rows with a target each: one of two classes, if nothing else is said.
 
     Parameters
     ----------
@@ -18,10 +19,10 @@ class Dataset:
     A : sparse matrix of shape (N, d)
         The rows, without explicit zeros.
     b : array of shape (N,)
-        The labels, -1.0 or +1.0.
-    labels : tuple of float
-        The label values of the source that became -1 and +1: (negative, positive). The smaller
-        one is the negative one.
+        The targets: -1.0 or +1.0; positions among several classes; or numbers.
+    labels : tuple
+        The classes of the source, sorted: those that became -1 and +1, or all of several. None if
+        the targets are numbers.
     origin : str
         Where it came from: a file, or a package.
     """
@@ -29,5 +30,5 @@ class Dataset:
     name: str
     A: scipy.sparse.csr_array
     b: NDArray[np.float64]
-    labels: tuple[float, float]
+    labels: tuple[Any, ...]
     origin: str

@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +14,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import cache_folder
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, LibSVMFile
-from bitbound.data.files.svmlight import SUFFIXES, content, parse
+from bitbound.data.files.svmlight import SUFFIXES, content, parse, read_rows
 
 
 def load(name_or_path: str | Path, download: bool = True) -> Dataset:
@@ -75,8 +76,21 @@ def read(path: Path, *, name: str | None = None, features: int = 0) -> Dataset:
         If the file cannot be read, is malformed, or does not have two label values.
     """
     A, b, labels = parse(content(path), str(path), features)
-    plain = path.stem if path.suffix in SUFFIXES else path.name
-    return Dataset(name or plain, A, b, labels, str(path))
+    return Dataset(name or _plain_name(path), A, b, labels, str(path))
+
+
+def _plain_name(path: Path) -> str:
+    return path.stem if path.suffix in SUFFIXES else path.name
+
+
+def load_numbers(name_or_path: str | Path, download: bool = True) -> Dataset:
+    """Load a data set whose labels may be any numbers; see :func:`load`."""
+    name = str(name_or_path)
+    if name == BUNDLED or name in CATALOGUE:
+        return replace(load(name, download), labels=())
+    path = _path(name)
+    A, values = read_rows(content(path), str(path))
+    return Dataset(_plain_name(path), A, values, (), str(path))
 
 
 def _bundled() -> Dataset:

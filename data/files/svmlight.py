@@ -75,6 +75,23 @@ def parse(
         and increasing, a value or label that is not finite, and label values that are not two; for
         a file without a row or without an entry.
     """
+    A, values = read_rows(text, source, features)
+    labels = np.unique(values)
+    if len(labels) != 2:
+        raise Refusal(_labels_told(text, source, labels))
+    return A, np.where(values == labels[1], 1.0, -1.0), (float(labels[0]), float(labels[1]))
+
+
+def read_rows(
+    text: bytes, source: str, features: int = 0
+) -> tuple[scipy.sparse.csr_array, NDArray[np.float64]]:
+    """Parse the text of a file with any finite numbers as labels: the rows and the labels.
+
+    Raises
+    ------
+    Refusal
+        As :func:`parse` does, but for the label values.
+    """
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (slow to import)
 
     try:
@@ -87,9 +104,6 @@ def parse(
         _refuse_first_fault(text, source)  # scikit-learn lets these pass
     if not len(values):
         raise Refusal(f"{source} is empty; expected lines of the form <label> <index>:<value> ...")
-    labels = np.unique(values)
-    if len(labels) != 2:
-        raise Refusal(_labels_told(text, source, labels))
     if not matrix.nnz:
         raise Refusal(f"{source} has no entry in any of its {len(values)} rows; expected some")
     A = scipy.sparse.csr_array(
@@ -97,7 +111,7 @@ def parse(
         shape=(len(values), max(matrix.shape[1], features)),
     )
     A.eliminate_zeros()
-    return A, np.where(values == labels[1], 1.0, -1.0), (float(labels[0]), float(labels[1]))
+    return A, values
 
 
 def _lines(text: bytes) -> list[tuple[int, list[bytes]]]:

@@ -1,7 +1,6 @@
 """Regularised logistic regression over clients, formula (11) of the LoCoDL paper."""
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -12,18 +11,16 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
 from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.splits import Division
 from bitbound.data.files.splits import split as deal
+from bitbound.data.losses.logistic_loss import exponent_limit, logistic_divergence, sigmoid
 from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Constants
-from bitbound.data.problems.ridge_problem import RidgeProblem
+from bitbound.data.problems.ridge_problem import RidgeProblem, strong_convexity
 from bitbound.data.problems.rows import DenseRows, Rows, stored
 from bitbound.data.problems.solution import cached_solution, minimiser
 from bitbound.data.problems.spectrum import largest_eigenvalue
-
-_SMALL_STEP = 0.01
-"""A margin that changes by less has its divergence summed as a series, to 1e-13 relative."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +37,9 @@ class LogisticRegression(RidgeProblem):
     rows : DenseRows or SparseRows
         The rows b_is a_is' of all clients, n blocks (m, d).
     split : str
-        How the rows of the data set were dealt over the clients.
+        The rule by which the rows of the data set were dealt over the clients.
+    division : Division
+        What it gave to whom.
 
     Examples
     --------
@@ -51,6 +50,7 @@ class LogisticRegression(RidgeProblem):
 
     rows: Rows
     split: str
+    division: Division
 
     @classmethod
     def from_data(
@@ -101,7 +101,7 @@ class LogisticRegression(RidgeProblem):
             L_i = np.array(
                 [largest_eigenvalue(matrix[i * m : (i + 1) * m]) / (4 * m) for i in range(n)]
             )
-            ridge = _strong_convexity(float(L_i.max()), mu, kappa)
+            ridge = strong_convexity(float(L_i.max()), mu, kappa)
             problem = cls(
                 name=f"{dataset.name}@{n}",
                 seed=seed,
@@ -112,6 +112,7 @@ class LogisticRegression(RidgeProblem):
                 x_star=np.zeros((1, matrix.shape[1], 1)),
                 rows=stored(matrix, n, storage),
                 split=split,
+                division=Division.of(dataset.b, indices, dataset.labels),
             )
             return replace(problem, x_star=cached_solution(problem, minimiser))
 
@@ -143,7 +144,7 @@ class LogisticRegression(RidgeProblem):
         # -(1/m) / (1 + exp(z)) per row; in place where the temporary is our own
         z = self.rows.forward(x)
         xp = array_namespace(z)
-        z = xp.exp(xp.minimum(z, _exponent_limit(z)))
+        z = xp.exp(xp.minimum(z, exponent_limit(z)))
         z += 1.0
         return self.rows.backward((-1.0 / self.m) / z, ridge, x)
 
@@ -157,7 +158,7 @@ class LogisticRegression(RidgeProblem):
         return xp.mean(losses, axis=(0, 1))
 
     def _bare_gap(self, step: Array) -> Array:
-        divergence = _divergence(self._margins, self.rows.forward(step))
+        divergence = logistic_divergence(self._margins, self.rows.forward(step))
         return array_namespace(step).mean(divergence, axis=(0, 1))
 
     @cached_property
@@ -171,57 +172,7 @@ class LogisticRegression(RidgeProblem):
     def _curvature(self, x: Array) -> Array:
         """Second derivatives of all losses over n m, (n, m, 1), at a point (1, d, 1)."""
         z = self.rows.forward(x)
-        return _sigmoid(z) * _sigmoid(-z) / (z.shape[0] * z.shape[1])
-
-
-def _exponent_limit(z: Array) -> float:
-    """Return an exponent whose exponential is finite in the dtype of z."""
-    return 700.0 if array_namespace(z).finfo(z.dtype).bits == 64 else 80.0
-
-
-def _sigmoid(z: Array) -> Array:
-    """1 / (1 + exp(-z)) without overflow."""
-    xp = array_namespace(z)
-    return 1.0 / (1.0 + xp.exp(xp.minimum(-z, _exponent_limit(z))))
-
-
-def _divergence(z: Array, step: Array) -> Array:
-    """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step.
-
-    It is the cumulant generating function of a centred Bernoulli variable of probability
-    p = 1/(1 + exp(z)) at t = -step: K(t) = log(1 + p (exp(t) - 1)) - p t. The pair (p, t) is
-    changed for (1 - p, -t) where p > 1/2, which leaves K as it is. For small t the two terms
-    cancel; there it is the series of its cumulants.
-    """
-    xp = array_namespace(z)
-    p = _sigmoid(-xp.abs(z))
-    t = xp.where(z < 0, step, -step)
-    bounded = xp.minimum(t, _exponent_limit(z))
-    direct = xp.log1p(p * xp.expm1(bounded)) + (t - bounded) - p * t
-    small = xp.abs(t) < _SMALL_STEP
-    t = xp.where(small, t, 0.0)
-    v = p * (1.0 - p)
-    skew = 1.0 - 2.0 * p
-    sixth = (1.0 + v * (120.0 * v - 30.0)) / 720
-    fifth = skew * (1.0 - 12.0 * v) / 120
-    fourth = (1.0 - 6.0 * v) / 24
-    series = v * t * t * (0.5 + t * (skew / 6 + t * (fourth + t * (fifth + t * sixth))))
-    return xp.where(small, series, direct)
-
-
-def _strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -> float:
-    """Return the mu of (11), as asked for or chosen for kappa = (smoothness + mu) / mu."""
-    if (mu is None) == (kappa is None):
-        raise Refusal(f"mu = {mu} and kappa = {kappa}; give exactly one of the two")
-    if kappa is not None:
-        if not (kappa > 1 and math.isfinite(kappa)):
-            raise Refusal(f"kappa = {kappa:g}; expected a finite number larger than 1")
-        if smoothness == 0:
-            raise Refusal("all rows are empty, so no mu makes the kappa asked for; give mu")
-        mu = smoothness / (kappa - 1)
-    if mu is None or not (mu > 0 and math.isfinite(mu)):
-        raise Refusal(f"mu = {mu}; expected a finite number larger than 0")
-    return mu
+        return sigmoid(z) * sigmoid(-z) / (z.shape[0] * z.shape[1])
 
 
 def _fingerprint(

@@ -4,15 +4,17 @@ Every f_i and g hold a ridge. Moving ridge between them changes the view, not th
 *plain* view has g = 0, the *composite* view has g = (mu/4) |x|^2 with the mu of the plain one.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 
 
@@ -41,6 +43,8 @@ class RidgeProblem(ABC):
         The modulus of g.
     x_star : array of shape (1, d, 1)
         The minimiser of f + g.
+    start : array of shape (1, d, 1), optional
+        Where runs start; by default, the origin.
     """
 
     name: str
@@ -50,6 +54,7 @@ class RidgeProblem(ABC):
     ridge: float
     ridge_g: float
     x_star: Array
+    start: Array | None = None
 
     noise: ClassVar[None] = None
     per_run: ClassVar[tuple[str, ...]] = ()
@@ -66,8 +71,24 @@ class RidgeProblem(ABC):
 
     @property
     def x_0(self) -> Array:
-        """Where runs start, (1, d, 1): the origin."""
-        return 0 * self.x_star
+        """Where runs start, (1, d, 1)."""
+        return 0 * self.x_star if self.start is None else self.start
+
+    def started_at(self, x_0: ArrayLike) -> Self:
+        """Return the problem with another start, d finite numbers.
+
+        Raises
+        ------
+        Refusal
+            If they are others.
+        """
+        given = np.asarray(x_0, dtype=np.float64)
+        if given.size != self.d or not np.isfinite(given).all():
+            raise Refusal(
+                f"a start of shape {given.shape} for {self.d} features; "
+                f"give {self.d} finite numbers"
+            )
+        return replace(self, start=given.reshape(1, self.d, 1))
 
     @property
     def ridge_f(self) -> float:
@@ -163,6 +184,7 @@ class RidgeProblem(ABC):
             "kappa": self.constants.kappa,
             "fingerprint": self.fingerprint,
             "view": self.view,
+            **({} if self.start is None else {"x_0": self.start.ravel().tolist()}),
         }
 
     def __repr__(self) -> str:
@@ -197,3 +219,18 @@ class RidgeProblem(ABC):
 def mean_gradient(problem: RidgeProblem, x: Array) -> Array:
     """Gradient of f + g at shared points (1, d, R), of the same shape."""
     return problem.grad(x).mean(axis=0, keepdims=True) + problem.grad_g(x)
+
+
+def strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -> float:
+    """Return the mu of (11), as asked for or chosen for kappa = (smoothness + mu) / mu."""
+    if (mu is None) == (kappa is None):
+        raise Refusal(f"mu = {mu} and kappa = {kappa}; give exactly one of the two")
+    if kappa is not None:
+        if not (kappa > 1 and math.isfinite(kappa)):
+            raise Refusal(f"kappa = {kappa:g}; expected a finite number larger than 1")
+        if smoothness == 0:
+            raise Refusal("all rows are empty, so no mu makes the kappa asked for; give mu")
+        mu = smoothness / (kappa - 1)
+    if mu is None or not (mu > 0 and math.isfinite(mu)):
+        raise Refusal(f"mu = {mu}; expected a finite number larger than 0")
+    return mu

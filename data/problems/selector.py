@@ -1,42 +1,78 @@
-"""Problems by one string, such as ``a5a@87``: what, at how many clients."""
+"""Problems by one string, such as ``a5a@87``, or of one's own rows: what, at which clients."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.libsvm import load
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.libsvm import load, load_numbers
+from bitbound.data.files.own_data import own_data
+from bitbound.data.files.splits import by_client, divide
+from bitbound.data.losses.base import Loss
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.losses.loss_selector import loss_named
+from bitbound.data.losses.multinomial_loss import Multinomial
 from bitbound.data.numbers import whole
+from bitbound.data.problems.linear_model import LinearModel, Weighting
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.multinomial import MultinomialRegression
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
 """The condition number where neither mu nor kappa is given, that of the LoCoDL paper."""
 
+_CLIENTS = 10
+"""Clients that a rule without a number deals over."""
+_MULTINOMIAL = "multinomial"
+
 
 def problem(
-    selector: str,
+    data: Any,
+    y: Any = None,
     *,
+    clients: Any = None,
+    loss: str | Loss = "logistic",
     kappa: float | None = None,
     mu: float | None = None,
     seed: int = 0,
     split: str = "shuffled",
+    weighting: Weighting = "rows",
+    name: str = "own data",
     storage: str | None = None,
     download: bool = True,
 ) -> RidgeProblem:
-    """Make the problem that a selector names.
+    """Make the problem that a selector names, or that of one's own rows and targets.
 
     Parameters
     ----------
-    selector : str
+    data : str, array, sparse matrix or data frame
         ``<data>@<n>`` is logistic regression in the composite view, with data by a name of the
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
+        Anything else is rows X of one's own, (N, d), with the targets y.
+    y : array of shape (N,)
+        Targets of rows of one's own: classes of any kind, or numbers.
+    clients : int, str or array of shape (N,)
+        For data without ``@<n>``: the number of clients; or a rule with it, such as
+        ``dirichlet:0.3@9``, and over 10 clients if it says no number; or the client of every row.
+    loss : str or Loss
+        ``logistic``, ``least-squares``, ``smoothed-hinge:<gamma>``, ``huber:<delta>``,
+        ``poisson:<bound>``, ``multinomial``, or one of your own.
     kappa, mu : float
-        At most one of the two; without either, kappa is 1e4. For logistic regression they are
-        those of formula (11) of LoCoDL. A quadratic has mu = 1 and L_i = kappa, or the mu given
-        and L_i = 1.
+        At most one of the two; without either, kappa is 1e4. For data they are those of formula
+        (11) of LoCoDL. A quadratic has mu = 1 and L_i = kappa, or the mu given and L_i = 1.
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
-        ``shuffled`` or ``similarity:<percent>``.
+        ``shuffled`` and ``similarity:<percent>`` give every client equally many rows and discard
+        what is left; ``dirichlet:<concentration>`` gives unequally many.
+    weighting : {"rows", "clients"}
+        What counts alike in f if clients have unequally many rows: every row, or every client.
+    name : str
+        What the problem of one's own rows is called.
     storage : {"dense", "sparse"}, optional
         How the rows are stored; by default, whichever is faster here.
     download : bool
@@ -45,7 +81,7 @@ def problem(
     Raises
     ------
     Refusal
-        If the selector cannot be read or does not fit the data.
+        If the selector cannot be read, or data, clients and loss do not fit each other.
 
     Examples
     --------
@@ -54,21 +90,91 @@ def problem(
     LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, view='composite', storage='dense')
     >>> problem("quadratic:d=5@3", kappa=100)
     Quadratic('quadratic:d=5@3', n=3, d=5, kappa=100, view='plain')
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> problem(X, y, clients=5, split="similarity:20", loss="huber:50", kappa=1e3)
+    LinearModel('own data@5', n=5, d=10, kappa=1000, view='composite', loss='huber')
     """
-    what, at, clients = selector.rpartition("@")
-    n = whole(clients)
+    if mu is None and kappa is None:
+        kappa = KAPPA
+    if isinstance(data, str):
+        data, clients = _selected(data, y, clients)
+        if data.partition(":")[0] == "quadratic":
+            if (loss, split) != ("logistic", "shuffled"):
+                raise Refusal("a quadratic has no rows, so no loss and no split; leave them out")
+            return _quadratic(data, _count(clients), kappa, mu, seed)
+    elif y is None or clients is None:
+        missing = "clients; give clients=9, or the client of every row"
+        if y is None:
+            missing = "targets; give y, one a row"
+        raise Refusal(f"rows of your own come without {missing}")
+    if isinstance(clients, str):
+        split, _, number = clients.partition("@")
+        clients = _count(number) if number else _CLIENTS
+    phi = _loss(loss)
+    dataset = _dataset(data, y, name, phi, download)
+    counted = isinstance(clients, int | np.integer)
+    choice: dict[str, Any] = {"mu": mu, "kappa": kappa, "seed": seed, "storage": storage}
+    if isinstance(phi, Logistic) and counted and split.partition(":")[0] != "dirichlet":
+        return LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
+    if counted:
+        shares = divide(dataset, int(clients), split, seed)
+    else:
+        shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
+    choice |= {"weighting": weighting, "split": split}
+    if phi is None:
+        several = Multinomial(len(dataset.labels))
+        return MultinomialRegression.from_shares(dataset, shares, several, **choice)
+    return LinearModel.from_shares(dataset, shares, phi, **choice)
+
+
+def _selected(selector: str, y: Any, clients: Any) -> tuple[str, Any]:
+    """Return what a selector names, and its clients, which stand in it or beside it."""
+    if y is not None:
+        raise Refusal(f"the problem {selector!r} comes with its targets; leave y out")
+    if clients is not None:
+        return selector, clients
+    what, at, number = selector.rpartition("@")
+    n = whole(number)
     if not (what and at) or n is None:
         raise Refusal(
             f"the problem {selector!r} cannot be read; expected <data>@<clients>, such as a5a@87"
         )
-    if mu is None and kappa is None:
-        kappa = KAPPA
-    if what.partition(":")[0] == "quadratic":
-        return _quadratic(what, n, kappa, mu, seed)
-    dataset = load(what, download=download)
-    return LogisticRegression.from_data(
-        dataset, n, mu=mu, kappa=kappa, split=split, seed=seed, storage=storage
-    )
+    return what, n
+
+
+def _count(clients: Any) -> int:
+    """Return a number of clients."""
+    try:
+        return int(clients)
+    except (TypeError, ValueError):
+        raise Refusal(f"clients = {clients!r}; expected a whole number here") from None
+
+
+def _loss(loss: str | Loss) -> Loss | None:
+    """Return a loss, or None for the multinomial one, which depends on the classes."""
+    if isinstance(loss, Loss):
+        return loss
+    return None if loss == _MULTINOMIAL else loss_named(loss)
+
+
+def _dataset(data: Any, y: Any, name: str, loss: Loss | None, download: bool) -> Dataset:
+    """Return rows and targets as a loss takes them: numbers, positions, or -1 and +1."""
+    classes = loss is None or loss.targets == "two classes"
+    if isinstance(data, str):
+        if loss is not None and classes:
+            return load(data, download=download)
+        given = load_numbers(data, download)
+        return own_data(given.A, given.b, name=given.name, classes=True) if classes else given
+    given = own_data(data, y, name=name, classes=classes)
+    if loss is None or not classes:
+        return given
+    if len(given.labels) != 2:
+        raise Refusal(
+            f"the targets y are of {len(given.labels)} classes and {loss.name} takes two; "
+            "merge classes, or choose loss='multinomial'"
+        )
+    return replace(given, b=2.0 * given.b - 1.0)
 
 
 def _quadratic(what: str, n: int, kappa: float | None, mu: float | None, seed: int) -> Quadratic:

@@ -27,6 +27,8 @@ from bitbound.figures.text.tables import accuracy_name, json_number
 from bitbound.solvers.backend import host
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import Progress, simulate
+from bitbound.solvers.runs.network import Network, network_named
+from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import is_convex
 from bitbound.theory.setting import Setting
@@ -44,6 +46,7 @@ class Comparison:
 
     What is counted, ``by``, is "bits" (sent per client), "downlink bits" (received per client),
     "rounds", "gradients" (per client) or "total bits", which are bits + downlink * downlink bits.
+    "seconds" are modelled from these on the network of the comparison.
 
     Attributes
     ----------
@@ -55,6 +58,8 @@ class Comparison:
         Their runs.
     targets : tuple of float
         Accuracies f - f*, the finest last.
+    network : Network or None
+        What seconds are modelled on.
 
     Examples
     --------
@@ -71,6 +76,7 @@ class Comparison:
     contestants: tuple[Contestant, ...]
     traces: tuple[Trace, ...]
     targets: tuple[float, ...]
+    network: Network | None = None
 
     def costs(
         self, by: str = "bits", target: float | None = None, downlink: float = 0.0
@@ -85,10 +91,10 @@ class Comparison:
             If ``by`` is not counted, the weight of the downlink is no number from 0 on, or the
             target is finer than those of the comparison.
         """
-        require_quantity(by, downlink)
+        require_quantity(by, downlink, self.network)
         target = self._target(target)
         return {
-            contestant.name: costs_to(trace, target, by, downlink)
+            contestant.name: costs_to(trace, target, by, downlink, self.network)
             for contestant, trace in self._pairs
         }
 
@@ -115,7 +121,7 @@ class Comparison:
                 f"the median run of no contestant gets to {accuracy_name(target)}; "
                 "give a coarser target or a larger budget"
             )
-        return ranked(self._pairs, target, by, downlink)[0][0]
+        return ranked(self._pairs, target, by, downlink, self.network)[0][0]
 
     def table(self, downlink: float = 0.0) -> str:
         """Return a text of at most 80 columns: medians of what each target costs.
@@ -211,13 +217,16 @@ class Comparison:
             draw_cost_curves,
         )
 
-        require_quantity(x, downlink)
+        require_quantity(x, downlink, self.network)
         bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
         numbers = f"numbers: to f - f* = {accuracy_name(self.targets[-1])}"
         return draw_cost_curves(
             self.contestants,
-            [cost_curve(trace, self.targets[-1], x, downlink) for trace in self.traces],
-            quantity=quantity_name(x, downlink),
+            [
+                cost_curve(trace, self.targets[-1], x, downlink, self.network)
+                for trace in self.traces
+            ],
+            quantity=quantity_name(x, downlink, self.network),
             title=(self._made, f"{self._over}{bands}; {numbers}"),
         )
 
@@ -272,6 +281,9 @@ def compare(
     target: float | Sequence[float] = 1e-6,
     seeds: int | Sequence[int] = 5,
     budget: Budget | None = None,
+    network: Network | str | None = None,
+    store: Store | None = None,
+    strict: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Run methods on a problem and compare what they cost to reach an accuracy.
@@ -291,6 +303,12 @@ def compare(
         The run seeds, or how many.
     budget : Budget, optional
         When a run ends that has not reached the finest target.
+    network : Network or str, optional
+        What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
+    store : Store, optional
+        Where finished traces are kept and found again.
+    strict : bool
+        Whether parameters outside every theorem are refused, and methods without a theorem.
     progress : callable, optional
         Told the fraction done, now and then.
 
@@ -332,17 +350,15 @@ def compare(
         experiment = contestant.experiment
         if is_convex(experiment):
             require_theorem(
-                contestant.card, contestant.method, Setting.at(experiment), strict=False
+                contestant.card, contestant.method, Setting.at(experiment), strict=strict
             )
-        traces.append(
-            simulate(
-                experiment,
-                seeds=seeds,
-                budget=until,
-                progress=progress and _part(progress, place, len(taking_part)),
-            )
-        )
-    return Comparison(problem, taking_part, tuple(traces), targets)
+        elif strict:
+            raise Refusal(f"{contestant.name} comes with no theorem; compare without strict")
+        finish = simulate if store is None else store.trace
+        told = progress and _part(progress, place, len(taking_part))
+        traces.append(finish(experiment, seeds=seeds, budget=until, progress=told))
+    on = network_named(network) if isinstance(network, str) else network
+    return Comparison(problem, taking_part, tuple(traces), targets, on)
 
 
 def _part(progress: Progress, place: int, parts: int) -> Progress:

@@ -15,9 +15,10 @@ from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.comparison.costs import CostCurve, short_cost
+from bitbound.figures.comparison.costs import CostCurve
 from bitbound.figures.drawing import STYLE, require_format, write_canvas
 from bitbound.figures.looks import distinct_looks
+from bitbound.figures.text.tables import short_cost
 
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.6, 1.2, 1.6)), (0, (9, 2)))
 """Line styles of contestants of one colour."""

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.figures.bands import BAND
-from bitbound.figures.text.tables import ABSENT
+from bitbound.figures.text.tables import short_cost
+from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
 
 _COLUMNS = {
@@ -20,10 +21,12 @@ _COLUMNS = {
 }
 QUANTITIES = (*_COLUMNS, "total bits")
 """What can be counted; total bits are bits + downlink * downlink bits."""
+SECONDS = "seconds"
+"""What is modelled from these on a network."""
 _LEVELS = 200
 """Accuracies of a curve."""
 _NEVER = 1e300
-_THOUSAND, _EXACT = 1000, 1_000_000
+_EXACT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,21 @@ class CostCurve:
         return bool(np.isfinite(self.median[-1]))
 
 
-def require_quantity(by: str, downlink: float) -> None:
-    """Refuse what cannot be counted, and a weight of the downlink that is none."""
-    if by not in QUANTITIES:
-        raise Refusal(f"{by!r} is not counted; choose one of {', '.join(QUANTITIES)}")
+def require_quantity(by: str, downlink: float, network: Network | None = None) -> None:
+    """Refuse what cannot be counted or modelled, and a weight of the downlink that is none."""
+    if by == SECONDS and network is None:
+        raise Refusal(
+            "seconds are modelled on a network and the comparison has none; compare with network="
+        )
+    if by not in (*QUANTITIES, SECONDS):
+        raise Refusal(f"{by!r} is not counted; choose one of {', '.join((*QUANTITIES, SECONDS))}")
     if not 0 <= downlink < math.inf:
         raise Refusal(
             f"the weight {downlink:g} of the downlink is not possible; give a number from 0 on"
         )
 
 
-def quantity_name(by: str, downlink: float) -> str:
+def quantity_name(by: str, downlink: float, network: Network | None = None) -> str:
     """Return how the axis of a quantity is called."""
     return {
         "bits": "bits sent per client",
@@ -88,18 +95,24 @@ def quantity_name(by: str, downlink: float) -> str:
         "rounds": "communication rounds",
         "gradients": "gradients evaluated per client",
         "total bits": f"bits sent + {downlink:g} × bits received, per client",
+        SECONDS: f"seconds, modelled: {network}",
     }[by]
 
 
-def costs_to(trace: Trace, accuracy: float, by: str, downlink: float) -> NDArray[np.float64]:
+def costs_to(
+    trace: Trace, accuracy: float, by: str, downlink: float, network: Network | None = None
+) -> NDArray[np.float64]:
     """Return what runs cost to the first recorded f - f* <= accuracy, (R,); NaN where never."""
-    return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink)
+    return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink, network)
 
 
 def _counted(
-    column: Callable[[str], NDArray[np.float64]], by: str, downlink: float
+    column: Callable[[str], NDArray[np.float64]], by: str, downlink: float, network: Network | None
 ) -> NDArray[np.float64]:
     """Return a quantity made of the columns of a trace."""
+    if by == SECONDS and network is not None:
+        counted: NDArray[np.float64] = network.seconds(*map(column, _COLUMNS.values()))
+        return counted
     if by == "total bits":
         return column("uplink_bits") + downlink * column("downlink_bits")
     return column(_COLUMNS[by])
@@ -111,15 +124,17 @@ def spread(costs: NDArray[np.float64]) -> Spread:
     return Spread(float(median), float(low), float(high))
 
 
-def cost_curve(trace: Trace, target: float, by: str, downlink: float) -> CostCurve:
+def cost_curve(
+    trace: Trace, target: float, by: str, downlink: float, network: Network | None = None
+) -> CostCurve:
     """Return what each accuracy costs, down to the target; its last point is that of a table."""
     start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
     levels = np.geomspace(start, target, _LEVELS)
     levels[-1] = target
     low, median, high = _percentiles(
-        np.array([costs_to(trace, level, by, downlink) for level in levels]).T
+        np.array([costs_to(trace, level, by, downlink, network) for level in levels]).T
     )
-    last = _counted(trace.final, by, downlink)
+    last = _counted(trace.final, by, downlink, network)
     diverged = 2 * trace.ending.count("diverged") >= len(trace.ending)
     return CostCurve(levels, median, low, high, float(np.median(last)), diverged)
 
@@ -127,18 +142,6 @@ def cost_curve(trace: Trace, target: float, by: str, downlink: float) -> CostCur
 def cost_text(cost: float) -> str:
     """Write a cost in at most seven characters: 20,580 or 1.235M; ``ABSENT`` if it is infinite."""
     return f"{cost:,.0f}" if cost < _EXACT - 0.5 else short_cost(cost, 4)
-
-
-def short_cost(cost: float, digits: int = 3) -> str:
-    """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
-    if not math.isfinite(cost):
-        return ABSENT
-    rounded = float(f"{cost:.{digits}g}")
-    for letter in ("", "k", "M", "G"):
-        if rounded < _THOUSAND:
-            return f"{rounded:.{digits}g}{letter}"
-        rounded /= _THOUSAND
-    return f"{cost:.1e}"
 
 
 def band_text(spread: Spread) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from bitbound.figures.comparison.contestants import Contestant
 from bitbound.figures.comparison.costs import band_text, cost_text, costs_to, spread
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
 
 Ranked = tuple[Contestant, Trace]
@@ -18,10 +19,16 @@ _BAND = "10-90 %"
 
 
 def ranked(
-    pairs: Sequence[Ranked], target: float, by: str = "bits", downlink: float = 0.0
+    pairs: Sequence[Ranked],
+    target: float,
+    by: str = "bits",
+    downlink: float = 0.0,
+    network: Network | None = None,
 ) -> list[Ranked]:
     """Return the contestants with their traces, the one with the smallest median cost first."""
-    return sorted(pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink)).median)
+    return sorted(
+        pairs, key=lambda pair: spread(costs_to(pair[1], target, by, downlink, network)).median
+    )
 
 
 def ranking_cells(

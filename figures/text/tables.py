@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.problems.heterogeneity import heterogeneity
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment
 
@@ -33,8 +34,20 @@ def count_text(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else ABSENT
 
 
+def short_cost(cost: float, digits: int = 3) -> str:
+    """Write a cost with few digits, such as 20.6k; ``ABSENT`` if it is infinite."""
+    if not math.isfinite(cost):
+        return ABSENT
+    rounded = float(f"{cost:.{digits}g}")
+    for letter in ("", "k", "M", "G"):
+        if rounded < 1000:
+            return f"{rounded:.{digits}g}{letter}"
+        rounded /= 1000
+    return f"{cost:.1e}"
+
+
 def describe(experiment: ConvexExperiment) -> str:
-    """Say what is run: the problem, the method with its parameters, the compressor."""
+    """Say what is run: the problem, how unlike its clients are, the method, the compressor."""
     facts = summary_of_parts(experiment)
     lines = []
     for part in ("problem", "method", "compressor"):
@@ -44,8 +57,14 @@ def describe(experiment: ConvexExperiment) -> str:
             f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
             for key, value in values.items()
         )
-        lines.append(textwrap.fill(f"{part:12}{name}: {text}", WIDTH, subsequent_indent=" " * 12))
+        lines.append(_filled(part, f"{name}: {text}"))
+    unlike = str(heterogeneity(experiment.problem)).replace("\n", "; ")
+    lines.insert(1, _filled("clients", unlike))
     return "\n".join(lines)
+
+
+def _filled(part: str, text: str) -> str:
+    return textwrap.fill(f"{part:12}{text}", WIDTH, subsequent_indent=" " * 12)
 
 
 def cost_table(trace: Trace, accuracies: Sequence[float]) -> str:

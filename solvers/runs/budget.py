@@ -24,8 +24,13 @@ class Budget:
         Uplink bits per client.
     rounds : int, optional
         Communication rounds.
+    gradients : float, optional
+        Gradients evaluated per client.
     gap : float, optional
         Accuracy f - f*, looked at where the run is recorded.
+    seconds : float, optional
+        Time on the clock for the runs that are computed together, looked at where they are
+        recorded. What it cuts off is not the same the next time, and no store keeps it.
     iterations : int
         A bound on all runs, so that none is endless.
 
@@ -44,7 +49,9 @@ class Budget:
 
     bits: float | None = None
     rounds: int | None = None
+    gradients: float | None = None
     gap: float | None = None
+    seconds: float | None = None
     iterations: int = _ITERATIONS
 
     def __post_init__(self) -> None:
@@ -87,14 +94,18 @@ class Budget:
     ) -> dict[str, NDArray[np.float64]]:
         """Return the fraction of each limit that runs have used at a recorded point, (R,) each.
 
-        A limit is reached from 1 on. ``point`` holds columns of a trace; ``first_gap`` is the
-        accuracy at the start.
+        A limit is reached from 1 on. ``point`` holds columns of a trace and the seconds so far;
+        ``first_gap`` is the accuracy at the start.
         """
         used = {"iterations": point["iteration"] / self.iterations}
         if self.rounds is not None:
             used["rounds"] = point["rounds"] / self.rounds
         if self.bits is not None:
             used["bits"] = point["uplink_bits"] / self.bits
+        if self.gradients is not None:
+            used["gradients"] = point["gradients"] / self.gradients
+        if self.seconds is not None:
+            used["seconds"] = point["seconds"] / self.seconds
         if self.gap is not None:
             gap = point["gap"]
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,6 +27,8 @@ class Carried:
     ----------
     state
         Of the runs that are still going.
+    models : array (1, d, R)
+        The last model of every run that has ended, else NaN.
     ledger, streams, noise
         What was spent, and the random numbers of the channel and of the gradients.
     active : array of int
@@ -44,6 +46,7 @@ class Carried:
     """
 
     state: Any
+    models: NDArray[np.float64]
     ledger: Ledger
     streams: Streams
     noise: Streams | None
@@ -57,13 +60,20 @@ class Carried:
     iteration: int = 0
 
     @classmethod
-    def at_start(cls, state: Any, ledger: Ledger, streams: Streams, noise: Streams | None) -> Self:
+    def at_start(
+        cls,
+        state: Any,
+        models: NDArray[np.float64],
+        ledger: Ledger,
+        streams: Streams,
+        noise: Streams | None,
+    ) -> Self:
         """Return what runs carry before the first iteration."""
         runs = number_of_runs(state)
         each: dict[str, Any] = {name: np.zeros(runs, kind) for name, kind in _EACH.items()}
         each["due"] += 1
         active, ending = np.arange(runs), [""] * runs
-        return cls(state, ledger, streams, noise, active, ending=ending, rows=[], **each)
+        return cls(state, models, ledger, streams, noise, active, ending=ending, rows=[], **each)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -77,6 +87,7 @@ class Carried:
         return {
             "iteration": np.array(self.iteration),
             "active": self.active,
+            "models": self.models,
             "ending": np.array(self.ending),
             **{name: getattr(self, name) for name in _EACH},
             **_named("column", self.columns),
@@ -106,6 +117,9 @@ class Carried:
         sound = np.isin(active, np.arange(runs)).all() and (np.diff(active) > 0).all()
         require(bool(sound), f"its active runs are not some of {runs}")
         require(ending.shape == (runs,) and ending.dtype.kind == "U", "it has no endings")
+        models = written["models"]
+        fits = models.dtype == self.models.dtype and models.shape == self.models.shape
+        require(fits, f"its models are not those of {runs} runs")
         require(iteration.shape == () and iteration.dtype.kind == "i", "it has no iteration")
         for name, kind in _EACH.items():
             _require_array(name, written[name], kind, runs)
@@ -126,6 +140,7 @@ class Carried:
         for name in _EACH:
             setattr(self, name, written[name])
         self.state, self.active, self.rows = state, active, [columns]
+        self.models = models
         self.ending, self.iteration = ending.tolist(), int(iteration)
 
 

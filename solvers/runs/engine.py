@@ -1,7 +1,8 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
@@ -31,6 +32,9 @@ Progress = Callable[[float], None]
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
 
+Callback = Callable[[Mapping[str, Column]], bool]
+"""Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
+
 _CACHED = 1 << 18
 """Numbers in the vectors of a batch of runs."""
 
@@ -47,6 +51,8 @@ def simulate(
     potential: RecordedPotential | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
+    callback: Callback | None = None,
+    keep_model: bool = False,
 ) -> Trace:
     """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
 
@@ -72,6 +78,11 @@ def simulate(
         Told the fraction done, now and then.
     checkpoint : Checkpoint, optional
         Where the runs are kept while they go on, and gone on with if they have been stopped.
+    callback : callable, optional
+        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
+        true, these runs end.
+    keep_model : bool
+        Whether the trace has the last model of every run, ``x``.
 
     Returns
     -------
@@ -86,13 +97,14 @@ def simulate(
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
-        dtype=dtype,
+        dtype=dtype, keep_model=keep_model,
     )  # fmt: skip
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, Column]] = []
+    models: list[Column] = []
     ending: tuple[str, ...] = ()
     batches = _batches(len(run_seeds), experiment.n * experiment.d, library)
     _require_memory(experiment, batches[0].size)
@@ -109,6 +121,7 @@ def simulate(
                 record or Record(),
                 wire,
                 potential,
+                callback,
             )
             done, share = some[0] / len(run_seeds), some.size / len(run_seeds)
             columns, endings = simulation.finish(
@@ -117,9 +130,11 @@ def simulate(
                 checkpoint,
             )
             parts.append(columns | {"run": some[columns["run"]]})
+            models.append(simulation.now.models)
             ending += endings
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
-    return Trace(settings | {"origin": origin(problem)}, columns, ending)
+    final = np.concatenate(models, axis=2) if keep_model else None
+    return Trace(settings | {"origin": origin(problem)}, columns, ending, final)
 
 
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
@@ -157,6 +172,7 @@ def specification(
     wire: bool = False,
     library: str = "numpy",
     dtype: str = "float64",
+    keep_model: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     method, problem = experiment.method, experiment.problem
@@ -170,6 +186,7 @@ def specification(
         "wire": wire,
         "library": library,
         "dtype": dtype,
+        **({"keep_model": True} if keep_model else {}),
     }
 
 
@@ -190,12 +207,15 @@ class _Simulation:
         record: Record,
         wire: bool,
         potential: RecordedPotential | None,
+        callback: Callback | None,
     ) -> None:
-        self.method, self.potential = experiment.method, potential
+        self.method, self.potential, self.callback = experiment.method, potential, callback
+        self.started = time.perf_counter()
         self.budget, self.record = budget, record
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
         self.now = Carried.at_start(
             settled(self.method.start(self.channel.template, self.oracle, self.channel)),
+            np.full((1, experiment.d, len(seeds)), np.nan),
             self.channel.ledger,
             self.channel.streams,
             self.oracle.tape.streams if self.oracle.tape else None,
@@ -243,6 +263,8 @@ class _Simulation:
         due = self.now.rounds[runs] >= self.now.due[runs]
         if self.budget.bits is not None:
             due |= self.now.ledger.uplink_bits[runs] >= self.budget.bits * self.problem.n
+        if self.budget.gradients is not None:
+            due |= self.now.ledger.gradients[runs] >= self.budget.gradients * self.problem.n
         if self.budget.rounds is not None:
             due |= self.now.rounds[runs] >= self.budget.rounds
         return talking[due]
@@ -275,13 +297,18 @@ class _Simulation:
         self.now.rows.append(row)
         self.budget.require_traffic(row)
         self.now.due[runs] = self.record.following(self.now.rounds[runs])
-        used = self.budget.used(row, self.now.first_gap[runs])
+        clock = np.full(runs.size, time.perf_counter() - self.started)
+        used = self.budget.used(row | {"seconds": clock}, self.now.first_gap[runs])
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
+        if self.callback is not None and self.callback(row | {"x": x}):
+            used["callback"] = np.ones(runs.size)
         self.now.done[runs] = np.max(list(used.values()), axis=0)
         for ending, fraction in used.items():
             for run in runs[fraction >= 1]:
                 self.now.ending[run] = ending
-        self._drop(positions[self.now.done[runs] >= 1])
+        ended = self.now.done[runs] >= 1
+        self.now.models[:, :, runs[ended]] = host(x)[:, :, ended]
+        self._drop(positions[ended])
 
     def _squared_gradient(self, method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
         """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""

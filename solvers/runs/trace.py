@@ -5,14 +5,19 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import DamagedFileError
+from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.archive import load_arrays, save_arrays
+from bitbound.data.files.cache import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 Column = NDArray[Any]
 """One number per recorded point, whole or not."""
@@ -31,6 +36,8 @@ COLUMNS = {
     "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
 
+_MODEL = "x"
+
 _WHOLE = {"run", "iteration", "rounds", "synchronisations"}
 """The columns of whole numbers."""
 
@@ -48,7 +55,10 @@ class Trace:
     columns : mapping
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
-        What ended each run: "bits", "rounds", "gap", "iterations" or "diverged".
+        What ended each run: "bits", "rounds", "gradients", "gap", "seconds", "iterations",
+        "callback" or "diverged".
+    x : array of shape (1, d, R) or None
+        The last model of every run, if it was asked for.
 
     Examples
     --------
@@ -62,6 +72,7 @@ class Trace:
     specification: Mapping[str, Any]
     columns: Mapping[str, Column]
     ending: tuple[str, ...]
+    x: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         made = self.specification
@@ -108,7 +119,53 @@ class Trace:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file with a JSON header; the file appears whole or not at all."""
         header = json.dumps({"specification": self.specification, "ending": self.ending})
-        save_arrays(Path(path), {"header": np.array(header), **self.columns})
+        models = {} if self.x is None else {_MODEL: self.x}
+        save_arrays(Path(path), {"header": np.array(header), **models, **self.columns})
+
+    def to_pandas(self) -> Any:
+        """Return a data frame with one row per recorded point, and the seed of its run.
+
+        Raises
+        ------
+        Refusal
+            If pandas is not installed.
+        """
+        pandas = _optional("pandas", "pandas")
+        seeds = np.array(self.seeds)[self.columns["run"]]
+        return pandas.DataFrame({"seed": seeds, **self.columns})
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
+        """Write the columns as a Parquet file with the specification in its metadata.
+
+        Raises
+        ------
+        Refusal
+            If pyarrow is not installed.
+        """
+        pyarrow, parquet = (_optional(name, "pyarrow") for name in ("pyarrow", "pyarrow.parquet"))
+        header = json.dumps({"specification": self.specification, "ending": self.ending})
+        seeds = np.array(self.seeds)[self.columns["run"]]
+        table = pyarrow.table({"seed": seeds, **self.columns})
+        written = table.replace_schema_metadata({"bitbound": header})
+        write_atomically(Path(path), lambda file: parquet.write_table(written, file))
+        return Path(path)
+
+    def plot(self, x: str = "uplink_bits") -> "Canvas":
+        """Draw f - f* of every run against a column.
+
+        Raises
+        ------
+        Refusal
+            If there is no such column.
+        """
+        if x not in COLUMNS or x == "run":
+            raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(COLUMNS)}")
+        # not by an import statement: what draws a trace is not what it is kept under
+        drawing = import_module("bitbound.solvers.runs.trace_plot")
+        canvas: Canvas = drawing.draw_runs(
+            [self.run(run) for run in range(len(self.seeds))], x, COLUMNS[x], repr(self)
+        )
+        return canvas
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Trace":
@@ -124,10 +181,12 @@ class Trace:
         columns = load_arrays(Path(path))
         try:
             specification, ending = _header(columns.pop("header", None))
+            x = columns.pop(_MODEL, None)
+            _require_model(x, specification, len(ending))
             require_columns(columns, len(ending))
         except (ValueError, RecursionError) as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
-        return cls(specification, columns, ending)
+        return cls(specification, columns, ending, x)
 
 
 def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -146,6 +205,23 @@ def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     require(_list_of(str, ending), "it has no endings")
     require(len(ending) == len(seeds), f"it has {len(ending)} endings for {len(seeds)} seeds")
     return specification, tuple(ending)
+
+
+def _require_model(x: Column | None, specification: Mapping[str, Any], runs: int) -> None:
+    """Raise ValueError unless the models are there if they were asked for, one a run."""
+    asked = bool(specification.get("keep_model"))
+    require(asked == (x is not None), "its models are not those that its header names")
+    if x is not None:
+        fits = x.dtype.kind == "f" and x.ndim == 3 and x.shape[::2] == (1, runs)
+        require(fits, f"it has not the models of {runs} runs")
+
+
+def _optional(module: str, package: str) -> Any:
+    """Import what is not needed to run a method."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise Refusal(f"this needs {package}; install it: pip install {package}") from None
 
 
 def require_columns(columns: Mapping[str, Column], runs: int) -> None:

@@ -1,9 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 from bitbound.data.files.dataset import Dataset
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.losses.losses import LeastSquares, Poisson
+from bitbound.data.losses.multinomial_loss import Multinomial
+from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.multinomial import MultinomialRegression
 from bitbound.data.problems.quadratic import Quadratic
 
 
@@ -15,7 +22,32 @@ def _dataset(N=23, d=6, density=0.5, seed=1):
     return Dataset("made", A, b, (-1.0, 1.0), "a test")
 
 
+def _model(loss, shares=((3, 0, 7, 11), (1,), (8, 9, 22, 20, 15)), **choice):
+    """A linear model of made-up rows over unequal clients; targets as the loss takes them."""
+    dataset = _dataset()
+    target = {"two classes": dataset.b, "numbers": np.round(3 + 2 * dataset.b)}[loss.targets]
+    kept = replace(dataset, b=target, labels=())
+    return LinearModel.from_shares(kept, [np.array(share) for share in shares], loss, **choice)
+
+
+def _multinomial(**choice):
+    dataset = _dataset(30)
+    given = replace(dataset, b=np.arange(30.0) % 3, labels=("a", "b", "c"))
+    shares = [np.arange(0, 4), np.arange(4, 30, 2)]
+    return MultinomialRegression.from_shares(given, shares, Multinomial(3), **choice)
+
+
 PROBLEMS = {
+    **{
+        f"{loss!r}, {storage}": lambda loss=loss, storage=storage: _model(
+            loss, kappa=50.0, storage=storage
+        )
+        for loss in (Logistic(), LeastSquares(), Poisson(2.5))
+        for storage in ("dense", "sparse")
+    },
+    "clients count alike": lambda: _model(Logistic(), mu=0.1, weighting="clients"),
+    "multinomial, dense": lambda: _multinomial(kappa=50.0, storage="dense"),
+    "multinomial, sparse": lambda: _multinomial(kappa=50.0, storage="sparse"),
     "logistic, dense": lambda: LogisticRegression.from_data(
         _dataset(), 4, kappa=50.0, storage="dense"
     ),

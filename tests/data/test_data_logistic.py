@@ -12,8 +12,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.libsvm import load
 from bitbound.data.files.splits import split
+from bitbound.data.losses.logistic_loss import logistic_divergence
 from bitbound.data.problems import rows, spectrum
-from bitbound.data.problems.logistic import LogisticRegression, _divergence
+from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.backend import quiet_machine, transfer
 
 
@@ -164,7 +165,7 @@ def test_divergence_of_one_loss(step):
         for z, move in product(points, (step, -step)):
             at, by = Decimal(z), Decimal(move)
             exact = (1 + (-at - by).exp()).ln() - (1 + (-at).exp()).ln() + by / (1 + at.exp())
-            found = _divergence(np.array([z]), np.array([move]))[0]
+            found = logistic_divergence(np.array([z]), np.array([move]))[0]
             error = abs(Decimal(float(found)) - exact)
             assert error <= Decimal("1e-12") * exact + Decimal("1e-300")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
-from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.ridge_problem import mean_gradient
 from bitbound.solvers.backend import host, transfer
 
@@ -100,8 +100,10 @@ def test_points_and_gradients_have_clients_features_and_runs(view):
 def test_a_problem_is_told_in_a_line(view):
     kappa = f"{view.constants.kappa:.4g}"
     line = f"({view.name!r}, n={view.n}, d={view.d}, kappa={kappa}, view={view.view!r}"
-    more = f", storage={view.storage!r})" if isinstance(view, LogisticRegression) else ")"
-    assert repr(view) == type(view).__name__ + line + more
+    more = {"storage": getattr(view, "storage", None)}
+    more |= {"loss": view.loss.name} if isinstance(view, LinearModel) else {}
+    told = "".join(f", {key}={value!r}" for key, value in more.items() if value)
+    assert repr(view) == f"{type(view).__name__}{line}{told})"
 
 
 def test_the_gap_is_the_value_above_the_minimum(view):

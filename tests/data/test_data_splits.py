@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.splits import shuffled, similarity, split
+from bitbound.data.files.splits import dirichlet, shuffled, similarity, split
 
 
 def labels(N=103, positives=40):
@@ -51,6 +51,40 @@ def test_the_mixed_part_comes_first_and_the_rest_is_sorted():
 def test_discarded_rows_vary_with_the_seed():
     left = {frozenset(range(103)) - set(shuffled(103, 10, seed).flat) for seed in range(20)}
     assert len(left) > 10
+
+
+@pytest.mark.parametrize("concentration", [0.5, 1.0, 100.0])
+@pytest.mark.parametrize("n", [1, 4, 20])
+def test_dirichlet_deals_every_row_once(concentration, n):
+    shares = dirichlet(labels(), n, concentration, seed=4)
+    assert len(shares) == n
+    assert min(map(len, shares)) >= 1
+    np.testing.assert_array_equal(np.sort(np.concatenate(shares)), np.arange(103))
+    again, other = (
+        dirichlet(labels(), n, concentration, 4),
+        dirichlet(labels(), n, concentration, 5),
+    )
+    for share, same in zip(shares, again, strict=True):
+        np.testing.assert_array_equal(share, same)
+    assert n == 1 or any(map(np.array_equal, shares, other)) is False
+
+
+def test_a_large_concentration_gives_alike_clients_and_a_small_one_does_not():
+    def spread(concentration):
+        shares = dirichlet(labels(2000, 800), 5, concentration, seed=1)
+        return np.std([np.mean(labels(2000, 800)[share] > 0) for share in shares])
+
+    assert spread(1e4) < 0.02
+    assert spread(0.2) > 0.2
+
+
+def test_the_proportions_are_those_of_dirichlet():
+    """The share of a class at a client has the variance (n - 1)/(n^2 (n c + 1)); 7 deviations."""
+    n, c, draws = 4, 2.0, 400
+    first = [len(dirichlet(np.zeros(4000), n, c, seed)[0]) / 4000 for seed in range(draws)]
+    variance = (n - 1) / (n**2 * (n * c + 1))
+    assert abs(np.mean(first) - 1 / n) < 7 * np.sqrt(variance / draws)
+    assert abs(np.var(first) / variance - 1) < 7 * np.sqrt(2 / draws)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,11 @@ import bitbound
 from bitbound import (
     GD,
     Budget,
+    Network,
     OutsideTheoremWarning,
     Quadratic,
     Refusal,
+    Store,
     compare,
     compressor,
 )
@@ -23,8 +25,9 @@ from bitbound.figures.comparison import compare as compare_module
 from bitbound.figures.comparison import costs, ranking
 from bitbound.figures.comparison.comparison_drawing import _looks
 from bitbound.figures.comparison.contestants import contestants
-from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, short_cost, spread
+from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, spread
 from bitbound.figures.looks import distinct_looks
+from bitbound.figures.text.tables import short_cost
 from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import CARDS
 
@@ -113,12 +116,12 @@ def mean_for_median(costs_of_runs):
     return replace(spread(costs_of_runs), median=float(np.mean(costs_of_runs)))
 
 
-def without_downlink(trace, accuracy, by, downlink):
+def without_downlink(trace, accuracy, by, downlink, network=None):
     return costs.costs_to(trace, accuracy, by, 0.0)
 
 
-def last_for_first(trace, accuracy, by, downlink):
-    return costs._counted(trace.final, by, downlink)
+def last_for_first(trace, accuracy, by, downlink, network=None):
+    return costs._counted(trace.final, by, downlink, network)
 
 
 @pytest.mark.parametrize(
@@ -475,3 +478,32 @@ def test_files_are_whole_and_the_same_again(found, tmp_path):
     assert paths[2].read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg", "c.png"]
     assert dict(rcParams) == before
+
+
+def test_seconds_are_modelled_from_the_counts():
+    """And what is counted stays what it is; the figure says that they are modelled."""
+    network = Network(uplink=1e4, downlink=1e5, latency=0.1, gradient=0.01)
+    found = compare(PROBLEM, ["agd", "gd"], target=1e-3, seeds=2, network=network)
+    parts = [found.costs(by)["agd"] for by in ("bits", "downlink bits", "rounds", "gradients")]
+    assert found.costs("seconds")["agd"] == pytest.approx(network.seconds(*parts), rel=1e-12)
+    assert found.best("seconds").name == "agd"
+    label = found.plot("seconds").axes[0].get_xlabel()
+    assert "modelled: 10 kbit/s up, 100 kbit/s down, 100 ms latency" in label
+    with pytest.raises(Refusal, match="the comparison has none; compare with network="):
+        compare(PROBLEM, ["gd"], target=1e-3, seeds=1).costs("seconds")
+
+
+def test_a_store_keeps_what_is_compared(tmp_path):
+    store = Store(tmp_path)
+    first = compare(PROBLEM, ["gd"], target=1e-3, seeds=2, store=store)
+    (kept,) = tmp_path.iterdir()
+    written = kept.stat().st_mtime_ns
+    again = compare(PROBLEM, ["gd"], target=1e-3, seeds=2, store=store)
+    assert kept.stat().st_mtime_ns == written
+    np.testing.assert_array_equal(first.costs()["gd"], again.costs()["gd"])
+
+
+def test_strict_refuses_what_no_theorem_covers():
+    outside = GD(gamma=1.9 / PROBLEM.plain.constants.L_f * 1.2)
+    with pytest.raises(Refusal, match="outside every theorem"):
+        compare(PROBLEM, [outside], target=1e-3, seeds=1, strict=True)

@@ -4,13 +4,16 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
+from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import Progress, RecordedPotential, simulate
+from bitbound.solvers.runs.engine import Callback, Progress, RecordedPotential, simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
@@ -48,6 +51,9 @@ def run(
     library: str = "numpy",
     dtype: str = "float64",
     progress: Progress | None = None,
+    x_0: ArrayLike | None = None,
+    callback: Callback | None = None,
+    keep_model: bool = False,
     card: Card | None = None,
     strict: bool = False,
 ) -> Trace:
@@ -73,6 +79,13 @@ def run(
         Array library ("numpy", "cupy", "array-api-strict") and floating type of the run.
     progress : callable, optional
         Told the fraction done, now and then.
+    x_0 : array of d numbers, optional
+        Where the runs start; by default, where the problem says.
+    callback : callable, optional
+        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
+        true, these runs end.
+    keep_model : bool
+        Whether the trace has the last model of every run, ``x``.
     card : Card, optional
         Where the method comes from; by default, its card in the catalogue if it is there.
     strict : bool
@@ -103,6 +116,10 @@ def run(
     ('gap',)
     """
     card = card_of(method) if card is None else card
+    if x_0 is not None:
+        if not isinstance(problem, RidgeProblem):
+            raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
+        problem = problem.started_at(x_0)
     experiment = Experiment.of(method, problem, compressor)
     potential = None
     if is_convex(experiment):
@@ -122,6 +139,8 @@ def run(
         dtype=dtype,
         potential=potential,
         progress=progress,
+        callback=callback,
+        keep_model=keep_model,
     )
 
 

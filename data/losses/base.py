@@ -1,0 +1,86 @@
+"""What a loss is: a convex, smooth function phi(z; b) of a prediction z and a target b."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from bitbound.data.arrays import Array, array_namespace
+
+_SHORT = 0.1
+"""A step up to this length has its divergence integrated; above, it is the plain difference."""
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+"""Gauss's rule on [-1, 1]."""
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """Base of losses; a subclass is a frozen dataclass of its parameters.
+
+    It says in ``value``, ``slope`` and ``curvature`` what phi and its first two derivatives in z
+    are, elementwise, and in ``smoothness`` the largest curvature. A loss whose curvature jumps
+    gives its own ``divergence``.
+
+    Attributes
+    ----------
+    name : str
+        How the loss is called.
+    targets : str
+        "two classes", which it gets as -1 and +1, or "numbers".
+    outputs : int
+        Predictions of a row: one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import Huber, Loss
+    >>> loss: Loss = Huber(delta=1.0)
+    >>> loss.value(np.array([0.5, 3.0]), np.array([0.0, 0.0]))
+    array([0.125, 2.5  ])
+    """
+
+    name: ClassVar[str]
+    targets: ClassVar[Literal["two classes", "numbers"]] = "numbers"
+    outputs: ClassVar[int] = 1
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> float:
+        """The largest second derivative of phi in z."""
+
+    @abstractmethod
+    def value(self, z: Array, b: Array) -> Array:
+        """Return phi(z; b)."""
+
+    @abstractmethod
+    def slope(self, z: Array, b: Array) -> Array:
+        """Return the derivative phi'(z; b)."""
+
+    @abstractmethod
+    def curvature(self, z: Array, b: Array) -> Array:
+        """Return the second derivative phi''(z; b)."""
+
+    def divergence(self, z: Array, step: Array, b: Array) -> Array:
+        """Bregman divergence phi(z+t) - phi(z) - phi'(z) t of a step t, without cancellation.
+
+        For a short step it is t^2 times the integral of (1 - u) phi''(z + u t) over u in [0, 1],
+        whose terms are not negative, by Gauss's rule with 8 nodes.
+        """
+        xp = array_namespace(step)
+        short = xp.abs(step) <= _SHORT
+        t = xp.where(short, step, 0.0)
+        integral = 0.0 * (z + t)
+        for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True):
+            u = 0.5 * (1.0 + node)
+            integral = integral + 0.5 * weight * (1.0 - u) * self.curvature(z + u * t, b)
+        direct = self.value(z + step, b) - self.value(z, b) - self.slope(z, b) * step
+        return xp.where(short, t * t * integral, direct)
+
+    def accepts(self, b: Array) -> str:
+        """Say which targets are expected if these, real numbers, do not fit; else nothing."""
+        return ""
+
+    def holds_at(self, z: Array) -> str:
+        """Say why the loss is not the one of its name at predictions z; nothing where it is."""
+        return ""

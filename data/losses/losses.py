@@ -1,0 +1,242 @@
+"""Losses beside the logistic one: least squares, Huber, Poisson and a smoothed hinge."""
+
+import math
+from dataclasses import dataclass
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.losses.base import Loss
+from bitbound.data.losses.multinomial_loss import exp_remainder
+
+
+@dataclass(frozen=True)
+class LeastSquares(Loss):
+    """phi(z; b) = (z - b)^2 / 2; 1-smooth. With the ridge of the problem, ridge regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import LeastSquares
+    >>> LeastSquares().value(np.array([3.0]), np.array([1.0]))
+    array([2.])
+    """
+
+    name = "least-squares"
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    def value(self, z: Array, b: Array) -> Array:
+        return 0.5 * (z - b) ** 2
+
+    def slope(self, z: Array, b: Array) -> Array:
+        return z - b
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        return 0.0 * (z - b) + 1.0
+
+    def divergence(self, z: Array, step: Array, b: Array) -> Array:
+        return 0.5 * step * step + 0.0 * z
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """phi(z; b) = r^2/2 for |r| <= delta and delta |r| - delta^2/2 beyond, r = z - b; 1-smooth.
+
+    Source: Huber, Robust estimation of a location parameter, 1964.
+
+    Parameters
+    ----------
+    delta : float
+        Residual from which on the loss is linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import Huber
+    >>> Huber(delta=1.0).slope(np.array([0.5, 3.0]), np.zeros(2))
+    array([0.5, 1. ])
+    """
+
+    delta: float = 1.0
+
+    name = "huber"
+
+    def __post_init__(self) -> None:
+        _require_positive("delta", self.delta, "huber:1")
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    def value(self, z: Array, b: Array) -> Array:
+        r = z - b
+        clipped = self._clipped(r)
+        return clipped * (r - 0.5 * clipped)
+
+    def slope(self, z: Array, b: Array) -> Array:
+        return self._clipped(z - b)
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        xp = array_namespace(z)
+        return xp.where(xp.abs(z - b) <= self.delta, 1.0 + 0.0 * z, 0.0 * z)
+
+    def divergence(self, z: Array, step: Array, b: Array) -> Array:
+        # with s the slope: the integral of s(r + v) - s(r) over v in [0, t], by parts of its range
+        r = z - b
+        return _integrated_clip(r, step, -self.delta, self.delta)
+
+    def _clipped(self, r: Array) -> Array:
+        return array_namespace(r).clip(r, -self.delta, self.delta)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(Loss):
+    """phi(z; b) is 0 for b z >= 1, (1 - b z)^2/(2 gamma) for b z >= 1 - gamma, linear below.
+
+    It is 1/gamma-smooth, and at most gamma/2 below the hinge max(0, 1 - b z).
+
+    Source: Shalev-Shwartz and Zhang, Stochastic dual coordinate ascent, JMLR 2013, equation (24).
+
+    Parameters
+    ----------
+    gamma : float
+        Width of the smooth part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import SmoothedHinge
+    >>> SmoothedHinge(gamma=0.5).value(np.array([-1.0, 0.75]), np.ones(2))
+    array([1.75  , 0.0625])
+    """
+
+    gamma: float = 0.5
+
+    name = "smoothed-hinge"
+    targets = "two classes"
+
+    def __post_init__(self) -> None:
+        _require_positive("gamma", self.gamma, "smoothed-hinge:0.5")
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0 / self.gamma
+
+    def value(self, z: Array, b: Array) -> Array:
+        lack = 1.0 - b * z
+        inside = array_namespace(z).clip(lack, 0.0, self.gamma)
+        return inside * (lack - 0.5 * inside) / self.gamma
+
+    def slope(self, z: Array, b: Array) -> Array:
+        return -b * array_namespace(z).clip(1.0 - b * z, 0.0, self.gamma) / self.gamma
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        xp = array_namespace(z)
+        lack = 1.0 - b * z
+        inside = (lack >= 0.0) & (lack <= self.gamma)
+        return xp.where(inside, 1.0 / self.gamma + 0.0 * z, 0.0 * z)
+
+    def divergence(self, z: Array, step: Array, b: Array) -> Array:
+        return _integrated_clip(1.0 - b * z, -b * step, 0.0, self.gamma) / self.gamma
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """phi(z; b) = exp(z) - b z for z <= bound, continued beyond by its Taylor polynomial.
+
+    Counts b with the mean exp(z). The exponential has no bound on its curvature; with that of
+    degree 2 in its place beyond the bound it has, exp(bound). A problem whose solution predicts
+    above the bound is refused, so its solution is that of Poisson regression.
+
+    Parameters
+    ----------
+    bound : float
+        Up to here the loss is that of Poisson regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import Poisson
+    >>> Poisson(bound=2.0).slope(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    array([0.        , 1.71828183])
+    """
+
+    bound: float = 3.0
+
+    name = "poisson"
+
+    def __post_init__(self) -> None:
+        if not abs(self.bound) <= 50:
+            raise Refusal(f"the bound {self.bound:g} of poisson; expected one from -50 to 50")
+
+    @property
+    def smoothness(self) -> float:
+        return math.exp(self.bound)
+
+    def value(self, z: Array, b: Array) -> Array:
+        low, over = self._parts(z)
+        return array_namespace(z).exp(low) * (1.0 + over + 0.5 * over * over) - b * z
+
+    def slope(self, z: Array, b: Array) -> Array:
+        low, over = self._parts(z)
+        return array_namespace(z).exp(low) * (1.0 + over) - b
+
+    def curvature(self, z: Array, b: Array) -> Array:
+        return array_namespace(z).exp(self._parts(z)[0]) + 0.0 * b
+
+    def divergence(self, z: Array, step: Array, b: Array) -> Array:
+        # the step is cut at the bound: D(z+t, z) = D(c, z) + D(z+t, c) + (phi'(c) - phi'(z)) t2
+        xp = array_namespace(step)
+        z = z + 0.0 * step
+        below, steep = z <= self.bound, math.exp(self.bound)
+        first = xp.where(below, xp.minimum(step, self.bound - z), xp.maximum(step, self.bound - z))
+        second = step - first
+        low = xp.minimum(z, self.bound + 0.0 * z)
+        from_below = (
+            xp.exp(low) * (exp_remainder(first) + xp.expm1(first) * second)
+            + 0.5 * steep * second * second
+        )
+        from_above = steep * (0.5 * first * first + first * second + exp_remainder(second))
+        return xp.where(below, from_below, from_above)
+
+    def accepts(self, b: Array) -> str:
+        return "" if bool((b >= 0).all()) else "counts from 0 on"
+
+    def holds_at(self, z: Array) -> str:
+        largest = float(z.max())
+        if largest <= self.bound:
+            return ""
+        return (
+            f"the solution predicts exp({largest:.3g}), above the bound {self.bound:g} of poisson; "
+            f"choose poisson:{math.ceil(largest)} or scale the features"
+        )
+
+    def _parts(self, z: Array) -> tuple[Array, Array]:
+        """Return min(z, bound), and what z is beyond it."""
+        low = array_namespace(z).minimum(z, self.bound + 0.0 * z)
+        return low, z - low
+
+
+def _integrated_clip(r: Array, t: Array, low: float, high: float) -> Array:
+    """Integral of clip(r + v) - clip(r) over v from 0 to t, without cancellation.
+
+    Mirrored so that t >= 0, the integrand is max(0, v - wait) cut at the rise of the clip: it is a
+    sum of products of non-negative numbers.
+    """
+    xp = array_namespace(t)
+    at = xp.where(t < 0, low + high - r, r)
+    t = xp.abs(t)
+    wait = xp.clip(low - at, 0.0, None)  # before the clip begins to rise
+    room = xp.clip(high - xp.clip(at, low, None), 0.0, None)  # how far it can rise
+    rising = xp.clip(t - wait, 0.0, None)
+    inside = xp.minimum(rising, room)
+    return inside * (0.5 * inside + (rising - inside))
+
+
+def _require_positive(name: str, value: float, example: str) -> None:
+    if not 0 < value < math.inf:
+        raise Refusal(
+            f"{name} = {value:g} of a loss; expected a positive number, such as {example}"
+        )

@@ -1,0 +1,229 @@
+"""Generalised linear models over clients that may have unequally many rows."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.splits import Division, Shares
+from bitbound.data.losses.base import Loss
+from bitbound.data.problem import Constants
+from bitbound.data.problems.ridge_problem import RidgeProblem, strong_convexity
+from bitbound.data.problems.rows import Rows, stored
+from bitbound.data.problems.solution import cached_solution, minimiser
+from bitbound.data.problems.spectrum import largest_eigenvalue
+
+Weighting = Literal["rows", "clients"]
+"""What counts alike in f: every row, or every client."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LinearModel(RidgeProblem):
+    """h_i(x) = sum_s w_is phi(a_is' x; b_is) for a loss phi, with ridge 2 mu in all.
+
+    The weights w_is make f the mean over all rows, w_is = n/N, or the mean over the clients of
+    their means, w_is = 1/m_i; for clients of equal size these are the same. Clients with fewer
+    rows than others are filled up with empty rows of weight 0.
+
+    Parameters
+    ----------
+    loss : Loss
+        phi.
+    rows : DenseRows or SparseRows
+        The rows a_is of all clients, n blocks (m, d), m being the rows of the largest client.
+    targets : array of shape (n, m, 1)
+        The b_is.
+    weights : array of shape (n, m, 1)
+        The w_is.
+    division : Division
+        How the rows were dealt over the clients.
+    split : str
+        By which rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import problem
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> problem(X, [1.0, 2.0, 4.0], clients=["a", "a", "b"], loss="least-squares", mu=0.1)
+    LinearModel('own data@2', n=2, d=2, kappa=27.67, view='composite', loss='least-squares')
+    """
+
+    loss: Loss
+    rows: Rows
+    targets: Array
+    weights: Array
+    division: Division
+    split: str
+
+    @classmethod
+    def from_shares(
+        cls,
+        dataset: Dataset,
+        shares: Shares,
+        loss: Any,
+        *,
+        mu: float | None = None,
+        kappa: float | None = None,
+        weighting: Weighting = "rows",
+        split: str = "given",
+        seed: int = 0,
+        storage: str | None = None,
+    ) -> Self:
+        """Make the problem of a data set whose rows are dealt already, in the composite view.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Rows and targets as the loss takes them.
+        shares : sequence of arrays
+            The positions of every client's rows.
+        loss : Loss
+            phi.
+        mu, kappa : float
+            Exactly one of the two, as for logistic regression: L_i = smoothness x
+            lambda_max(sum_s w_is a_is a_is') + mu and kappa = max_i L_i / mu.
+        weighting : {"rows", "clients"}
+            What counts alike.
+        split, seed : str, int
+            By which rule the rows were dealt.
+        storage : {"dense", "sparse"}, optional
+            How the rows are stored; by default, whichever is faster here.
+
+        Raises
+        ------
+        Refusal
+            If the targets do not fit the loss, not exactly one of mu > 0 and kappa > 1 is given,
+            or the loss is not the one of its name at the solution.
+        """
+        expected = loss.accepts(dataset.b)
+        if expected:
+            raise Refusal(f"the targets do not fit the loss {loss.name}; expected {expected}")
+        n, m, scales = len(shares), max(map(len, shares)), _scales(shares, weighting)
+        with threadpool_limits(1):  # several threads lose on matrices of this size
+            matrix, targets, weights = _filled(dataset, shares, scales)
+            blocks = [matrix[i * m : (i + 1) * m] for i in range(n)]
+            L_i = loss.smoothness * scales * np.array([largest_eigenvalue(each) for each in blocks])
+            weighted = scipy.sparse.csr_array(scipy.sparse.diags_array(np.sqrt(weights)) @ matrix)
+            ridge = strong_convexity(float(L_i.max()), mu, kappa)
+            problem = cls(
+                name=f"{dataset.name}@{n}",
+                seed=seed,
+                fingerprint=_fingerprint(
+                    [cls.__qualname__, loss, n, matrix.shape, mu, kappa],
+                    [matrix.indptr, matrix.indices, matrix.data, targets, weights],
+                ),
+                bare=Constants(0.0, L_i, loss.smoothness * largest_eigenvalue(weighted) / n),
+                ridge=2 * ridge,
+                ridge_g=ridge,
+                x_star=np.zeros((1, matrix.shape[1] * loss.outputs, 1)),
+                loss=loss,
+                rows=stored(matrix, n, storage),
+                targets=targets.reshape(n, m, 1),
+                weights=weights.reshape(n, m, 1),
+                division=Division.of(dataset.b, shares, dataset.labels),
+                split=split,
+            )
+            problem = replace(problem, x_star=cached_solution(problem, minimiser))
+        fault = loss.holds_at(problem.predictions)
+        if fault:
+            raise Refusal(fault)
+        return problem
+
+    @property
+    def specification(self) -> dict[str, object]:
+        """What defines the problem and its view, ready for JSON."""
+        return super().specification | {"loss": repr(self.loss), "split": self.split}
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, loss={self.loss.name!r})"
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        """Hessian of f + g at a point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
+        products = self.rows.backward(self._curvature(x) * self.rows.forward(v))
+        return array_namespace(x).sum(products, axis=0, keepdims=True) + self.ridge * v
+
+    def _bare_grad(self, x: Array, ridge: float) -> Array:
+        slopes = self.weights * self.loss.slope(self._predict(x), self.targets)
+        return self.rows.backward(slopes, ridge, x)
+
+    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
+        return replace(
+            self,
+            rows=self.rows.of(clients),
+            targets=self.targets[clients],
+            weights=self.weights[clients],
+        )
+
+    def _bare_value(self, x: Array) -> Array:
+        return self._mean(self.loss.value(self._predict(x), self.targets))
+
+    def _bare_gap(self, step: Array) -> Array:
+        moved = self.rows.forward(step)
+        return self._mean(self.loss.divergence(self.predictions, moved, self.targets))
+
+    @cached_property
+    def predictions(self) -> Array:
+        """Products a' x_star of all rows, (n, m, 1)."""
+        return self._predict(self.x_star)
+
+    def _predict(self, x: Array) -> Array:
+        return self.rows.forward(x)
+
+    def _bare_hessian(self, x: Array) -> Array:
+        return self.rows.gram(self._curvature(x))
+
+    def _curvature(self, x: Array) -> Array:
+        """Second derivatives of all losses, weighted, over n: (n, m, 1), at a point (1, d, 1)."""
+        return self.weights / self.n * self.loss.curvature(self._predict(x), self.targets)
+
+    def _mean(self, losses: Array) -> Array:
+        """Mean over the clients of the weighted sum over their rows: (n, m, R) to (R,)."""
+        return array_namespace(losses).sum(self.weights * losses, axis=(0, 1)) / self.n
+
+
+def _scales(shares: Shares, weighting: str) -> NDArray[np.float64]:
+    """Return the weight of a row of every client, (n,)."""
+    sizes = np.array([len(share) for share in shares], dtype=np.float64)
+    if weighting == "rows":
+        return np.full(sizes.shape, len(sizes) / sizes.sum())
+    if weighting == "clients":
+        return 1.0 / sizes
+    raise Refusal(
+        f"the weighting {weighting!r} is unknown; choose rows (every row counts alike) or clients"
+    )
+
+
+def _filled(
+    dataset: Dataset, shares: Shares, scales: NDArray[np.float64]
+) -> tuple[scipy.sparse.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows (n m, d), targets and weights (n m,), clients filled up with empty rows."""
+    n, m = len(shares), max(map(len, shares))
+    chosen = np.concatenate(shares)
+    filled = np.concatenate([i * m + np.arange(len(share)) for i, share in enumerate(shares)])
+    place = scipy.sparse.csr_array(
+        (np.ones(len(chosen)), (filled, chosen)), shape=(n * m, dataset.A.shape[0])
+    )
+    matrix = scipy.sparse.csr_array(place @ dataset.A)
+    matrix.sort_indices()
+    targets, weights = np.zeros(n * m), np.zeros(n * m)
+    targets[filled] = dataset.b[chosen]
+    weights[filled] = np.repeat(scales, [len(share) for share in shares])
+    return matrix, targets, weights
+
+
+def _fingerprint(asked: Sequence[Any], arrays: Sequence[NDArray[Any]]) -> str:
+    """SHA-256 of what was asked for."""
+    digest = hashlib.sha256(repr(asked).encode())
+    for array in arrays:
+        digest.update(array.astype("<i8" if array.dtype.kind == "i" else "<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,106 @@
+"""A plan as text of at most 80 columns, and as values of JSON."""
+
+import math
+import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number, short_cost, table
+from bitbound.solvers.runs.network import amount
+from bitbound.theory.plan.crossover import Reign
+from bitbound.theory.plan.offers import COUNTED_ROUNDS, Costs
+from bitbound.theory.plan.planning import Plan
+
+
+def plan_text(plan: Plan, rows: int, measured: Mapping[str, Costs] | None = None) -> str:
+    """Tabulate the best offers of a plan, what was measured beside it, and the crossover."""
+    problem = plan.problem
+    heading = (
+        f"{problem.name}: n={problem.n}, d={problem.d}; promised by theorem, in the mean, to "
+        f"f - f* <= {accuracy_name(plan.target)}, per client; seconds are modelled on "
+        f"{plan.network}; gradients are those of a round, counted over {COUNTED_ROUNDS} rounds, "
+        "times the promised rounds"
+    )
+    header = ["method", "rule", "seconds", "bits up", "down", "rounds", "gradients"]
+    promised = [
+        [offer.pair + "*" * (offer.by == "certificate"), offer.rule, *_cells(plan, offer.promised)]
+        for offer in plan.offers[:rows]
+    ]
+    parts = [textwrap.fill(heading, WIDTH), table(header, promised, texts=2)]
+    if any(offer.by == "certificate" for offer in plan.offers[:rows]):
+        parts[-1] += "\n* promised by a certificate of the same parameters, not by the theorem"
+    left = len(plan.offers) - rows
+    if left > 0:
+        parts[-1] += f"\nand {left} more, slower by promise; --rows shows them"
+    if measured:
+        runs = [[*name_and_rule(name), *_cells(plan, costs)] for name, costs in measured.items()]
+        title = "Measured on runs, medians; seconds are modelled from what was counted"
+        parts.append(f"{title}\n{table(header, runs, texts=2)}")
+    return "\n\n".join([*parts, _crossover_text(plan)])
+
+
+def plan_summary(plan: Plan, measured: Mapping[str, Costs] | None = None) -> dict[str, Any]:
+    """Return everything as values of strict JSON; null stands for "never", and "no limit"."""
+    problem = plan.problem
+    return {
+        "problem": {"name": problem.name, "n": problem.n, "d": problem.d},
+        "target": plan.target,
+        "network": asdict(plan.network),
+        "offers": [
+            {
+                "name": offer.name,
+                "compressor": offer.experiment.compressor.name,
+                "promised_by": offer.by,
+                "promised": _values(plan, offer.promised),
+                "measured": _values(plan, measured[offer.name])
+                if measured and offer.name in measured
+                else None,
+            }
+            for offer in plan.offers
+        ],
+        "crossover": [
+            {"name": reign.offer.name, "up_to": json_number(reign.up_to)}
+            for reign in plan.crossover()
+        ],
+    }
+
+
+def name_and_rule(name: str) -> tuple[str, str]:
+    """Take an offer's name apart: ``locodl[balanced]+natural`` into the pair and the rule."""
+    method, _, rest = name.partition("[")
+    rule, _, sent = rest.partition("]")
+    return method + sent, rule
+
+
+def _crossover_text(plan: Plan) -> str:
+    """Say which offer is promised to be the fastest at which uplink."""
+    reigns = plan.crossover()
+    title = "Fastest by promise as the uplink varies, all else of the network being equal"
+    if len(reigns) == 1:
+        return f"{title}\n  at any uplink: {reigns[0].offer.pair}"
+    lines = [f"  below {_rate(reigns[0])}: {reigns[0].offer.pair}"]
+    for before, reign in pairwise(reigns):
+        above = f"above {_rate(before)}"
+        until = "" if math.isinf(reign.up_to) else f", below {_rate(reign)}"
+        lines.append(f"  {above}{until}: {reign.offer.pair}")
+    return "\n".join([title, *lines])
+
+
+def _rate(reign: Reign) -> str:
+    return f"{amount(reign.up_to, 'bit')}/s"
+
+
+def _cells(plan: Plan, costs: Costs) -> list[str]:
+    numbers = (costs.up, costs.down, costs.rounds, costs.gradients)
+    seconds = costs.seconds(plan.network)
+    return [
+        short_cost(seconds),
+        *map(short_cost, numbers),
+    ]
+
+
+def _values(plan: Plan, costs: Costs) -> dict[str, float | None]:
+    values = {**asdict(costs), "seconds": costs.seconds(plan.network)}
+    return {name: json_number(value) for name, value in values.items()}

@@ -1,0 +1,184 @@
+"""Losses: derivatives, smoothness, divergence without cancellation; each planted error is seen."""
+
+import decimal
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.losses.base import Loss
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.losses.loss_selector import LOSSES, loss_named
+from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+from bitbound.data.losses.multinomial_loss import Multinomial
+
+
+@dataclass(frozen=True)
+class OwnLogistic(Logistic):
+    """Takes its divergence from the base class."""
+
+    name = "own"
+    divergence = Loss.divergence
+
+
+ALL = [
+    Logistic(),
+    OwnLogistic(),
+    LeastSquares(),
+    Huber(0.7),
+    Huber(2.0),
+    SmoothedHinge(0.3),
+    Poisson(2.0),
+    Poisson(-1.0),
+]
+
+
+def targets_of(loss):
+    return [-1.0, 1.0] if loss.targets == "two classes" else [0.0, 2.0, 5.0]
+
+
+def grid(loss, points):
+    z, b = np.meshgrid(points, targets_of(loss))
+    return z.ravel(), b.ravel()
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_slope_and_curvature_are_derivatives(loss):
+    z, b = grid(loss, np.linspace(-4.013, 4.017, 67))
+    h = 1e-6
+    slope = (loss.value(z + h, b) - loss.value(z - h, b)) / (2 * h)
+    np.testing.assert_allclose(loss.slope(z, b), slope, atol=1e-7)
+    curvature = (loss.slope(z + h, b) - loss.slope(z - h, b)) / (2 * h)
+    np.testing.assert_allclose(loss.curvature(z, b), curvature, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_the_smoothness_is_the_largest_curvature(loss):
+    z, b = grid(loss, np.linspace(-6, 6, 2001))
+    curvature = loss.curvature(z, b)
+    assert (curvature >= 0).all()
+    assert curvature.max() == pytest.approx(loss.smoothness, rel=1e-6)
+
+
+def exact_value(loss, z, b):
+    """phi(z; b) in decimals, from its definition."""
+    match loss:
+        case Logistic():
+            return (1 + (-b * z).exp()).ln()
+        case LeastSquares():
+            return (z - b) ** 2 / 2
+        case Huber(delta):
+            r, delta = abs(z - b), Decimal(delta)
+            return r * r / 2 if r <= delta else delta * (r - delta / 2)
+        case SmoothedHinge(gamma):
+            lack, gamma = 1 - b * z, Decimal(gamma)
+            if lack <= 0:
+                return Decimal(0)
+            return lack**2 / (2 * gamma) if lack <= gamma else lack - gamma / 2
+        case Poisson(bound):
+            over = z - Decimal(bound)
+            tail = Decimal(bound).exp() * (1 + over + over**2 / 2)
+            return (z.exp() if over <= 0 else tail) - b * z
+    raise AssertionError(loss)
+
+
+def exact_slope(loss, z, b):
+    """phi'(z; b) in decimals, from its definition."""
+    match loss:
+        case Logistic():
+            return -b / (1 + (b * z).exp())
+        case LeastSquares():
+            return z - b
+        case Huber(delta):
+            return max(-Decimal(delta), min(Decimal(delta), z - b))
+        case SmoothedHinge(gamma):
+            return -b * max(Decimal(0), min(Decimal(gamma), 1 - b * z)) / Decimal(gamma)
+        case Poisson(bound):
+            over = max(Decimal(0), z - Decimal(bound))
+            return min(z, Decimal(bound)).exp() * (1 + over) - b
+    raise AssertionError(loss)
+
+
+def exact_divergence(loss, z, t, b):
+    z, t, b = Decimal(float(z)), Decimal(float(t)), Decimal(float(b))
+    return exact_value(loss, z + t, b) - exact_value(loss, z, b) - exact_slope(loss, z, b) * t
+
+
+def largest_error(loss, step):
+    """Largest relative error of the divergence, over points, targets and both directions."""
+    z, b = grid(loss, np.linspace(-3.97, 6.03, 41))
+    worst = 0.0
+    with decimal.localcontext(decimal.Context(prec=400)):
+        for t in (step, -step):
+            for at, target, found in zip(z, b, loss.divergence(z, 0 * z + t, b), strict=True):
+                exact = exact_divergence(loss, at, t, target)
+                error = abs(Decimal(float(found)) - exact)
+                worst = max(worst, float(error / (exact + Decimal("1e-300"))))
+    return worst
+
+
+@pytest.mark.parametrize("step", [1e-120, 1e-9, 1e-3, 0.0999, 0.1001, 0.9, 5.0])
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_the_divergence_keeps_its_digits(loss, step):
+    assert largest_error(loss, step) < 1e-10
+
+
+def test_a_divergence_that_cancels_is_caught():
+    @dataclass(frozen=True)
+    class Cancelling(Logistic):
+        def divergence(self, z, step, b):
+            return self.value(z + step, b) - self.value(z, b) - self.slope(z, b) * step
+
+    assert largest_error(Cancelling(), 1e-9) > 1
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-9, 1e-3, 0.3, 1.0, 3.0, 200.0])
+def test_the_divergence_of_several_classes(scale):
+    generator, loss = np.random.default_rng(1), Multinomial(3)
+    z = 3 * generator.standard_normal((4, 5, 3, 1))
+    step = scale * generator.standard_normal((4, 5, 3, 2))
+    found = loss.divergence(z, step)
+    with decimal.localcontext(decimal.Context(prec=500)):
+        for i, s, r in np.ndindex(4, 5, 2):
+            at = [Decimal(float(v)) for v in z[i, s, :, 0]]
+            by = [Decimal(float(v)) for v in step[i, s, :, r]]
+            total = sum(v.exp() for v in at)
+            moved = sum((v + t).exp() for v, t in zip(at, by, strict=True))
+            mean = sum(v.exp() * t for v, t in zip(at, by, strict=True)) / total
+            exact = (moved / total).ln() - mean
+            assert abs(Decimal(float(found[i, s, r])) / exact - 1) < Decimal("1e-11")
+
+
+def test_two_classes_are_the_logistic_loss():
+    z = np.random.default_rng(0).standard_normal((2, 5, 1, 3))
+    both = np.concatenate([0 * z, z], axis=2)
+    for b in (0.0, 1.0):
+        value = Multinomial(2).value(both, np.full((2, 5, 1), b))
+        np.testing.assert_allclose(value, Logistic().value(z[:, :, 0], 2 * b - 1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_has_its_name(name):
+    assert loss_named(name).name == name
+    assert math.isfinite(loss_named(name).smoothness)
+
+
+@pytest.mark.parametrize(
+    ("selector", "sentence"),
+    [
+        ("hubber:1", "the loss 'hubber' is unknown; did you mean huber?"),
+        ("", "the loss '' is unknown; choose one of logistic, least-squares"),
+        ("huber:x", "the loss 'huber:x' cannot be read; expected huber:DELTA, with a number"),
+        ("logistic:1", "the loss 'logistic:1' cannot be read; expected logistic alone"),
+        ("huber:0", "delta = 0 of a loss; expected a positive number, such as huber:1"),
+        ("smoothed-hinge:nan", "gamma = nan of a loss; expected a positive number"),
+        ("poisson:1000", "the bound 1000 of poisson; expected one from -50 to 50"),
+    ],
+)
+def test_refusals(selector, sentence):
+    with pytest.raises(Refusal) as refusal:
+        loss_named(selector)
+    assert str(refusal.value).startswith(sentence)

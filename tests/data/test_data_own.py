@@ -1,0 +1,181 @@
+"""Rows of one's own become the same problem whatever they are stored in, at clients of any size."""
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+from sklearn.linear_model import LogisticRegression as Reference
+from sklearn.linear_model import PoissonRegressor, Ridge
+
+from bitbound.data.errors import Refusal
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.files.libsvm import load
+from bitbound.data.losses.logistic_loss import Logistic
+from bitbound.data.problems.heterogeneity import heterogeneity
+from bitbound.data.problems.linear_model import LinearModel
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.ridge_problem import mean_gradient
+from bitbound.data.problems.selector import problem
+
+GENERATOR = np.random.default_rng(3)
+X = GENERATOR.standard_normal((40, 4)) * (GENERATOR.random((40, 4)) < 0.7)
+Y = np.where(X @ [1.0, -2.0, 0.5, 0.0] + GENERATOR.standard_normal(40) > 0, "yes", "no")
+NUMBERS = X @ [1.0, -2.0, 0.5, 0.0] + 3.0
+COUNTS = GENERATOR.poisson(np.exp(X @ [0.3, -0.2, 0.1, 0.0]))
+UNEQUAL = np.array(["a"] * 3 + ["b"] * 10 + ["c"] * 27)
+
+KINDS = {
+    "array": (X, Y),
+    "list": (X.tolist(), Y.tolist()),
+    "csr": (scipy.sparse.csr_array(X), Y),
+    "coo": (scipy.sparse.coo_array(X), Y == "yes"),
+    "frame": (pandas.DataFrame(X, columns=list("pqrs")), pandas.Series(Y)),
+    "float32": (X.astype(np.float32).astype(np.float64), np.where(Y == "yes", 7, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("clients", [4, UNEQUAL, "dirichlet:1@4"], ids=str)
+def test_any_container_gives_the_same_problem(kind, clients):
+    rows, y = KINDS[kind]
+    made, expected = (
+        problem(*each, clients=clients, mu=0.1) for each in ((rows, y), KINDS["array"])
+    )
+    np.testing.assert_allclose(made.x_star, expected.x_star, rtol=1e-5)
+    assert type(made) is type(expected)
+
+
+def test_own_rows_are_what_a_selector_names():
+    dataset = load("breast-cancer")
+    own = problem(dataset.A, dataset.b, clients=9, kappa=1e3, seed=2)
+    assert own.fingerprint == problem("breast-cancer@9", kappa=1e3, seed=2).fingerprint
+
+
+@pytest.mark.parametrize("clients", [1, "dirichlet:0.5@5", UNEQUAL, np.arange(40) % 7], ids=str)
+@pytest.mark.parametrize("loss", ["logistic", "least-squares", "poisson", "multinomial"])
+def test_the_solution_is_that_of_all_rows_whatever_the_clients(loss, clients):
+    """Every row counts alike: scikit-learn, which knows no clients, finds the same."""
+    if loss in ("least-squares", "poisson") and isinstance(clients, str):
+        pytest.skip("numbers have no classes to deal")
+    y = {"least-squares": NUMBERS, "poisson": COUNTS}.get(loss, Y)
+    made = problem(X, y, clients=clients, loss=loss, mu=0.05)
+    assert np.linalg.norm(mean_gradient(made, made.x_star)) < 1e-13
+    options = {"fit_intercept": False, "tol": 1e-12}
+    references = {
+        "logistic": Reference(C=1 / (0.1 * 40), solver="newton-cholesky", **options),
+        "least-squares": Ridge(alpha=0.1 * 40, fit_intercept=False),
+        "poisson": PoissonRegressor(alpha=0.1, max_iter=1000, **options),
+        # two rows of coefficients, opposite: the penalty is that of the difference, halved
+        "multinomial": Reference(C=2 / (0.1 * 40), solver="newton-cholesky", **options),
+    }
+    found = made.x_star.ravel()
+    if loss == "multinomial":
+        found = found[1::2] - found[::2]
+    np.testing.assert_allclose(found, references[loss].fit(X, y).coef_.ravel(), rtol=1e-5)
+
+
+def test_clients_may_count_alike():
+    """Beside the mean over rows; f is then the mean of the clients' means."""
+    made = problem(X, Y, clients=UNEQUAL, mu=0.05, weighting="clients")
+    x = GENERATOR.standard_normal((1, 4, 1))
+    signs = np.where(Y == "yes", 1.0, -1.0)
+    for i, name in enumerate("abc"):
+        rows, b = X[name == UNEQUAL], signs[name == UNEQUAL]
+        gradient = (rows.T @ (-b / (1 + np.exp(b * (rows @ x.ravel()))))) / len(b)
+        expected = gradient + 0.05 * x.ravel()
+        np.testing.assert_allclose(made.grad(x)[i, :, 0], expected, rtol=1e-12)
+        L = np.linalg.eigvalsh(rows.T @ rows)[-1] / (4 * len(b)) + 0.05
+        assert made.constants.L_i[i] == pytest.approx(L, rel=1e-12)
+    other = problem(X, Y, clients=UNEQUAL, mu=0.05)
+    assert np.abs(made.x_star - other.x_star).max() > 1e-3
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_equal_clients_are_those_of_logistic_regression(storage):
+    """The same functions as the class whose rows hold the labels, point by point."""
+    signs = np.where(Y == "yes", 1.0, -1.0)
+    dataset = Dataset("own", scipy.sparse.csr_array(X), signs, ("no", "yes"), "own")
+    special = LogisticRegression.from_data(dataset, 4, mu=0.1, storage=storage)
+    shares = [GENERATOR.permutation(share) for share in special_shares(special, dataset)]
+    general = LinearModel.from_shares(dataset, shares, Logistic(), mu=0.1, storage=storage)
+    x = GENERATOR.standard_normal((4, 4, 3))
+    np.testing.assert_allclose(general.grad(x), special.grad(x), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(general.gap(x[:1]), special.gap(x[:1]), rtol=1e-11)
+    np.testing.assert_allclose(general.constants.L_i, special.constants.L_i, rtol=1e-12)
+    assert general.constants.L_f == pytest.approx(special.constants.L_f, rel=1e-12)
+
+
+def special_shares(made, dataset):
+    """Return the rows of every client of a problem."""
+    signed = dataset.b[:, None] * dataset.A.toarray()
+    blocks = made.rows.stack if made.storage == "dense" else made.rows.stacked.toarray()
+    blocks = np.reshape(blocks, (made.n, made.m, made.d))
+    return [
+        np.array([np.flatnonzero((signed == row).all(axis=1))[0] for row in block])
+        for block in blocks
+    ]
+
+
+def test_a_file_of_numbers(tmp_path):
+    path = tmp_path / "prices"
+    path.write_text("1.5 1:1\n2 1:2\n0.5 2:1\n4 2:3\n")
+    made = problem(f"{path}@2", mu=0.5, loss="least-squares", split="similarity:0")
+    assert (made.name, made.n, made.d) == ("prices@2", 2, 2)
+    assert problem(str(path), clients=["u", "u", "u", "v"], mu=0.5, loss="huber").n == 2
+
+
+def test_heterogeneity_is_measured():
+    made = problem(X, Y, clients=UNEQUAL, mu=0.1, weighting="clients")
+    found = heterogeneity(made)
+    gradients = made.plain.grad(made.x_star)[:, :, 0]
+    expected = np.mean(np.sum((gradients - gradients.mean(axis=0)) ** 2, axis=1))
+    assert found.at_solution == pytest.approx(expected, rel=1e-12)
+    assert found.division.sizes == (3, 10, 27)
+    shares = [np.mean(Y[name == UNEQUAL] == "no") for name in "abc"]
+    np.testing.assert_allclose(found.shares[:, 0], shares)
+    lines = str(found).splitlines()
+    assert lines[1] == "40 rows over 3 clients, 3 to 27 each"
+    ends = " to ".join(f"{round(end, 2):g}" for end in (min(shares), max(shares)))
+    assert lines[2] == f"class no: {ends} of a client's rows"
+
+
+def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
+    spreads = [
+        heterogeneity(problem("breast-cancer@9", split=rule, mu=0.1)).at_start
+        for rule in ("similarity:100", "similarity:0")
+    ]
+    assert spreads[1] > 1.5 * spreads[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "choice", "sentence"),
+    [
+        (X, None, {"clients": 4}, "rows of your own come without targets; give y, one a row"),
+        (X, Y, {}, "rows of your own come without clients; give clients=9, or the client"),
+        ("breast-cancer@9", Y, {}, "the problem 'breast-cancer@9' comes with its targets; leave"),
+        (X, Y[:3], {"clients": 4}, "targets y of shape (3,) for 40 rows; give one target a row"),
+        (X[0], Y, {"clients": 4}, "rows X of shape (4,); give a matrix with one row an example"),
+        (0 * X, Y, {"clients": 4}, "rows X of shape (40, 4) have no entry but zeros; give some"),
+        (X * np.nan, Y, {"clients": 4}, "the rows X have a value that is not finite; fill it or"),
+        ([["u"], ["v"]], [1, 2], {"clients": 1}, "the rows X are <U1, not numbers; encode or"),
+        (X, np.arange(40), {"clients": 4}, "the targets y are of 40 classes and logistic takes"),
+        (X, 0 * NUMBERS, {"clients": 4}, "the targets y are of 1 classes and logistic takes two"),
+        (X, np.where(X[:, 0] > 0, np.nan, 1.0), {"clients": 4}, "the targets y have a value that"),
+        ("quadratic:d=3@2", None, {"loss": "huber"}, "a quadratic has no rows, so no loss and no"),
+        (X, Y, {"clients": [1, 2]}, "labels of clients of shape (2,) for 40 rows; give one"),
+        (X, Y, {"clients": 50}, "50 clients for 40 rows; choose from 1 to 40 clients"),
+        (X, Y, {"clients": "dirichlet:0@3"}, "a Dirichlet concentration of 0; expected a positive"),
+        (X, Y, {"clients": "dirichlet:x@3"}, "the split 'dirichlet:x' cannot be read; expected"),
+        (X, Y, {"clients": "dirichlet:1@x"}, "clients = 'x'; expected a whole number here"),
+        (X, Y, {"clients": "pathological:2"}, "the split 'pathological:2' is unknown; choose"),
+        (X, Y, {"clients": "dirichlet:1e-4@9"}, "dirichlet:0.0001 leaves one of 9 clients without"),
+        (X, Y, {"clients": UNEQUAL, "weighting": "x"}, "the weighting 'x' is unknown; choose rows"),
+        (X, NUMBERS, {"clients": "dirichlet:1", "loss": "huber"}, "the split 'dirichlet:1' deals"),
+        (X, -COUNTS, {"clients": 4, "loss": "poisson"}, "the targets do not fit the loss poisson"),
+        (X, COUNTS, {"clients": 4, "loss": "poisson:-1"}, "the solution predicts exp("),
+    ],
+)  # fmt: skip
+def test_refusals(rows, y, choice, sentence):
+    with pytest.raises(Refusal) as refusal:
+        problem(rows, y, **{"mu": 0.1} | choice)
+    assert str(refusal.value).startswith(sentence)

@@ -1,0 +1,115 @@
+"""Where runs start and end, what is kept of them, and how it leaves."""
+
+import json
+
+import numpy as np
+import pytest
+from pandas.testing import assert_frame_equal
+from pyarrow import parquet
+
+from bitbound import GD, Budget, LoCoDL, Quadratic, Quartics, Refusal, Store, Trace, compressor, run
+from bitbound.solvers.world.experiment import Experiment
+
+PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
+METHOD = GD(gamma=0.1)
+SHORT = Budget(rounds=20)
+
+
+def test_runs_start_where_they_are_told():
+    start = np.arange(4.0)
+    trace = run(METHOD, PROBLEM, seeds=1, budget=SHORT, x_0=start)
+    gap = PROBLEM.plain.gap(start.reshape(1, 4, 1))
+    assert trace.columns["gap"][0] == pytest.approx(gap[0], rel=1e-12)
+    assert trace.specification["problem"]["x_0"] == start.tolist()
+    there = run(METHOD, PROBLEM, seeds=1, budget=SHORT, x_0=PROBLEM.x_star.ravel())
+    assert there.columns["gap"].max() < 1e-28
+
+
+@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+def test_the_last_model_is_kept_on_request(library):
+    method, sent = LoCoDL(gamma=0.1, chi=0.3, rho=0.3, p=0.5, omega=1.0), compressor("rand-k:2")
+    options = {"seeds": 3, "budget": Budget(rounds=20, gap=1e-2), "library": library}
+    trace = run(method, PROBLEM, sent, keep_model=True, **options)
+    assert trace.x.shape == (1, 4, 3)
+    np.testing.assert_allclose(PROBLEM.composite.gap(trace.x), trace.final("gap"), rtol=1e-12)
+    assert run(method, PROBLEM, sent, **options).x is None
+
+
+def test_models_are_saved(tmp_path):
+    trace = run(METHOD, PROBLEM, seeds=2, budget=SHORT, keep_model=True)
+    trace.save(tmp_path / "trace.npz")
+    np.testing.assert_array_equal(Trace.load(tmp_path / "trace.npz").x, trace.x)
+    experiment, store = Experiment.of(METHOD, PROBLEM), Store(tmp_path)
+    paths = {store.path(experiment, budget=SHORT, keep_model=kept) for kept in (True, False)}
+    assert len(paths) == 2
+
+
+def test_a_budget_of_gradients():
+    trace = run(METHOD, PROBLEM, seeds=2, budget=Budget(gradients=7))
+    assert trace.ending == ("gradients",) * 2
+    assert trace.final("gradients").tolist() == [7, 7]
+
+
+def test_a_budget_of_seconds_ends_and_is_not_kept(tmp_path):
+    budget = Budget(seconds=1e-9)
+    trace = Store(tmp_path).trace(Experiment.of(METHOD, PROBLEM), seeds=1, budget=budget)
+    assert trace.ending == ("seconds",)
+    assert not list(tmp_path.iterdir())
+    long = Store(tmp_path).trace(
+        Experiment.of(METHOD, PROBLEM), seeds=1, budget=Budget(seconds=1e6, rounds=2)
+    )
+    assert long.ending == ("rounds",)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_callback_sees_every_point_and_ends_runs():
+    seen = []
+
+    def stop(point):
+        seen.append(point)
+        return point["gap"].max() < 1e-3
+
+    trace = run(METHOD, PROBLEM, seeds=2, budget=Budget(rounds=1000), callback=stop)
+    assert trace.ending == ("callback",) * 2
+    assert (trace.final("gap") < 1e-3).all()
+    assert len(seen) == len(trace.run(0)["gap"])
+    assert seen[-1]["x"].shape == (1, 4, 2)
+    np.testing.assert_array_equal([point["gap"][0] for point in seen], trace.run(0)["gap"])
+
+
+def test_a_data_frame_and_a_parquet_file_have_all_columns(tmp_path):
+    trace = run(METHOD, PROBLEM, seeds=[5, 9], budget=SHORT)
+    frame = trace.to_pandas()
+    assert frame["seed"].unique().tolist() == [5, 9]
+    for name, column in trace.columns.items():
+        np.testing.assert_array_equal(frame[name], column)
+    table = parquet.read_table(trace.to_parquet(tmp_path / "trace.parquet"))
+    assert_frame_equal(table.to_pandas(), frame)
+    header = json.loads(table.schema.metadata[b"bitbound"])
+    assert header["specification"]["method"]["name"] == "gd"
+
+
+@pytest.mark.parametrize("x", ["uplink_bits", "rounds", "gradients"])
+def test_a_plot_has_a_curve_for_every_run(x):
+    trace = run(METHOD, PROBLEM, seeds=3, budget=SHORT)
+    (axes,) = trace.plot(x).axes
+    assert len(axes.lines) == 3
+    np.testing.assert_array_equal(axes.lines[1].get_xdata(), trace.run(1)[x])
+    assert axes.get_yscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[1.0]), "a start of shape (1,) for 4"),
+        (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[np.nan] * 4), "a start of shape (4,)"),
+        (lambda: run(METHOD, Quartics.of(H=1), budget=SHORT, x_0=[1.0]), "episode-quartics has a"),
+        (lambda: Budget(gradients=0), "a budget of 0 gradients is not possible"),
+        (lambda: Budget(seconds=-1), "a budget of -1 seconds is not possible"),
+        (lambda: run(METHOD, PROBLEM, budget=SHORT).plot("bits"), "a trace has no column 'bits'"),
+    ],
+)
+def test_refusals(call, sentence):
+    with pytest.raises(Refusal) as refusal:
+        call()
+    assert str(refusal.value).startswith(sentence)

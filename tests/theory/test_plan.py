@@ -1,0 +1,158 @@
+"""A plan is what theorems promise, ranked by a stated model of the network."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bitbound.cli import main
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.figures.plan.plan_drawing import draw_map
+from bitbound.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
+from bitbound.theory.checks.promise import promise
+from bitbound.theory.plan.crossover import fastest, reigns
+from bitbound.theory.plan.offers import Costs
+from bitbound.theory.plan.planning import plan
+from bitbound.theory.setting import Setting
+
+PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)
+METHODS = ["locodl", "agd", "diana", "scaffnew"]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return plan(PROBLEM, target=1e-3, network="dsl", methods=METHODS, compressors=["natural"])
+
+
+def test_seconds_are_those_of_the_model():
+    network = Network(uplink=100.0, downlink=1000.0, latency=0.5, gradient=0.25)
+    assert network.seconds(up=200.0, down=500.0, rounds=3, gradients=4) == 2 + 0.5 + 3 + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [("1Mbit", "bit", 1e6), ("10 kbit/s", "bit", 1e4), ("2.5Gbit", "bit", 2.5e9),
+     ("7bit", "bit", 7.0), ("50ms", "s", 0.05), ("0.1s", "s", 0.1), ("20us", "s", 2e-5)],
+)  # fmt: skip
+def test_amounts_are_read_and_written(text, unit, value):
+    assert read_amount(text, unit) == pytest.approx(value, rel=1e-12)
+    assert read_amount(amount(value, unit), unit) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["", "1", "Mbit", "1MB", "1mbit", "50s", "1..2Mbit", "-1bit"])
+def test_what_is_no_rate_is_refused(text):
+    with pytest.raises(Refusal, match="cannot be read; expected a number with its unit"):
+        read_amount(text, "bit")
+
+
+def test_an_offer_is_the_strongest_promise(made):
+    for offer in made.offers:
+        method, setting = offer.experiment.method, Setting.at(offer.experiment)
+        promises = [promise(t, offer.experiment) for t in offer.card.holding(method, setting)]
+        assert offer.promised.up == min(each.bits_to(1e-3) for each in promises)
+        assert offer.promised.rounds == min(each.rounds_to(1e-3) for each in promises)
+
+
+def test_offers_are_sorted_and_the_best_of_their_rules(made):
+    seconds = [offer.promised.seconds(made.network) for offer in made.offers]
+    assert seconds == sorted(seconds)
+    assert [offer.pair for offer in made.offers if "locodl" in offer.pair] == ["locodl+natural"]
+    slow = made.on(NETWORKS["sensor"])
+    assert {offer.pair for offer in slow.offers} == {offer.pair for offer in made.offers}
+
+
+def test_what_is_measured_costs_less_than_what_is_promised(made):
+    for name, costs in made.measured(best=len(made.offers), seeds=3).items():
+        (offer,) = [offer for offer in made.offers if offer.name == name]
+        assert costs.rounds <= offer.promised.rounds
+        assert costs.up <= offer.promised.up
+
+
+def made_up(count, seed):
+    """Return offers with random costs, some of them alike."""
+    numbers = np.round(10 ** np.random.default_rng(seed).uniform(0, 4, (count, 4)))
+    return [SimpleNamespace(promised=Costs(*row), name=str(k)) for k, row in enumerate(numbers)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_crossover_is_what_trying_every_uplink_gives(seed):
+    found, network = made_up(12, seed), Network(1.0, 50.0, 0.3, 0.1)
+    walk = reigns(found, network)
+    limits = [reign.up_to for reign in walk]
+    assert limits == sorted(limits)
+    assert limits[-1] == np.inf
+    for uplink in np.geomspace(1e-5, 1e9, 300):
+        seconds = [o.promised.seconds(replace(network, uplink=uplink)) for o in found]
+        reign = next(reign for reign in walk if uplink <= reign.up_to)
+        assert reign.offer.promised.seconds(replace(network, uplink=uplink)) == pytest.approx(
+            min(seconds), rel=1e-9
+        )
+
+
+def test_the_map_is_what_trying_every_point_gives():
+    found, network = made_up(6, 1), Network(1.0, 50.0, 0.3, 0.1)
+    uplinks, latencies = np.geomspace(0.1, 1e4, 7), np.geomspace(1e-3, 10, 5)
+    best = fastest(found, network, uplinks, latencies)
+    for (row, column), winner in np.ndenumerate(best):
+        at = replace(network, uplink=uplinks[column], latency=latencies[row])
+        seconds = [offer.promised.seconds(at) for offer in found]
+        assert seconds[winner] == pytest.approx(min(seconds), rel=1e-12)
+
+
+def test_a_map_is_drawn(made):
+    shown = [text.get_text() for text in draw_map(made).axes[0].texts]
+    assert "agd" in shown
+
+
+COMMAND = [
+    "plan",
+    "quadratic:d=12@4",
+    "--kappa",
+    "50",
+    "--until",
+    "1e-3",
+    "--methods",
+    ",".join(METHODS),
+]
+
+
+def test_the_table_fits_a_terminal_and_says_what_is_promised(capsys):
+    assert main([*COMMAND, "--compressors", "rand-k:2+natural", "--run", "--uplink", "9kbit"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    for words in ("promised by theorem, in the mean", "9 kbit/s up, 20 Mbit/s down",
+                  "Measured on runs, medians", "Fastest by promise"):  # fmt: skip
+        assert words in " ".join(out.split())
+
+
+def test_json_is_strict(capsys, tmp_path):
+    assert main([*COMMAND, "--json", "--plot", str(tmp_path / "map.svg")]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert set(found) == {"problem", "target", "network", "offers", "crossover"}
+    assert found["crossover"][-1]["up_to"] is None
+    assert (tmp_path / "map.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({"network": "5g"}, "the network '5g' is unknown; choose one of lte"),
+        ({"network": "let"}, "the network 'let' is unknown; did you mean lte?"),
+        ({"target": 0.0}, "the target f - f* = 0; give one between 0 and"),
+        ({"methods": ["celgc"]}, "no theorem promises anything about these methods"),
+        ({"methods": ["acd"]}, "the method 'acd' is unknown"),
+    ],
+)
+def test_refusals(choice, sentence):
+    with pytest.raises(Refusal) as refusal:
+        plan(PROBLEM, **choice)
+    assert str(refusal.value).startswith(sentence)
+
+
+def test_a_network_has_positive_rates():
+    with pytest.raises(Refusal, match="uplink = 0 of a network; expected a positive rate"):
+        Network(uplink=0.0)
+    assert network_named("lan").seconds(up=1e9) == 1.0

@@ -1,0 +1,64 @@
+"""Which offer is the fastest at which uplink: the lower envelope of straight lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.solvers.runs.network import Network
+from bitbound.theory.plan.offers import Offer
+
+
+@dataclass(frozen=True, eq=False)
+class Reign:
+    """The offer that is promised to be the fastest up to some uplink, all else being equal.
+
+    Attributes
+    ----------
+    offer : Offer
+        The fastest.
+    up_to : float
+        The uplink, in bits per second, from which on another one is; infinite for the last.
+    """
+
+    offer: Offer
+    up_to: float
+
+
+def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
+    """Return who is the fastest at which uplink, from slow to fast, exactly.
+
+    The seconds are a + b s for the s = 1/uplink seconds of a bit, with b the bits sent: the fastest
+    are the lower envelope of these lines, walked from s = infinity, where the fewest bits win.
+    """
+    rest = np.array([offer.promised.seconds(network) for offer in offers])
+    bits = np.array([offer.promised.up for offer in offers])
+    rest -= bits / network.uplink
+    current = int(np.lexsort((rest, bits))[0])
+    found: list[Reign] = []
+    while True:
+        faster = np.flatnonzero(rest < rest[current])
+        if not faster.size:
+            return (*found, Reign(offers[current], np.inf))
+        # the first line below as s falls: the largest crossing; of several, the steepest fall
+        crossing = (rest[current] - rest[faster]) / (bits[faster] - bits[current])
+        following = int(faster[np.lexsort((rest[faster], -crossing))[0]])
+        found.append(Reign(offers[current], float(1 / crossing.max())))
+        current = following
+
+
+def fastest(
+    offers: Sequence[Offer],
+    network: Network,
+    uplinks: NDArray[np.float64],
+    latencies: NDArray[np.float64],
+) -> NDArray[np.intp]:
+    """Return the position of the fastest offer for latencies (Y,) and uplinks (X,), as (Y, X)."""
+    seconds = [
+        replace(network, latency=0.0).seconds(0.0, each.down, each.rounds, each.gradients)
+        + each.up / uplinks[None, :]
+        + 2 * each.rounds * latencies[:, None]
+        for each in (offer.promised for offer in offers)
+    ]
+    return np.argmin(np.array(seconds), axis=0)

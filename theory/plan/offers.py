@@ -1,0 +1,178 @@
+"""What theorems promise about every method with every compressor on one problem."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problem import StronglyConvexProblem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.network import Network
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
+
+COUNTED_ROUNDS = 30
+"""The gradients of a round are counted over so many rounds of one run."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an accuracy costs, per client.
+
+    Attributes
+    ----------
+    up, down : float
+        Bits sent and received.
+    rounds, gradients : float
+        Communication rounds, and gradients of the client's own function.
+    """
+
+    up: float
+    down: float
+    rounds: float
+    gradients: float
+
+    def seconds(self, network: Network) -> float:
+        """Return the seconds on a network, by its model."""
+        return float(network.seconds(self.up, self.down, self.rounds, self.gradients))
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """A method with its parameters and compressor, and what it is promised to cost.
+
+    Attributes
+    ----------
+    card : Card
+        Of the method.
+    rule : str
+        By which its parameters are made.
+    experiment : Experiment
+        What would be run.
+    promised : Costs
+        To the target: by a theorem, in the mean. The gradients are the promised rounds times the
+        gradients of a round, which are counted.
+    by : str
+        What promises: the title of a theorem, or "certificate".
+    """
+
+    card: Card
+    rule: str
+    experiment: ConvexExperiment
+    promised: Costs
+    by: str
+
+    @property
+    def pair(self) -> str:
+        """Method and compressor, such as ``locodl+rand-k:2``."""
+        sent = self.experiment.compressor
+        return self.card.name if isinstance(sent, Identity) else f"{self.card.name}+{sent.name}"
+
+    @property
+    def name(self) -> str:
+        """The same with the rule, as ``compare`` takes it: ``locodl[balanced]+rand-k:2``."""
+        method, plus, sent = self.pair.partition("+")
+        return f"{method}[{self.rule}]{plus}{sent}"
+
+
+def usual_compressors(n: int, d: int) -> tuple[Compressor, ...]:
+    """Return compressors worth a look for n clients and d features: natural, l1, top-k, rand-k.
+
+    The k are 1, d/n and d/10, rounded up.
+    """
+    sizes = sorted({1, -(-d // n), -(-d // 10)})
+    forms = ["rand-k:{}", "rand-k:{}+natural", "top-k:{}"]
+    names = ["natural", "l1", *(form.format(k) for form in forms for k in sizes)]
+    return tuple(compressor(name) for name in names)
+
+
+def offers(
+    problem: StronglyConvexProblem,
+    cards: Iterable[Card],
+    compressors: Iterable[Compressor],
+    target: float,
+) -> tuple[Offer, ...]:
+    """Return what is promised for every method, rule and compressor that fit and have a theorem."""
+    compressors, found = tuple(compressors), []
+    for card in cards:
+        for sent in compressors if card.method.needs.compressor else (None,):
+            for rule in card.rules:
+                offer = _offer(problem, card, rule, sent, target)
+                if offer is not None:
+                    found.append(offer)
+    return tuple(found)
+
+
+def certified(offer: Offer, target: float) -> Offer:
+    """Return an offer with the costs that its certificate proves, where these are smaller.
+
+    Raises
+    ------
+    Refusal
+        If the solver is not installed.
+    """
+    setting = Setting.at(offer.experiment)
+    method = offer.experiment.method
+    try:
+        proved = certify(method, FunctionClass.of(setting), "free")
+        promised = promise(CertifiedTheorem(proved), offer.experiment)
+    except (Refusal, ArithmeticError) as reason:
+        if "install" in str(reason):
+            raise
+        return offer
+    costs = _costs(promised, offer.promised.gradients / offer.promised.rounds, target)
+    if not costs.rounds < offer.promised.rounds:
+        return offer
+    return replace(offer, promised=costs, by="certificate")
+
+
+def measured(offer: Offer, target: float, seeds: int) -> Costs:
+    """Run an offer and return what the target costs, medians over the seeds; NaN where never.
+
+    A run is given up at four times the promised rounds.
+    """
+    rounds = int(min(4 * offer.promised.rounds + 100, 1e9))
+    budget = Budget(gap=target, rounds=rounds)
+    trace = simulate(offer.experiment, seeds=seeds, budget=budget)
+    columns = ("uplink_bits", "downlink_bits", "rounds", "gradients")
+    return Costs(*(float(np.median(trace.cost_to(target, column))) for column in columns))
+
+
+def _offer(
+    problem: StronglyConvexProblem, card: Card, rule: str, sent: Compressor | None, target: float
+) -> Offer | None:
+    """Return the strongest promise; None if parts do not fit, or no theorem holds."""
+    try:
+        method = card.parameters(problem, sent, rule)
+    except Refusal:
+        return None
+    experiment = Experiment.of(method, problem, sent)
+    held = card.holding(method, Setting.at(experiment))
+    if not held:
+        return None
+    promises = {theorem.title: promise(theorem, experiment) for theorem in held}
+    by = min(promises, key=lambda title: promises[title].rounds_to(target))
+    costs = _costs(promises[by], _gradients_per_round(experiment), target)
+    return Offer(card, rule, experiment, costs, by) if np.isfinite(costs.rounds) else None
+
+
+def _costs(promised: Promise, gradients: float, target: float) -> Costs:
+    rounds = promised.rounds_to(target)
+    cost = promised.cost
+    return Costs(rounds * cost.uplink_bits, rounds * cost.downlink_bits, rounds, rounds * gradients)
+
+
+def _gradients_per_round(experiment: ConvexExperiment) -> float:
+    """Count the gradients of a round over the first rounds of one run."""
+    trace = simulate(experiment, seeds=1, budget=Budget(rounds=COUNTED_ROUNDS))
+    return float(trace.final("gradients")[0] / trace.final("rounds")[0])
