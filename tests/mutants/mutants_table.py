@@ -8,7 +8,6 @@ from pathlib import Path
 
 from mutations import Mutant
 from sampling import OF_THE_CHECK, kind
-from trials import Outcome
 
 COLUMNS = ("check", "tests", "survived", "equivalent")
 
@@ -16,7 +15,7 @@ COLUMNS = ("check", "tests", "survived", "equivalent")
 def write_table(
     folder: Path,
     sample: Sequence[Mutant],
-    outcomes: Mapping[str, Outcome],
+    seen: Mapping[str, tuple[str, str]],
     arguments: Mapping[str, str],
 ) -> str:
     """Write ``table.md`` and ``table.json``; return the text without the patches."""
@@ -28,7 +27,7 @@ def write_table(
             "operator": mutant.operator,
             "patch": mutant.patch,
             "name": mutant.name,
-            **_fate(mutant.name, outcomes, arguments),
+            **_fate(mutant.name, seen, arguments),
         }
         for mutant in sample
     ]
@@ -43,13 +42,13 @@ def write_table(
 
 
 def _fate(
-    name: str, outcomes: Mapping[str, Outcome], arguments: Mapping[str, str]
+    name: str, seen: Mapping[str, tuple[str, str]], arguments: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what became of a mutant, and by whom or why."""
     if name in arguments:
         return {"fate": "equivalent", "by": arguments[name]}
-    outcome = outcomes[name]
-    return {"fate": outcome.caught or "survived", "by": outcome.by}
+    fate, by = seen.get(name, ("survived", ""))
+    return {"fate": fate, "by": by}
 
 
 def _counts(fates: Sequence[tuple[str, str]]) -> Iterator[str]:

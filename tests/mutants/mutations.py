@@ -77,17 +77,18 @@ def mutants(file: str, text: str) -> list[Mutant]:
     return list(found.values())
 
 
-def differs(mutant: Mutant, text: str) -> bool:
-    """Whether the text of a mutant parses, and not to what it was."""
+def parses(mutant: Mutant, text: str) -> bool:
+    """Whether the text of a mutant is Python."""
     try:
-        return ast.dump(ast.parse(mutant.applied(text))) != ast.dump(ast.parse(text))
+        ast.parse(mutant.applied(text))
     except SyntaxError:
         return False
+    return True
 
 
 def _patch(text: str, first: int, last: int, new: str) -> tuple[str, ...]:
     start = text.rfind("\n", 0, first) + 1
-    end = text.find("\n", last)
+    end = (text + "\n").find("\n", last)
     right = text[start:end].split("\n")
     wrong = (text[start:first] + new + text[last:end]).split("\n")
     while len(right) > 1 and len(wrong) > 1 and right[0] == wrong[0]:

@@ -49,12 +49,12 @@ def recorded(name: str, text: Path, worker: str) -> Iterator[None]:
 
 
 def _functions(codes: set[CodeType]) -> Iterator[str]:
-    """Yield file:function of what belongs to the rooms; what is inside a function is its own."""
+    """Yield file:function of what belongs to the rooms; lambdas count as where they stand."""
     found = set()
     for code in codes:
         path = Path(code.co_filename)
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ROOMS:
-            inside = code.co_qualname.split(".<")[0]
+            inside = code.co_qualname.replace(".<locals>", "").split(".<")[0]
             found.add(f"{path.relative_to(ROOT).as_posix()}:{inside}")
     yield from found
 

@@ -69,11 +69,8 @@ def replacements(node: ast.AST, within: str, text: str, place: Place) -> Iterato
         case ast.BinOp(left, operation, right) if type(operation) in ARITHMETIC:
             sign, others = ARITHMETIC[type(operation)]
             where = between(left, right, re.escape(sign))
-            if (
-                (where
-                and not isinstance(left, ast.Constant | ast.JoinedStr))
-                or (where
-                and _number(left))
+            if (where and not isinstance(left, ast.Constant | ast.JoinedStr)) or (
+                where and _number(left)
             ):
                 yield from ((where, other, "operator") for other in others)
             if isinstance(operation, ast.Add | ast.Sub):

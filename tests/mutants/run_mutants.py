@@ -1,82 +1,69 @@
 """`make mutants`: tries the fixed sample, keeps what is finished, writes the table.
 
-``python tests/mutants/run_mutants.py FOLDER [WORKERS]``. A mutant that was caught stays caught
-while the text of its file is the same; one that survived is tried again when any file is another.
+``python tests/mutants/run_mutants.py FOLDER [WORKERS]``.
 """
 
 import hashlib
-import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict
 from pathlib import Path
-from queue import SimpleQueue
 
+import matplotlib.pyplot  # noqa: F401  (what every child process needs is imported once)
+import sklearn.datasets  # noqa: F401
 from equivalents import equivalents
 from mutants_table import write_table
 from mutations import Mutant
-from private_tree import COPIED, PrivateTree
-from reached import ROOT, digest
+from private_tree import PrivateTree
+from reached import ROOT, SUBJECTS_FILE, digest
 from recordings import reached_by_subjects, reached_by_tests
 from sampling import sample
 from tqdm import tqdm
-from trials import CHECK_SECONDS, TEST_SECONDS, Outcome, reaching, tried
+from trials import Memory, Stage, check_stage, test_stage, tried
 
 
 def main(folder: Path, workers: int = 2) -> None:
     """Try what is not tried yet, and write the table."""
     folder.mkdir(parents=True, exist_ok=True)
-    argued = equivalents()
-    everything = sample(ROOT)
-    found = [mutant for mutant in everything if mutant.name not in argued]
-    whole = _digest_of_all()
-    keys = {mutant.name: f"{mutant.name} {digest(ROOT / mutant.file)}" for mutant in found}
-    finished = folder / "finished.jsonl"
-    outcomes = dict(_finished(finished, whole))
-    left = [mutant for mutant in found if keys[mutant.name] not in outcomes]
-    if left:
-        subjects, tests = reached_by_subjects(folder), reached_by_tests(folder, workers)
-        trees: SimpleQueue[PrivateTree] = SimpleQueue()
-        with tempfile.TemporaryDirectory() as place, finished.open("a", encoding="utf-8") as lines:
-            for number in range(workers):
-                trees.put(PrivateTree(ROOT, Path(place) / str(number)))
-
-            def attempt(mutant: Mutant) -> tuple[Mutant, Outcome]:
-                tree = trees.get()
-                try:
-                    quick = reaching(mutant, subjects, CHECK_SECONDS)
-                    slow = reaching(mutant, tests, TEST_SECONDS)
-                    return mutant, tried(mutant, tree, quick, slow)
-                finally:
-                    trees.put(tree)
-
-            with ThreadPoolExecutor(workers) as pool:
-                waiting = [pool.submit(attempt, mutant) for mutant in left]
-                for done in tqdm(as_completed(waiting), total=len(left), desc="mutants"):
-                    mutant, outcome = done.result()
-                    row = {"key": keys[mutant.name], "tree": whole, **asdict(outcome)}
-                    lines.write(json.dumps(row) + "\n")
-                    lines.flush()
-                    outcomes[keys[mutant.name]] = outcome
-                    if not outcome.caught:
-                        tqdm.write("\n".join([f"{mutant.file} {mutant.name}", *mutant.patch]))
-    outcomes_of = {m.name: outcomes[keys[m.name]] for m in found}
-    print(write_table(folder, everything, outcomes_of, argued))
+    argued, everything = equivalents(), sample(ROOT)
+    left = [mutant for mutant in everything if mutant.name not in argued]
+    seen: dict[str, tuple[str, str]] = {}
+    with tempfile.TemporaryDirectory() as place:
+        trees = [PrivateTree(ROOT, Path(place) / str(number)) for number in range(workers)]
+        for stage in (
+            lambda: check_stage(reached_by_subjects(folder)),
+            lambda: test_stage(reached_by_tests(folder, workers)),
+        ):
+            made = stage()
+            found = tried_or_known(made, left, trees, Memory(folder / "finished.jsonl"))
+            seen |= {name: (made.name, what) for name, what in found.items() if what}
+            left = [mutant for mutant in left if mutant.name not in seen]
+            print(write_table(folder, everything, seen, argued))
 
 
-def _digest_of_all() -> str:
-    texts = [digest(file) for name in COPIED for file in sorted((ROOT / name).rglob("*.py"))]
-    return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
+def tried_or_known(
+    stage: Stage, mutants: list[Mutant], trees: list[PrivateTree], memory: Memory
+) -> dict[str, str]:
+    """Return what is seen of every mutant at a stage, by name; what is new is kept."""
+    whole = _digest_of(stage)
+    keys = {mutant.name: f"{mutant.name} {digest(ROOT / mutant.file)}" for mutant in mutants}
+    known = memory.read(stage.name, whole)
+    found = {name: known[key] for name, key in keys.items() if key in known}
+    new = [mutant for mutant in mutants if mutant.name not in found]
+    with tqdm(total=len(mutants), initial=len(found), desc=stage.name) as bar:
+        for mutant, what in tried(stage, new, trees):
+            memory.add(stage.name, whole, keys[mutant.name], what)
+            found[mutant.name] = what
+            bar.update()
+            if not what:
+                bar.write("\n".join(["", f"{mutant.file}, {mutant.function}:", *mutant.patch]))
+    return found
 
 
-def _finished(file: Path, whole: str) -> Iterator[tuple[str, Outcome]]:
-    """Yield what is known of mutants: who was caught, and who survived this very tree."""
-    if file.exists():
-        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            if row["caught"] or row["tree"] == whole:
-                yield row["key"], Outcome(row["caught"], row["by"])
+def _digest_of(stage: Stage) -> str:
+    """Return a hash of all that a survivor of a stage was shown to."""
+    files = [file for name in stage.uses for file in sorted((ROOT / name).rglob("*.py"))]
+    texts = [digest(file) for file in files if file.parent != Path(__file__).parent]
+    return hashlib.sha256("".join([*texts, digest(SUBJECTS_FILE)]).encode()).hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -4,23 +4,24 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-from mutations import Mutant, differs, mutants
+
+from mutations import Mutant, mutants, parses
 
 SEED = 20
 KINDS = {
-    "data/problem": ("problems", 24),
+    "data/problem": ("problems", 20),
     "data/relaxed/": ("relaxed problems", 8),
-    "data/": ("files", 8),
-    "solvers/methods/": ("methods", 36),
-    "solvers/compressors/": ("compressors", 24),
-    "solvers/world/": ("channel", 24),
-    "solvers/runs/": ("runs", 14),
-    "solvers/": ("other", 8),
-    "theory/theorems/": ("theorems", 36),
+    "data/": ("files", 6),
+    "solvers/methods/": ("methods", 30),
+    "solvers/compressors/": ("compressors", 20),
+    "solvers/world/": ("channel", 20),
+    "solvers/runs/": ("runs", 12),
+    "solvers/": ("other", 6),
+    "theory/theorems/": ("theorems", 34),
     "theory/worlds/": ("worlds", 12),
-    "theory/certificates/": ("certificates", 16),
-    "theory/checks/": ("checks", 16),
-    "theory/audit/": ("audit", 8),
+    "theory/certificates/": ("certificates", 14),
+    "theory/checks/": ("checks", 14),
+    "theory/audit/": ("audit", 6),
     "theory/": ("theorems", 0),
 }
 """Kind of a module by the first start of its path that fits, and how many mutants of it."""
@@ -46,10 +47,11 @@ def sample(root: Path, share: float = 1.0) -> list[Mutant]:
     lines = set()
     for mutant in sorted(_all(root), key=_rank):
         name, line = kind(mutant.file), (mutant.file, mutant.function, mutant.patch[0])
-        if len(chosen[name]) < counts[name] and line not in lines:
-            if differs(mutant, (root / mutant.file).read_text(encoding="utf-8")):
-                lines.add(line)
-                chosen[name].append(mutant)
+        if len(chosen[name]) == counts[name] or line in lines:
+            continue
+        if parses(mutant, (root / mutant.file).read_text(encoding="utf-8")):
+            lines.add(line)
+            chosen[name].append(mutant)
     turns = {m: place / len(found) for found in chosen.values() for place, m in enumerate(found)}
     return sorted(turns, key=turns.__getitem__)
 

@@ -1,8 +1,8 @@
 """The quick form of `bitbound check`: the command lines that a fault is shown to."""
 
 import io
-import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
 QUICK = ["--kappa", "30", "--seeds", "2", "--until", "1e-3"]
@@ -58,8 +58,8 @@ def finding(subject: str) -> str:
     try:
         with redirect_stdout(told), redirect_stderr(errors):
             code = main(words(subject))
-    except SystemExit as exit:
-        code = exit.code
+    except SystemExit as end:
+        code = end.code
     except Exception:
         return traceback.format_exc(limit=0).strip()
     if not code:
@@ -68,7 +68,10 @@ def finding(subject: str) -> str:
     return (lines or errors.getvalue().strip().splitlines() or [f"exit code {code}"])[0]
 
 
-if __name__ == "__main__":
-    for chosen in sys.argv[1:]:
-        if found := finding(chosen):
-            sys.exit(f"{chosen}: {found}")
+def first_finding(subjects: Sequence[str]) -> int:
+    """Print the first thing that is found with some subjects, and return 1; else 0."""
+    for subject in subjects:
+        if found := finding(subject):
+            print(f"{subject}: {found}")
+            return 1
+    return 0
