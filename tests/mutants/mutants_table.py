@@ -1,14 +1,16 @@
-"""The table of mutants: what caught how many of every kind, and the patches of those that survived."""
+"""The table of mutants: what caught how many of every kind, and the patches of survivors."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from mutations import Mutant
-from sampling import OF_THE_CHECK, kind
+from sampling import OF_THE_CHECK, is_checked, kind
 
+Row = Mapping[str, Any]
 COLUMNS = ("check", "tests", "survived", "equivalent")
 
 
@@ -31,7 +33,7 @@ def write_table(
         }
         for mutant in sample
     ]
-    counted = list(_counts([(str(row["kind"]), str(row["fate"])) for row in rows]))
+    counted = list(_counts(rows))
     patches = [line for row in rows if row["fate"] == "survived" for line in _lines(row)]
     today = date.today().isoformat()
     title = [f"{len(rows)} faults made by machine, {today}.", ""]
@@ -51,24 +53,22 @@ def _fate(
     return {"fate": fate, "by": by}
 
 
-def _counts(fates: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _counts(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of the table of counts; shares are of what is not equivalent."""
-    counts = Counter(fates)
-    kinds = list(dict.fromkeys(name for name, _ in fates))
-    kinds.sort(key=lambda name: (name not in OF_THE_CHECK, name))
+    kinds = sorted({row["kind"] for row in rows}, key=lambda name: (name not in OF_THE_CHECK, name))
+    groups = {name: [row for row in rows if row["kind"] == name] for name in kinds}
+    groups["**those for `check`**"] = [row for row in rows if is_checked(row["file"])]
+    groups["**all**"] = list(rows)
     yield "| kind | by check | by tests | survived | equivalent | check alone | everything |"
     yield "|---|---|---|---|---|---|---|"
-    for label, names in (
-        *((name, (name,)) for name in kinds),
-        ("**goal of check**", OF_THE_CHECK),
-        ("**all**", tuple(kinds)),
-    ):
-        row = [sum(counts[name, fate] for name in names) for fate in COLUMNS]
+    for label, group in groups.items():
+        fates = Counter(row["fate"] for row in group)
+        row = [fates[fate] for fate in COLUMNS]
         faults = max(1, sum(row[:3]))
         shares = f"{row[0] / faults:.0%} | {(row[0] + row[1]) / faults:.0%}"
         yield f"| {label} | {' | '.join(map(str, row))} | {shares} |"
 
 
-def _lines(row: Mapping[str, object]) -> Iterator[str]:
+def _lines(row: Row) -> Iterator[str]:
     yield from ("", f"`{row['file']}`, {row['function'] or 'module'} ({row['operator']}):", "")
     yield from (f"    {line}" for line in row["patch"])

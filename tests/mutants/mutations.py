@@ -10,9 +10,8 @@ import ast
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
-from replacements import replacements
+from replacements import Text, replacements
 
 NOT_CALLED = {"__repr__", "__str__"}
 SPEAKING = {"note", "advice", "strict", "dtype", "stacklevel", "encoding"}
@@ -60,16 +59,10 @@ def name_of(file: str, function: str, patch: tuple[str, ...]) -> str:
 
 def mutants(file: str, text: str) -> list[Mutant]:
     """Return all mutants of a module's text, one for each name; few of them do not parse."""
-    lines = text.splitlines(keepends=True)
-    starts = [0, *accumulate(map(len, lines))]
-
-    def place(line: int, column: int) -> int:
-        """Turn a line and a column in bytes into a place in the text."""
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
-
     found: dict[str, Mutant] = {}
+    places = Text(text)
     for function, node, within in _nodes(ast.parse(text), "", ""):
-        for (first, last), new, operator in replacements(node, within, text, place):
+        for (first, last), new, operator in replacements(node, within, places):
             if text[first:last] != new:
                 patch = _patch(text, first, last, new)
                 mutant = Mutant(file, function, first, last, new, operator, patch)
@@ -100,33 +93,32 @@ def _patch(text: str, first: int, last: int, new: str) -> tuple[str, ...]:
 
 def _nodes(node: ast.AST, function: str, within: str) -> Iterator[tuple[str, ast.AST, str]]:
     """Yield what may be mutated: the function around, the node, and what it is part of."""
-    if isinstance(node, SKIPPED):
-        return
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        if node.name in NOT_CALLED:
-            return
-        if isinstance(node, ast.FunctionDef):
-            for argument, value in _defaults(node.args):
-                if argument != "seed":
-                    yield from _nodes(value, function, "")
-        inner = f"{function}.{node.name}".removeprefix(".")
-        for child in node.body:
-            yield from _nodes(child, inner, "")
-        return
-    if isinstance(node, ast.AnnAssign):
-        if node.value is not None:
-            yield from _nodes(node.value, function, "")
-        return
-    if isinstance(node, ast.keyword):
-        if node.arg not in SPEAKING:
-            yield from _nodes(node.value, function, "axis" if node.arg == "axis" else "")
+    if isinstance(node, SKIPPED) or getattr(node, "name", None) in NOT_CALLED:
         return
     yield function, node, within
-    for field, value in ast.iter_fields(node):
-        part = "index" if isinstance(node, ast.Subscript) and field == "slice" else ""
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _nodes(child, function, part)
+    for child, place, part in _parts(node, function):
+        yield from _nodes(child, place, part)
+
+
+def _parts(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str, str]]:
+    """Yield the parts of a node that are looked at, the function around each, and what it is."""
+    match node:
+        case ast.FunctionDef() | ast.ClassDef():
+            if isinstance(node, ast.FunctionDef):
+                defaults = _defaults(node.args)
+                yield from ((value, function, "") for name, value in defaults if name != "seed")
+            inner = f"{function}.{node.name}".removeprefix(".")
+            yield from ((child, inner, "") for child in node.body)
+        case ast.AnnAssign(value=value):
+            yield from ((child, function, "") for child in [value] if child)
+        case ast.keyword(name, value):
+            if name not in SPEAKING:
+                yield value, function, "axis" if name == "axis" else ""
+        case ast.Subscript(value, index):
+            yield value, function, ""
+            yield index, function, "index"
+        case _:
+            yield from ((child, function, "") for child in ast.iter_child_nodes(node))
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:

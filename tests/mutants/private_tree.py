@@ -90,8 +90,8 @@ def _child(folder: Path, ask: Callable[[], int]) -> None:
     sys.path.insert(0, str(folder))
     for name in [name for name in sys.modules if name.split(".")[0] == "bitbound"]:
         del sys.modules[name]
-    with (folder / "answer").open("wb", buffering=0) as file:
+    with (folder / "answer").open("w", buffering=1, encoding="utf-8") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-        sys.stdout, sys.stderr = (open(fd, "w", buffering=1, closefd=False) for fd in (1, 2))
+        sys.stdout = sys.stderr = file
         sys.exit(ask())

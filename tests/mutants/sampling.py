@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-
 from mutations import Mutant, mutants, parses
 
 SEED = 20
@@ -27,11 +26,18 @@ KINDS = {
 """Kind of a module by the first start of its path that fits, and how many mutants of it."""
 OF_THE_CHECK = ("methods", "compressors", "channel", "theorems", "problems")
 """The kinds whose faults a user's own check should catch."""
+CLIPPING = ("celgc", "clipp", "episode", "momentum_clipping", "naive_parallel", "normalised_gd")
+"""Starts of the names of modules of clipping methods, whose problems a check refuses."""
 
 
 def kind(file: str) -> str:
     """Return the kind of a module."""
     return next(name for start, (name, _) in KINDS.items() if file.startswith(start))
+
+
+def is_checked(file: str) -> bool:
+    """Whether the faults of a module are among those that a user's own check should catch."""
+    return kind(file) in OF_THE_CHECK and not file.rsplit("/", 1)[-1].startswith(CLIPPING)
 
 
 def sample(root: Path, share: float = 1.0) -> list[Mutant]:

@@ -14,6 +14,7 @@ from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.boundary import at_the_boundary, loose_hypotheses
 from bitbound.theory.checks.compression import compressor_checks
+from bitbound.theory.checks.identities import identities
 from bitbound.theory.checks.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -253,6 +254,8 @@ def examine(
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    if card.identities:
+        sound = (*sound, identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])))
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:
