@@ -34,13 +34,13 @@ def recorded(name: str, text: Path, worker: str) -> Iterator[None]:
     def note(frame: FrameType, event: str, argument: object) -> None:
         codes.add(frame.f_code)
 
-    start = time.perf_counter()
+    start = time.process_time()
     sys.settrace(note)
     try:
         yield
     finally:
         sys.settrace(None)
-        seconds = round(time.perf_counter() - start, 3)
+        seconds = round(time.process_time() - start, 3)
         row = {"name": name, "text": digest(text), "seconds": seconds}
         row["functions"] = sorted(_functions(codes))
         file = Path(os.environ["BITBOUND_REACHED"]) / f"{worker}.jsonl"
@@ -54,7 +54,7 @@ def _functions(codes: set[CodeType]) -> Iterator[str]:
     for code in codes:
         path = Path(code.co_filename)
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ROOMS:
-            inside = code.co_qualname.replace(".<locals>", "").split(".<")[0]
+            inside = f".{code.co_qualname}".replace(".<locals>", "").split(".<")[0][1:]
             found.add(f"{path.relative_to(ROOT).as_posix()}:{inside}")
     yield from found
 

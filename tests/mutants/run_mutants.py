@@ -18,7 +18,7 @@ from reached import ROOT, SUBJECTS_FILE, digest
 from recordings import reached_by_subjects, reached_by_tests
 from sampling import sample
 from tqdm import tqdm
-from trials import Memory, Stage, check_stage, test_stage, tried
+from trials import Memory, Stage, check_stage, false_alarm, test_stage, tried
 
 
 def main(folder: Path, workers: int = 2) -> None:
@@ -44,6 +44,8 @@ def tried_or_known(
     stage: Stage, mutants: list[Mutant], trees: list[PrivateTree], memory: Memory
 ) -> dict[str, str]:
     """Return what is seen of every mutant at a stage, by name; what is new is kept."""
+    if alarm := false_alarm(stage, trees[0]):
+        sys.exit(f"without any fault the {stage.name} says {alarm}")
     whole = _digest_of(stage)
     keys = {mutant.name: f"{mutant.name} {digest(ROOT / mutant.file)}" for mutant in mutants}
     known = memory.read(stage.name, whole)
