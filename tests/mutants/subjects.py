@@ -64,7 +64,11 @@ def finding(subject: str) -> str:
         return traceback.format_exc(limit=0).strip()
     if not code:
         return ""
-    lines = [line for line in told.getvalue().splitlines() if "FAIL" in line]
+    lines = [
+        line
+        for line in told.getvalue().splitlines()
+        if "FAILS" in line and "limit" not in line  # a hypothesis of another theorem may fail
+    ]
     return (lines or errors.getvalue().strip().splitlines() or [f"exit code {code}"])[0]
 
 

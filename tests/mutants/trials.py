@@ -79,8 +79,8 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
     Short ones come first, and the first one always; all together take so many seconds.
     """
     possible = [c for c in candidates if not any(part in c.name for part in PLANTING)]
-    called = [c for c in possible if f"{mutant.file}:{mutant.function}" in c.functions]
     start = f"{mutant.file}:"
+    called = [c for c in possible if mutant.function and start + mutant.function in c.functions]
     near = [] if called else [c for c in possible if any(f.startswith(start) for f in c.functions)]
     chosen: list[str] = []
     for candidate in sorted(called or near, key=lambda c: (c.seconds, c.name)):
