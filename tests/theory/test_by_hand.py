@@ -49,7 +49,7 @@ class SlowGD(GD):
 def test_a_step_of_a_theorem_is_a_whole_round():
     """Of a method that communicates every three iterations it is three."""
     w = world(SlowGD(0.01), Quadratic.random(3, 4, 1.0, 10.0), together=False)
-    theorem_step(method, w.start(), w.oracle, w.channel)
+    theorem_step(w.method, w.start(), w.oracle, w.channel)
     assert w.ledger.synchronisations.tolist() == [1, 1, 1]
 
 
