@@ -14,7 +14,7 @@ from recordings import Reached
 from subjects import first_finding
 
 SOURCE = (*ROOMS, "bitbound")
-MOST = 300
+MOST = 120
 """Tests that are run for one mutant."""
 PLANTING = ("test_fault_is_caught", "tests/mutants/", "test_fuzz_stored")
 """Tests that look for a text, or only take long, are not run."""
@@ -58,7 +58,7 @@ def check_stage(candidates: Sequence[Reached]) -> Stage:
 
 def test_stage(candidates: Sequence[Reached]) -> Stage:
     """Return the stage of the tests."""
-    return Stage("tests", candidates, _run_tests, 60.0, (*SOURCE, "tests"))
+    return Stage("tests", candidates, _run_tests, 30.0, (*SOURCE, "tests"))
 
 
 def false_alarm(stage: Stage, tree: PrivateTree) -> str:
