@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz mutants scaling theory bench test lint types clean
 
 all: demo
 
@@ -53,6 +53,10 @@ test: .venv/installed-dev
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev
 	BITBOUND_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/test_fuzz_*.py tests/*/test_fuzz_*.py
+
+# 200 faults made by machine: what `bitbound check` and the tests catch of them; docs/mutants.md.
+mutants: .venv/installed-dev
+	nice $(BIN)/python tests/mutants/run_mutants.py results/mutants
 
 lint: .venv/installed-dev types
 	$(BIN)/ruff check .

@@ -48,6 +48,7 @@ def test_own_parameters_satisfy_all_conditions(form, sigma):
 def test_gamma_of_the_theorem_is_that_of_the_round(form):
     c = Constants()
     chosen = form.parameters(c, N=2, I=4, epsilon=0.5)
+    assert math.ceil(4 * c.Delta / (0.5**2 * chosen.eta * 4)) == chosen.R
     episode = Round(c.L0, c.L1, c.kappa, c.rho, c.sigma, 2, 4, chosen.eta, chosen.tau)
     assert episode.Gamma == pytest.approx(form.Gamma(c), rel=1e-14)
     assert all(condition.holds for condition in episode.hypotheses())

@@ -18,6 +18,7 @@ from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
 from bitbound.theory.checks.method.conduct import does_not_grow
 from bitbound.theory.checks.method.growth import why_it_grows
+from bitbound.theory.checks.method.identities import identities
 from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -269,6 +270,8 @@ def examine(
     )
     tell("the problem")
     sound += problem_checks(experiment.problem)
+    if card.identities:
+        sound += (identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])),)
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:

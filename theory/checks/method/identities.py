@@ -13,6 +13,11 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.verdict import Verdict, largest
 
+_UNLIKE = (
+    "Two methods that are the same at special parameters do not run alike: look at the step of "
+    "either, and at the parameters in the card's identities."
+)
+
 
 def identities(card: Card, problem: Any, seed: int = 0) -> Verdict:
     """Check that every pair of a card runs alike, uncompressed; the value is the difference."""
@@ -28,6 +33,6 @@ def identities(card: Card, problem: Any, seed: int = 0) -> Verdict:
             for method in pair(problem.plain.constants, problem.n)
         ]
         if gaps[0].shape != gaps[1].shape or not np.isfinite(gaps[0]).all():
-            return Verdict("identities", float("inf"), 1e-9)
+            return Verdict("identities", np.inf, 1e-9, advice=_UNLIKE)
         worst = largest((worst, np.max(np.abs(gaps[0] - gaps[1])) / np.max(gaps[1])))
-    return Verdict("identities", worst, 1e-9)
+    return Verdict("identities", worst, 1e-9, advice=_UNLIKE)

@@ -1,0 +1,76 @@
+"""Which functions of the rooms a test or a subject of the battery calls: it can see their faults.
+
+A pytest plugin, and a command for the subjects. One JSON line each goes into a file of the folder
+that ``BITBOUND_REACHED`` names.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("data", "solvers", "theory")
+SUBJECTS_FILE = Path(__file__).with_name("subjects.py")
+
+
+def digest(file: Path) -> str:
+    """Return a hash of the text of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+
+@contextmanager
+def recorded(name: str, text: Path, worker: str) -> Iterator[None]:
+    """Append a line with the functions called by this thread; ``text`` is where the name stands."""
+    codes: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        codes.add(frame.f_code)
+
+    start = time.process_time()
+    sys.settrace(note)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+        seconds = round(time.process_time() - start, 3)
+        row = {"name": name, "text": digest(text), "seconds": seconds}
+        row["functions"] = sorted(_functions(codes))
+        file = Path(os.environ["BITBOUND_REACHED"]) / f"{worker}.jsonl"
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row) + "\n")
+
+
+def _functions(codes: set[CodeType]) -> Iterator[str]:
+    """Yield file:function of what belongs to the rooms; lambdas count as where they stand."""
+    found = set()
+    for code in codes:
+        path = Path(code.co_filename)
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ROOMS:
+            inside = f".{code.co_qualname}".replace(".<locals>", "").split(".<")[0][1:]
+            found.add(f"{path.relative_to(ROOT).as_posix()}:{inside}")
+    yield from found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    with recorded(item.nodeid, item.path, worker):
+        return (yield)
+
+
+if __name__ == "__main__":
+    from subjects import SUBJECTS, finding
+
+    for subject in SUBJECTS:
+        with recorded(subject, SUBJECTS_FILE, "check"):
+            alarm = finding(subject)
+        if alarm:
+            sys.exit(f"a false alarm: {subject}: {alarm}")

@@ -1,0 +1,72 @@
+"""`make mutants`: tries the fixed sample, keeps what is finished, writes the table.
+
+``python tests/mutants/run_mutants.py FOLDER [WORKERS]``.
+"""
+
+import hashlib
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot  # noqa: F401  (what every child process needs is imported once)
+import sklearn.datasets  # noqa: F401
+from equivalents import equivalents
+from mutants_table import write_table
+from mutations import Mutant
+from private_tree import PrivateTree
+from reached import ROOT, SUBJECTS_FILE, digest
+from recordings import reached_by_subjects, reached_by_tests
+from sampling import sample
+from tqdm import tqdm
+from trials import Memory, Stage, check_stage, false_alarm, test_stage, tried
+
+
+def main(folder: Path, workers: int = 2) -> None:
+    """Try what is not tried yet, and write the table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    argued, everything = equivalents(), sample(ROOT)
+    left = [mutant for mutant in everything if mutant.name not in argued]
+    seen: dict[str, tuple[str, str]] = {}
+    with tempfile.TemporaryDirectory() as place:
+        trees = [PrivateTree(ROOT, Path(place) / str(number)) for number in range(workers)]
+        for stage in (
+            lambda: check_stage(reached_by_subjects(folder)),
+            lambda: test_stage(reached_by_tests(folder, workers)),
+        ):
+            made = stage()
+            found = tried_or_known(made, left, trees, Memory(folder / "finished.jsonl"))
+            seen |= {name: (made.name, what) for name, what in found.items() if what}
+            left = [mutant for mutant in left if mutant.name not in seen]
+            print(write_table(folder, everything, seen, argued))
+
+
+def tried_or_known(
+    stage: Stage, mutants: list[Mutant], trees: list[PrivateTree], memory: Memory
+) -> dict[str, str]:
+    """Return what is seen of every mutant at a stage, by name; what is new is kept."""
+    if alarm := false_alarm(stage, trees[0]):
+        sys.exit(f"without any fault the {stage.name} says {alarm}")
+    whole = _digest_of(stage)
+    keys = {mutant.name: f"{mutant.name} {digest(ROOT / mutant.file)}" for mutant in mutants}
+    known = memory.read(stage.name, whole)
+    found = {name: known[key] for name, key in keys.items() if key in known}
+    new = [mutant for mutant in mutants if mutant.name not in found]
+    with tqdm(total=len(mutants), initial=len(found), desc=stage.name) as bar:
+        for mutant, what in tried(stage, new, trees):
+            memory.add(stage.name, whole, keys[mutant.name], what)
+            found[mutant.name] = what
+            bar.update()
+            if not what:
+                bar.write("\n".join(["", f"{mutant.file}, {mutant.function}:", *mutant.patch]))
+    return found
+
+
+def _digest_of(stage: Stage) -> str:
+    """Return a hash of all that a survivor of a stage was shown to."""
+    files = [file for name in stage.uses for file in sorted((ROOT / name).rglob("*.py"))]
+    texts = [digest(file) for file in files if file.parent != Path(__file__).parent]
+    return hashlib.sha256("".join([*texts, digest(SUBJECTS_FILE)]).encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:]))

@@ -1,0 +1,185 @@
+"""The engine of `make mutants`: right patches, a fixed sample, faults seen, no false alarm."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from equivalents import FILE, equivalents
+from mutants_table import write_table
+from mutations import mutants, parses
+from private_tree import PrivateTree
+from recordings import Reached
+from sampling import KINDS, OF_THE_CHECK, kind, sample
+from subjects import SUBJECTS
+from trials import Memory, check_stage, reaching, tried
+
+from bitbound.theory.theorems.catalogue import METHODS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+EDITS = [
+    ("a + b", ["a - b", "a", "b"]),
+    ("(a + b) * c", ["(a - b) * c", "(a) * c", "(b) * c", "(a + b) / c", "(a + b)", "c"]),
+    ("a - b * (c - d)", ["a + b * (c - d)", "a", "a - b / (c - d)", "a - b", "a - (c - d)",
+                         "a - b * (c + d)", "a - b * (c)"]),
+    ("a ** 2", ["a * 2", "a", "a ** 3", "a ** 1"]),
+    ("a < b", ["a <= b", "a > b"]),
+    ("a is not None", ["a is None"]),
+    ("not a", ["a"]),
+    ("-a", ["a"]),
+    ("a and b", ["a or b", "a and True"]),
+    ("a if b else c", ["a", "c"]),
+    ("a[0]", ["a[1]"]),
+    ("a[1:]", ["a[:]", "a[2:]"]),
+    ("f(a, b)", ["f(b, a)"]),
+    ("f(a, 'text')", []),
+    ("max(a, b)", ["min(a, b)"]),
+    ("a.sum(axis=0)", ["a.mean(axis=0)", "a.sum(axis=1)"]),
+    ("abs(a)", ["a"]),
+    ("Verdict(a, note=1 + 1)", []),
+    ("f'{a + 1}'", []),
+    ("0.5", ["1.0"]),
+    ("ä + b[0]", ["ä - b[0]", "ä", "b[0]", "ä + b[1]"]),
+]  # fmt: skip
+"""Expressions with all that may become of them."""
+
+LEFT_OUT = '''
+import a
+
+def f(x: int = 1, *, seed: int = 0) -> int:
+    """Return 1 + 1."""
+    y: "1 + 1"
+    raise ValueError(1 + 1)
+
+class A:
+    @g(1 + 1)
+    def __repr__(self):
+        return 1 + 1
+'''
+
+
+@pytest.mark.parametrize(("right", "wrong"), EDITS, ids=lambda case: str(case)[:20])
+def test_edits_of_an_expression(right, wrong):
+    made = [mutant.applied(right) for mutant in mutants("a.py", right)]
+    assert sorted(made) == sorted(wrong)
+
+
+def test_what_is_not_mutated():
+    """Of all that stands there only the default 1 is."""
+    assert [mutant.patch[0] for mutant in mutants("a.py", LEFT_OUT)] == [
+        "-def f(x: int = 1, *, seed: int = 0) -> int:"
+    ]
+
+
+def test_a_name_follows_the_patch_and_not_the_place():
+    text = "def f(x):\n    return x + 1\n"
+    names = [mutant.name for mutant in mutants("a.py", text)]
+    assert [m.name for m in mutants("a.py", f"# more\n{text}")] == names
+    assert not set(names) & {m.name for m in mutants("b.py", text)}
+    assert not set(names) & {m.name for m in mutants("a.py", text.replace("f(x)", "g(x)"))}
+    wrong = mutants("a.py", text)[0]
+    assert parses(wrong, text)
+    assert not parses(replace(wrong, new="("), text)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return sample(ROOT)
+
+
+def test_the_sample_is_large_stratified_and_fixed(found):
+    wanted = Counter()
+    for name, count in KINDS.values():
+        wanted[name] += count
+    assert len(found) >= 200
+    assert Counter(kind(mutant.file) for mutant in found) == +wanted
+    assert {mutant.file.split("/")[0] for mutant in found} == {"data", "solvers", "theory"}
+    assert len({mutant.operator for mutant in found}) >= 12
+    assert len({mutant.name for mutant in found}) == len(found)
+    first = {kind(mutant.file) for mutant in found[: len(+wanted)]}
+    assert first == set(+wanted)
+
+
+def test_every_subject_is_a_method_of_the_catalogue():
+    assert {subject.split()[1] for subject in SUBJECTS} == set(METHODS)
+
+
+def test_those_who_reach_a_fault_are_asked():
+    mutant = next(m for m in mutants("a.py", "def f(x):\n    return x + 1"))
+    asked = [
+        Reached("far", 0.1, frozenset({"b.py:f"})),
+        Reached("file", 0.1, frozenset({"a.py:g"})),
+        Reached("slow", 5.0, frozenset({"a.py:f"})),
+        Reached("fast", 1.0, frozenset({"a.py:f", "b.py:f"})),
+        Reached("test_fault_is_caught[1]", 0.1, frozenset({"a.py:f"})),
+    ]
+    assert reaching(mutant, asked, 60.0) == ["fast", "slow"]
+    assert reaching(mutant, asked, 0.5) == ["fast"]
+    assert reaching(mutant, asked[:2], 60.0) == ["file"]
+
+
+def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
+    """A sign error of GD, an endless loop and the tree as it is, tried one after the other."""
+    tree = PrivateTree(ROOT, tmp_path / "tree")
+    file = "solvers/methods/gd.py"
+    text = (ROOT / file).read_text(encoding="utf-8")
+    wrong = next(m for m in mutants(file, text) if "self.gamma" in m.patch[1] and "+" in m.new)
+    subject = "quadratic:d=3@2 gd --parameters 1/L"
+    stage = check_stage([Reached(subject, 1.0, frozenset({f"{file}:{wrong.function}"}))])
+    found = dict(tried(stage, [wrong, None], [tree]))
+    assert found[wrong].startswith(f"{subject}: ")
+    assert found[None] == ""
+    assert (tree.folder / file).read_text(encoding="utf-8") == text
+    assert (ROOT / file).read_text(encoding="utf-8") == text
+
+
+def test_what_does_not_end_is_stopped_and_counts_as_caught(tmp_path):
+    answer = PrivateTree(ROOT, tmp_path / "tree").start(_for_ever, 0.3)
+    while not answer.ended:
+        pass
+    code, told = answer.read()
+    assert code is None
+    assert "no end in time" in told
+
+
+def _for_ever():
+    while True:
+        pass
+
+
+def test_what_is_finished_is_kept_and_survivors_are_tried_again(tmp_path):
+    memory = Memory(tmp_path / "finished.jsonl")
+    memory.add("check", "tree", "a", "seen")
+    memory.add("check", "tree", "b", "")
+    memory.add("tests", "tree", "c", "seen")
+    assert memory.read("check", "tree") == {"a": "seen", "b": ""}
+    assert memory.read("check", "another") == {"a": "seen"}
+
+
+def test_an_argument_holds_for_its_patch_only(tmp_path):
+    made = mutants("a.py", "def f(x):\n    return x + 1")
+    row = '[{"file": "a.py", "function": "f", "patch": %s, "argument": "why"}]'
+    file = tmp_path / "equivalents.json"
+    file.write_text(row % str(list(made[0].patch)).replace("'", '"'), encoding="utf-8")
+    assert [equivalents(file).get(m.name) for m in made] == ["why", *[None] * (len(made) - 1)]
+
+
+def test_every_argument_speaks_about_a_mutant_of_today():
+    """If the line is another one now, its argument must go."""
+    rows = json.loads(FILE.read_text(encoding="utf-8"))
+    texts = {row["file"]: (ROOT / row["file"]).read_text(encoding="utf-8") for row in rows}
+    names = {mutant.name for file, text in texts.items() for mutant in mutants(file, text)}
+    assert equivalents().keys() <= names
+    assert all(row["argument"].strip() for row in rows)
+
+
+def test_the_table_counts_and_shows_survivors(tmp_path):
+    made = mutants("solvers/methods/a.py", "a + b")
+    seen = {made[0].name: ("check", "gd"), made[1].name: ("tests", "test_a")}
+    text = write_table(tmp_path, made, seen, {})
+    assert "| methods | 1 | 1 | 1 | 0 | 33% | 67% |" in text
+    table = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert table.count("    -a + b") == 1
+    assert set(OF_THE_CHECK) <= {name for name, _ in KINDS.values()}

@@ -1,0 +1,161 @@
+"""Mutants tried: by the quick form of `bitbound check`, and by the tests that reach them."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from mutations import Mutant
+from private_tree import ROOMS, Answer, PrivateTree
+from recordings import Reached
+from subjects import first_finding
+
+SOURCE = (*ROOMS, "bitbound")
+MOST = 120
+"""Tests that are run for one mutant."""
+PLANTING = ("test_fault_is_caught", "tests/mutants/", "test_fuzz_stored")
+"""Tests that look for a text, or only take long, are not run."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How mutants are tried.
+
+    Attributes
+    ----------
+    name : str
+        What catches them: ``check`` or ``tests``.
+    candidates : sequence of Reached
+        The subjects or the tests.
+    ask : callable
+        Runs some of them, by name, and gives 0 if nothing is found.
+    seconds : float
+        Processor time that those chosen for a mutant take together, as recorded; on the clock five
+        times that, and a minute, is the limit.
+    uses : sequence of str
+        The folders of the tree that it depends on.
+    """
+
+    name: str
+    candidates: Sequence[Reached]
+    ask: Callable[[Sequence[str]], int]
+    seconds: float
+    uses: Sequence[str]
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which a mutant counts as caught."""
+        return 60 + 5 * self.seconds
+
+
+def check_stage(candidates: Sequence[Reached]) -> Stage:
+    """Return the stage of the battery."""
+    return Stage("check", candidates, first_finding, 20.0, SOURCE)
+
+
+def test_stage(candidates: Sequence[Reached]) -> Stage:
+    """Return the stage of the tests."""
+    return Stage("tests", candidates, _run_tests, 30.0, (*SOURCE, "tests"))
+
+
+def false_alarm(stage: Stage, tree: PrivateTree) -> str:
+    """Return what some of the candidates, from short to long, see in a tree without a fault."""
+    some = sorted(stage.candidates, key=lambda c: c.seconds)[::20]
+    kept = [c for c in some if not any(part in c.name for part in PLANTING)]
+    return dict(tried(replace(stage, candidates=kept), [None], [tree]))[None]
+
+
+def _run_tests(names: Sequence[str]) -> int:
+    if not names:  # pytest would run all tests there are
+        return 0
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    return int(pytest.main([*options, *names]))
+
+
+def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> list[str]:
+    """Return who calls the mutated function; if nobody does, who calls another one of its file.
+
+    Short ones come first, and the first one always; all together take so many seconds.
+    """
+    possible = [c for c in candidates if not any(part in c.name for part in PLANTING)]
+    start = f"{mutant.file}:"
+    called = [c for c in possible if mutant.function and start + mutant.function in c.functions]
+    near = [] if called else [c for c in possible if any(f.startswith(start) for f in c.functions)]
+    chosen: list[str] = []
+    for candidate in sorted(called or near, key=lambda c: (c.seconds, c.name)):
+        seconds -= candidate.seconds
+        if chosen and (seconds < 0 or len(chosen) == MOST):
+            break
+        chosen.append(candidate.name)
+    return chosen
+
+
+def tried(
+    stage: Stage, mutants: Iterable[Mutant | None], trees: Sequence[PrivateTree]
+) -> Iterator[tuple[Mutant | None, str]]:
+    """Yield mutants with what is seen of them, "" if nothing, one for each tree at a time."""
+    waiting = iter(mutants)
+    free, running = list(trees), []
+
+    def begin() -> None:
+        while free and (mutant := next(waiting, _END)) is not _END:
+            tree = free.pop()
+            tree.plant(mutant)
+            names = [candidate.name for candidate in stage.candidates]
+            if mutant is not None:
+                names = reaching(mutant, stage.candidates, stage.seconds)
+            answer = tree.start(partial(stage.ask, names), stage.limit)
+            running.append((mutant, tree, answer))
+
+    begin()
+    while running:
+        time.sleep(0.02)
+        for trial in [trial for trial in running if trial[2].ended]:
+            mutant, tree, answer = trial
+            running.remove(trial)
+            free.append(tree)
+            yield mutant, seen(answer)
+        begin()
+
+
+_END = object()
+
+
+def seen(answer: Answer) -> str:
+    """Return the line that says what failed, or "" if nothing did."""
+    code, told = answer.read()
+    if code == 0:
+        return ""
+    lines = [line for line in told.splitlines() if line.strip()] or [f"exit code {code}"]
+    return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is finished, one JSON line each.
+
+    What was caught stays caught while the text of its file is the same; what was not is tried
+    again when any file of the tree is another.
+    """
+
+    file: Path
+
+    def read(self, stage: str, whole: str) -> dict[str, str]:
+        """Return what was seen at a stage, by the keys of mutants."""
+        if not self.file.exists():
+            return {}
+        rows = map(json.loads, self.file.read_text(encoding="utf-8").splitlines())
+        return {
+            row["key"]: row["seen"]
+            for row in rows
+            if row["stage"] == stage and (row["seen"] or row["tree"] == whole)
+        }
+
+    def add(self, stage: str, whole: str, key: str, seen: str) -> None:
+        """Keep what was seen of one mutant."""
+        row = {"stage": stage, "tree": whole, "key": key, "seen": seen}
+        with self.file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(row) + "\n")
