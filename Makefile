@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench report test lint types clean
 
 all: demo
 
@@ -46,6 +46,10 @@ scaling: .venv/installed
 # What everything costs, as ratios, against the last time: docs/benchmark.md.
 bench: .venv/installed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/benchmark/bench.py
+
+# One HTML page of everything in results/; what has not been run is named there.
+report: .venv/installed
+	$(BIN)/bitbound report
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet

@@ -46,7 +46,7 @@ LEVELS = [
     ["figures.text"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison"],
-    ["figures.certified"],
+    ["figures.certified", "figures.report"],
     ["bitbound.cli"],
     ["bitbound"],
 ]

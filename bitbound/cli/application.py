@@ -23,6 +23,7 @@ from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
 from bitbound.cli.listing import add_list
+from bitbound.cli.report import add_report
 from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         add_scaling,
         add_episode,
         add_demo,
+        add_report,
     ):
         add(commands)
     return parser

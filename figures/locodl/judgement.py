@@ -80,6 +80,7 @@ def _finding(found: JudgedClaim) -> dict[str, Any]:
         "source": SOURCE,
         "outcome": found.outcome,
         "measured": str(found),
+        "decisive": _comparison(decisive),
         "comparisons": [_comparison(each) for each in found.comparisons],
     }
     if found.outcome == FAILS:

@@ -8,7 +8,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from bitbound.figures.bands import band
 from bitbound.figures.drawing import STYLE, save
@@ -29,6 +29,8 @@ LINES: dict[str | None, Any] = {
 """Line style of each kind of compressor."""
 _OTHER_LINE = (0, (2.5, 1))
 _THICK, _THIN = 1.3, 0.8
+_SHOWN = 3e-4
+"""Part of the bits of a panel at which its axis starts."""
 _ROW = 0.165
 """Inches of a line of the legend."""
 
@@ -100,10 +102,12 @@ def _finish(place: Axes, panel: Panel, drawn: list[Curve]) -> None:
     """Set the axes and say the k of every rand-k."""
     place.set_yscale("log")
     place.set_ylim(panel.floor, 1)
-    place.set_xlim(0, panel.bits)
+    place.set_xscale("log")
+    place.set_xlim(_SHOWN * panel.bits, panel.bits)
     place.yaxis.set_major_locator(LogLocator(numticks=20))
     place.yaxis.set_minor_locator(NullLocator())
-    place.xaxis.set_major_locator(MaxNLocator(5))
+    place.xaxis.set_major_locator(LogLocator())
+    place.xaxis.set_minor_locator(NullLocator())
     place.xaxis.set_major_formatter(EngFormatter(sep=""))
     place.set_xlabel("bits sent per client")
     place.set_title(panel.title)
