@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench report test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz scaling theory bench report docs test lint types clean
 
 all: demo
 
@@ -51,6 +51,11 @@ bench: .venv/installed
 report: .venv/installed
 	$(BIN)/bitbound report
 
+# The site, with a page for every method, compressor and audited proof; about three minutes.
+docs: .venv/installed-docs
+	$(BIN)/python docs/making/site.py
+	$(BIN)/sphinx-build -W --keep-going --quiet docs build/site
+
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet
 
@@ -77,9 +82,13 @@ types: .venv/installed-dev
 	$(PIP) --editable ".[certify]"
 	touch $@
 
+.venv/installed-docs: .venv/installed-certify
+	$(PIP) --editable ".[docs]"
+	touch $@
+
 .venv/installed-dev: .venv/installed
 	$(PIP) --editable ".[dev]"
 	touch $@
 
 clean:
-	rm -rf .venv build results *.egg-info
+	rm -rf .venv build results docs/atlas docs/gallery *.egg-info

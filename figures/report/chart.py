@@ -41,6 +41,8 @@ class Series:
         The id of the line in the page.
     label : str
         Written at its end, if anything is.
+    faint : bool
+        Whether it stands behind the others.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Series:
     mark: str = ""
     key: str = ""
     label: str = ""
+    faint: bool = False
 
     @property
     def points(self) -> list[tuple[float, float]]:
@@ -214,7 +217,8 @@ class _Frame:
             dashes = _DASHES.get(series.kind, "4 2")
             line = f'<path class="line" d="{self._path(points)}" stroke-dasharray="{dashes}"/>'
             drawn = [self._band(series), line]
-        head = f'<g class="series"{key} style="--c:{series.colour}" data-name="{name}">'
+        kind = "series faint" if series.faint else "series"
+        head = f'<g class="{kind}"{key} style="--c:{series.colour}" data-name="{name}">'
         return f"{head}{''.join(drawn)}</g>"
 
     def names(self, named: Sequence[Series]) -> list[str]:

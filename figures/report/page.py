@@ -50,14 +50,13 @@ def page(results: Results) -> str:
         "four": lambda value: "–" if value is None else f"{value:.4g}",
     }
     environment.globals |= {"swatch": lambda *look: Markup(swatch(*look)), "charts": charts}
-    parts = files(_PACKAGE) / "templates"
     return environment.get_template("report.html").render(
         results=results,
         panels=_panels(results),
         counts=_counts(results),
         version=version("bitbound"),
-        style=Markup((parts / "report.css").read_text(encoding="utf-8")),
-        script=Markup((parts / "report.js").read_text(encoding="utf-8")),
+        style=_part("chart.css") + _part("report.css"),
+        script=_part("report.js"),
     )
 
 
@@ -126,6 +125,10 @@ def _counts(results: Results) -> dict[str, str]:
 
 def _outcomes(outcomes: list[str]) -> str:
     return ", ".join(f"{each}: {outcomes.count(each)}" for each in dict.fromkeys(outcomes))
+
+
+def _part(name: str) -> Markup:
+    return Markup((files(_PACKAGE) / "templates" / name).read_text(encoding="utf-8"))
 
 
 def _drawing(chart: Chart) -> Markup:
