@@ -207,7 +207,7 @@ def _beside(card: Card, compared: Comparison | None) -> str:
     problem = compared.problem
     return page(
         "## Bits beside the others",
-        f"Medians over {len(compared.traces[0].seeds)} seeds, per client, until f - f\\* is at most "
+        f"Medians over {len(compared.traces[0].seeds)} seeds, per client, until f - f\\* <= "
         f"{accuracy_name(compared.targets[-1])}, on {problem.name}: n = {problem.n}, "
         f"d = {problem.d}, kappa = {problem.constants.kappa:g}, parameters from theory.",
         table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),

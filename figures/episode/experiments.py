@@ -8,7 +8,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, be
 from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
-from bitbound.figures.text.verdicts import ClaimVerdict, verdicts_text
+from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.theorems.clipping_complexity import (
     ComplexityRow,
@@ -110,7 +110,8 @@ def clipping_experiments(
     said: list[ClaimVerdict] = []
     shown: list[Comparison] = []
 
-    def judge(verdicts: list[ClaimVerdict]) -> None:
+    def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
+        verdicts = [replace(each, outcome=firm(each.outcome, runs)) for each in verdicts]
         said.extend(verdicts)
         tell(verdicts_text(verdicts))
 
@@ -135,7 +136,7 @@ def clipping_experiments(
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
     for contest, result in zip(PARTIAL, partial, strict=True):
         _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
-    judge(participation_verdicts(PARTIAL, partial))
+    judge(participation_verdicts(PARTIAL, partial), seeds // 2)
 
     rounds = best_rounds(traces, processes)
     bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
