@@ -33,10 +33,10 @@ _OTHER_LINE = (0, (2.5, 1))
 _THICK, _THIN = 1.3, 0.8
 _STARTED = 0.7
 """An axis starts where the first curve has come down to this part of its first f - f*."""
-_SMALL = 6.5
-"""Size of the letters of what stands inside a panel."""
+_SMALL, _LINE = 6.5, 8.5
+"""Points: letters inside and below a panel, and their lines."""
 _NAMED = 5
-"""So many methods are named inside a panel."""
+"""So many methods are named below a panel."""
 _ROW = 0.165
 """Inches of a line of the legend."""
 
@@ -81,7 +81,7 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
     names = in_legend_order({curve.method for curve in curves})
     methods = {name: method_label(name) for name in names}
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
-    height = max(3.2, _ROW * (len(methods) + len(kinds) + 3))
+    height = max(3.2 + _LINE * (_NAMED + 1) / 72, _ROW * (len(methods) + len(kinds) + 3))
     canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
     axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
     for panel, place in zip(figure.panels, axes, strict=True):
@@ -144,31 +144,29 @@ def _start(place: Axes, panel: Panel) -> float:
 
 
 def _setting(panel: Panel, drawn: Mapping[Curve, Trace]) -> str:
-    """Say kappa, n, d and the seeds, of which the title may have some."""
+    """Say what the title, which has n, does not: kappa, d and the seeds."""
     made = next(iter(drawn.values())).specification
-    sizes = f"n = {made['problem']['n']}, d = {made['problem']['d']}"
-    return f"$\\kappa$ = {panel.kappa:g}, {sizes}, {len(made['seeds'])} seeds"
+    return f"$\\kappa$ = {panel.kappa:g}, d = {made['problem']['d']}, {len(made['seeds'])} seeds"
 
 
 def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
-    """Name the best curve of each method that gets to the floor, below the curves, in order."""
+    """Name the best curves of the best methods that get to the floor, below the axis."""
     best: dict[str, tuple[float, str]] = {}
     for curve, trace in drawn.items():
         cost = late_median(trace.bits_to(panel.floor)), curve.label
         best[curve.method] = min(best.get(curve.method, cost), cost)
     order = sorted((cost, label, method) for method, (cost, label) in best.items())
     shown = [each for each in order if np.isfinite(each[0])][:_NAMED]
-    for row, (cost, label, method) in enumerate(reversed(shown)):
+    lines = [(f"fewest bits to {accuracy_name(panel.floor)}:", "0.35", "normal")] * bool(shown)
+    lines += [
+        (f"{label}: {short_bits(cost)}", method_look(method)[0], "normal" if row else "bold")
+        for row, (cost, label, method) in enumerate(shown)
+    ]
+    for row, (text, colour, weight) in enumerate(lines):
         place.annotate(
-            f"{label}: {short_bits(cost)}", (0.02, 0.02), xycoords="axes fraction",
-            xytext=(0, 8 * row), textcoords="offset points", size=_SMALL,
-            color=method_look(method)[0], parse_math=False,
-            weight="bold" if row == len(shown) - 1 else "normal",
-        )  # fmt: skip
-    if shown:
-        place.annotate(
-            f"bits to {accuracy_name(panel.floor)}:", (0.02, 0.02), xycoords="axes fraction",
-            xytext=(0, 8 * len(shown)), textcoords="offset points", size=_SMALL, color="0.35",
+            text, (0, 0), xycoords="axes fraction", xytext=(0, -34 - _LINE * row),
+            textcoords="offset points", size=_SMALL, color=colour, weight=weight,
+            parse_math=False,
         )  # fmt: skip
 
 
