@@ -69,7 +69,7 @@ lint: .venv/installed-dev types
 
 # Type checkers cannot follow the mapping of the rooms: the built package is checked.
 types: .venv/installed-dev
-	rm -rf build
+	rm -rf build/typed build/lib
 	$(PIP) --no-deps --target build/typed .
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p bitbound
 

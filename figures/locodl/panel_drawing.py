@@ -159,8 +159,12 @@ def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     shown = [each for each in order if np.isfinite(each[0])][:_NAMED]
     lines = [(f"fewest bits to {accuracy_name(panel.floor)}:", "0.35", "normal")] * bool(shown)
     lines += [
-        (f"{label}: {short_bits(cost)}", method_look(method)[0], "normal" if row else "bold")
-        for row, (cost, label, method) in enumerate(shown)
+        (
+            f"{label}: {short_bits(cost)}",
+            method_look(method)[0],
+            "bold" if cost == shown[0][0] else "normal",
+        )
+        for cost, label, method in shown
     ]
     for row, (text, colour, weight) in enumerate(lines):
         place.annotate(
