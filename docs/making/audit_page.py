@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bitbound.figures.report.results import step_outcome
 from making.method_page import toctree
 from making.text import code, escaped, page, table
 
@@ -11,8 +12,8 @@ from making.text import code, escaped, page, table
 def audit_page(record: Mapping[str, Any]) -> str:
     """Return the page of a proof, from the record of its audit."""
     steps = record["steps"]
-    counts = Counter(step["verdict"] for step in steps)
-    wrong = [step for step in steps if step["verdict"] != "holds"]
+    counts = Counter(step_outcome(step["verdict"]) for step in steps)
+    wrong = [step for step in steps if step_outcome(step["verdict"]) != "holds"]
     return page(
         f"# Proof: {escaped(record['proof'])}",
         escaped(record["source"]),
@@ -24,7 +25,7 @@ def audit_page(record: Mapping[str, Any]) -> str:
             ("step", "claim", "verdict", "severity", "evidence", "margin"),
             [
                 (escaped(step["place"]), escaped(step["claim"]), step["verdict"],
-                 step.get("severity") or "", step["evidence"], f"{step['margin']:.2e}")
+                 step.get("severity") or "", _evidence(step), f"{step['margin']:.2e}")
                 for step in steps
             ],
         ),
@@ -44,6 +45,10 @@ def index_page(records: Iterable[Mapping[str, Any]]) -> str:
         table(("proof", "source", "steps"), rows),
         toctree(record["proof"] for record in records),
     )
+
+
+def _evidence(step: Mapping[str, Any]) -> str:
+    return str(step.get("evidence") or step.get("known") or "")
 
 
 def _finding(step: Mapping[str, Any]) -> str:

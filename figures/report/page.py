@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bitbound.data.files.cache import write_text
 from bitbound.figures.report import charts
 from bitbound.figures.report.chart import Chart, svg, swatch
-from bitbound.figures.report.results import Results, read_results
+from bitbound.figures.report.results import Results, read_results, step_outcome
 from bitbound.figures.text.tables import count_text
 
 _PACKAGE = "bitbound.figures.report"
@@ -44,6 +44,7 @@ def page(results: Results) -> str:
         "svg": _drawing,
         "count": count_text,
         "median": charts.median,
+        "kind": step_outcome,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "json": _embedded,
         "never": lambda value: "never" if value is None else count_text(value),
@@ -112,7 +113,7 @@ def _counts(results: Results) -> dict[str, str]:
         counts["certified"] = f"{certified} of {len(central)} rules have a certificate"
     if results.audits:
         counts["audit"] = "; ".join(
-            f"{audit['proof']} ({_outcomes([step['verdict'] for step in audit['steps']])})"
+            f"{audit['proof']} ({_outcomes([step_outcome(s['verdict']) for s in audit['steps']])})"
             for audit in results.audits
         )
     for line in results.faults.splitlines():

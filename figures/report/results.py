@@ -89,6 +89,13 @@ class Results:
         )  # fmt: skip
 
 
+def step_outcome(verdict: str) -> str:
+    """Return the one word of a verdict on a step of a proof: "holds", "only if" or "fails"."""
+    if "only if" in verdict:
+        return "only if"
+    return "holds" if verdict.startswith("holds") else "fails"
+
+
 def read_results(folder: Path) -> Results:
     """Read what there is in a folder; what has not been run is empty.
 

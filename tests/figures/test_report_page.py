@@ -18,7 +18,7 @@ from bitbound.figures.locodl.panels import Curve
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.report.page import page, write_report
-from bitbound.figures.report.results import read_results
+from bitbound.figures.report.results import read_results, step_outcome
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
 
@@ -137,6 +137,20 @@ def test_what_has_not_been_run_is_said_with_its_target(tmp_path):
     assert text.count("<em>not run</em>") == len(found.parts)
     for part in found.parts:
         assert f"<code>make {part.target}</code>" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [
+        ("holds", "holds"),
+        ("holds at 3,000 points searched", "holds"),
+        ("only if", "only if"),
+        ("holds only if n = 1", "only if"),
+        ("fails", "fails"),
+    ],
+)
+def test_steps_are_filtered_by_one_word(verdict, outcome):
+    assert step_outcome(verdict) == outcome
 
 
 def test_texts_are_escaped(text):
