@@ -1,9 +1,10 @@
 """The site: ``make docs`` writes the generated pages and builds it into ``build/site``."""
 
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
 
-from matplotlib.figure import Figure
-from sphinx_gallery.scrapers import figure_rst
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "bitbound"
 author = copyright = "The bitbound developers"  # noqa: A001
@@ -23,22 +24,8 @@ html_title = "bitbound"
 html_static_path = ["static", "atlas/chart.css"]
 html_css_files = ["chart.css", "site.css"]
 html_copy_source = False
-
-
-def figures_of(block, block_vars, gallery_conf):
-    """Return the pictures of a block of an example: the figures that it gives names to."""
-    drawn = block_vars["example_globals"]
-    paths = []
-    for name in block[1].split("\n"):
-        figure = drawn.get(name.split(" = ")[0].split(",")[0])
-        if isinstance(figure, Figure):
-            paths.append(next(block_vars["image_path_iterator"]))
-            figure.savefig(paths[-1], dpi=150)
-    return figure_rst(paths, gallery_conf["src_dir"])
-
-
 sphinx_gallery_conf = {
-    "image_scrapers": (figures_of,),
+    "image_scrapers": ("making.gallery.figures_of",),
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "filename_pattern": "/plot_",

@@ -135,11 +135,10 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
 
 def _start(place: Axes, panel: Panel) -> float:
     """Return where the axis of bits starts: where the first of the curves comes down."""
-    starts = [
-        bits[down[0]]
-        for bits, gap in (line.get_data() for line in place.lines)
-        if (down := np.flatnonzero(np.asarray(gap) < _STARTED * np.asarray(gap)[0])).size
-    ]
+    starts: list[float] = []
+    for line in place.lines:
+        bits, gap = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        starts += bits[gap < _STARTED * gap[0]][:1].tolist()
     return min([0.1 * panel.bits, *starts])
 
 
