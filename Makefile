@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz mutants scaling theory bench test lint types clean
+.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz mutants scaling theory bench report docs test lint types clean
 
 all: demo
 
@@ -47,6 +47,15 @@ scaling: .venv/installed
 bench: .venv/installed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/benchmark/bench.py
 
+# One HTML page of everything in results/; what has not been run is named there.
+report: .venv/installed
+	$(BIN)/bitbound report
+
+# The site, with a page for every method, compressor and audited proof; about three minutes.
+docs: .venv/installed-docs
+	$(BIN)/python docs/making/site.py
+	$(BIN)/sphinx-build -W --keep-going --quiet docs build/site
+
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet
 
@@ -64,7 +73,7 @@ lint: .venv/installed-dev types
 
 # Type checkers cannot follow the mapping of the rooms: the built package is checked.
 types: .venv/installed-dev
-	rm -rf build
+	rm -rf build/typed build/lib
 	$(PIP) --no-deps --target build/typed .
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p bitbound
 
@@ -77,9 +86,13 @@ types: .venv/installed-dev
 	$(PIP) --editable ".[certify]"
 	touch $@
 
+.venv/installed-docs: .venv/installed-certify
+	$(PIP) --editable ".[docs]"
+	touch $@
+
 .venv/installed-dev: .venv/installed
 	$(PIP) --editable ".[dev]"
 	touch $@
 
 clean:
-	rm -rf .venv build results *.egg-info
+	rm -rf .venv build results docs/atlas docs/gallery *.egg-info

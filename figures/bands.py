@@ -21,7 +21,7 @@ class Band:
     Attributes
     ----------
     bits : (B,)
-        Uplink bits per client, from 0.
+        Uplink bits per client, in geometric progression from the first message.
     median, low, high : (B,)
         f - f*; NaN from where a run has ended without being below the floor.
     """
@@ -48,7 +48,9 @@ def band(trace: Trace, bits: float, floor: float) -> Band:
     floor : float
         Where the axis of f - f* ends. The last point given is the first with a median below.
     """
-    grid = np.linspace(0, min(bits, float(np.max(trace.final("uplink_bits")))), POINTS)
+    sent = trace.columns["uplink_bits"]
+    end = min(bits, float(np.max(trace.final("uplink_bits"))))
+    grid = np.geomspace(np.min(sent[sent > 0], initial=end), end, POINTS)
     logs = np.array([_at(trace, run, grid, floor) for run in range(len(trace.seeds))])
     low, median, high = np.percentile(logs, (BAND[0], 50, BAND[1]), axis=0)
     below = np.flatnonzero(median <= np.log10(floor))

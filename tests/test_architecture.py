@@ -49,7 +49,7 @@ LEVELS = [
     ["figures.text"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
-    ["figures.certified"],
+    ["figures.certified", "figures.report"],
     ["bitbound.cli"],
     ["bitbound"],
 ]

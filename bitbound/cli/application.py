@@ -29,6 +29,7 @@ from bitbound.cli.figures import add_figures
 from bitbound.cli.listing import add_list
 from bitbound.cli.parser import Parser
 from bitbound.cli.plan import add_plan
+from bitbound.cli.report import add_report
 from bitbound.cli.run import add_run
 from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
@@ -121,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
         add_scaling,
         add_episode,
         add_demo,
+        add_report,
     ):
         add(commands)
     for command in commands.choices.values():

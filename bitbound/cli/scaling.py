@@ -1,6 +1,7 @@
 """The command ``scaling``: exponents of bits, fitted."""
 
 import argparse
+import json
 import sys
 
 from tqdm import tqdm
@@ -19,9 +20,12 @@ def add_scaling(commands: Commands) -> None:
 
 
 def fit_scaling_laws(chosen: argparse.Namespace) -> int:
-    """Fit all scaling laws, write table and figure, and return the exit code."""
+    """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
     from bitbound.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (loads matplotlib)
-    from bitbound.figures.text.theory_tables import scaling_table  # noqa: PLC0415  (loads scipy.stats)
+    from bitbound.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+        fit_summary,
+        scaling_table,
+    )
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
     folder = read_output(chosen)
@@ -32,6 +36,8 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
             bar.update()
     text = scaling_table(fits)
     write_text(folder / "scaling.txt", text)
+    summaries = [fit_summary(fit) for fit in fits]
+    write_text(folder / "scaling.json", json.dumps(summaries, allow_nan=False))
     draw_scaling(fits, folder)
     print(text)
     return 0 if all(fit.holds for fit in fits) else FAILED

@@ -8,11 +8,38 @@ from numpy.typing import NDArray
 
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
-from bitbound.figures.text.verdicts import MEASURED, ClaimVerdict, claim_outcome
+from bitbound.figures.text.verdicts import (
+    MEASURED,
+    OURS,
+    ClaimVerdict,
+    Quotation,
+    claim_outcome,
+)
 from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.verdict import FAILS
 
-PAPER, TALK, OURS = "EPISODE, section 5", "EPISODE++, talk", "not in the paper"
+FAST = Quotation(
+    "In contrast, EPISODE maintains fast convergence as H varies.", "EPISODE, section 5, Synthetic"
+)
+SLOW = Quotation(
+    "as H increases, the optimization progress becomes slower and slower",
+    "EPISODE, section 5, Synthetic",
+)
+MINIMUM = Quotation(
+    "EPISODE converges to the minimum of global loss, while CELGC fails to do so when H is larger.",
+    "EPISODE, section 5, Synthetic",
+)
+SUPERIOR = Quotation(
+    "EPISODE++ maintains superior performance as participation decreases, and as data "
+    "heterogeneity increases.",
+    "EPISODE++, talk, Experimental Results",
+)
+NO_M = Quotation("", "EPISODE++, talk, Theorem 1, whose rounds do not name M")
+DEPENDENCE = Quotation(
+    "The dependence on M shows that, in our setting, adding gradient clipping to Minibatch SGD "
+    "does not eliminate exploding gradients.",
+    "EPISODE++, talk, Theorem 2",
+)
 
 
 def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
@@ -31,27 +58,31 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     return [
         ClaimVerdict(
             "EPISODE converges to the global minimum for every H",
-            PAPER,
+            MINIMUM.place,
             f"{ends} {_list(values, lowest['episode'], 'H')}",
             claim_outcome(max(lowest["episode"]), holds=accuracy, fails=10 * accuracy),
+            quotation=MINIMUM.words,
         ),
         ClaimVerdict(
             "EPISODE stays fast as H grows",
-            PAPER,
+            FAST.place,
             f"{speeds} {_list(values, fastest['episode'], 'H')}",
             claim_outcome(fastest["episode"][-1] / fastest["episode"][0], holds=2.0, fails=4.0),
+            quotation=FAST.words,
         ),
         ClaimVerdict(
             "CELGC becomes slower and slower as H grows",
-            PAPER,
+            SLOW.place,
             f"{speeds} {_list(values, celgc, 'H')}",
             MEASURED if slower else FAILS,
+            quotation=SLOW.words,
         ),
         ClaimVerdict(
             "CELGC does not reach the minimum when H is larger",
-            PAPER,
+            MINIMUM.place,
             f"{ends} {_list(values, lowest['celgc'], 'H')}",
             claim_outcome(lowest["celgc"][-1], holds=10 * accuracy, fails=accuracy),
+            quotation=MINIMUM.words,
         ),
         ClaimVerdict(
             "the experiment shows that clipping is needed",
@@ -105,10 +136,11 @@ def participation_verdicts(
     return [
         ClaimVerdict(
             f"EPISODE++ is ahead of methods without stored corrections at S = {S}",
-            TALK,
+            SUPERIOR.place,
             f"f - f* at the end: {last[plus]:.1e}, and {others[rival]:.1e} for the best of the "
             f"others, {TUNINGS[rival].label}",
             claim_outcome(others[rival] / last[plus], holds=10.0, fails=1.0),
+            quotation=SUPERIOR.words,
         ),
         ClaimVerdict(
             f"episodic clipping is what makes the difference at S = {S}",
@@ -142,13 +174,14 @@ def lower_bound_verdicts(
         ),
         ClaimVerdict(
             "the rounds of clipped minibatch SGD grow in proportion to M",
-            TALK,
+            DEPENDENCE.place,
             f"as M^{growth(minibatch):.2f}",
             claim_outcome(growth(minibatch), holds=0.8, fails=0.5),
+            quotation=DEPENDENCE.words,
         ),
         ClaimVerdict(
             "those of EPISODE++ and of clipped GD do not grow with M",
-            TALK,
+            NO_M.place,
             f"at most as M^{fastest:.2f}",
             claim_outcome(fastest, holds=0.2, fails=0.5),
         ),

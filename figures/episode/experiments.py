@@ -4,13 +4,16 @@ Source of the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5 and app
 talk on EPISODE++ (NeurIPS 2023).
 """
 
+import json
 import math
 import textwrap
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
+from bitbound.data.files.cache import write_text
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
 from bitbound.figures.episode.clipping_drawing import (
     against_promise,
@@ -18,6 +21,7 @@ from bitbound.figures.episode.clipping_drawing import (
     draw_comparison,
     figure_3,
 )
+from bitbound.figures.episode.clipping_record import Comparison, contest_records
 from bitbound.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
     lower_bound_verdicts,
@@ -29,7 +33,7 @@ from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, be
 from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
-from bitbound.figures.text.verdicts import verdicts_text
+from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from bitbound.theory.theorems.catalogue import TUNINGS
 from bitbound.theory.theorems.clipping_complexity import (
     ComplexityRow,
@@ -103,37 +107,51 @@ def clipping_experiments(
     synthetic, needed = results[SYNTHETIC], results[NEEDED]
     partial = [results[contest] for contest in PARTIAL]
 
+    said: list[ClaimVerdict] = []
+    shown: list[Comparison] = []
+
+    def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
+        verdicts = [replace(each, outcome=firm(each.outcome, runs)) for each in verdicts]
+        said.extend(verdicts)
+        tell(verdicts_text(verdicts))
+
     paths = figure_3(SYNTHETIC, synthetic, folder)
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
+    shown += panels
     paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
     _tell_contest(tell, "Figure 3, with all methods", SYNTHETIC, synthetic)
-    tell(verdicts_text(figure_3_verdicts(SYNTHETIC, synthetic)))
+    judge(figure_3_verdicts(SYNTHETIC, synthetic))
 
     panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
+    shown += panels
     paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
     _tell_contest(tell, "Where clipping is needed", NEEDED, needed)
-    tell(verdicts_text(necessity_verdicts(NEEDED, needed)))
+    judge(necessity_verdicts(NEEDED, needed))
 
     panels = [
         (f"S = {contest.participants} of 20", contest, result, 0)
         for contest, result in zip(PARTIAL, partial, strict=True)
     ]
+    shown += panels
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
     for contest, result in zip(PARTIAL, partial, strict=True):
         _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
-    tell(verdicts_text(participation_verdicts(PARTIAL, partial)))
+    judge(participation_verdicts(PARTIAL, partial), seeds // 2)
 
     rounds = best_rounds(traces, processes)
     bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
     paths += against_slope(SLOPES, rounds, bound, folder)
     tell("\nRounds on the hard family, best of the grid\n" + _rounds_table(rounds, bound))
-    tell(verdicts_text(lower_bound_verdicts(SLOPES, rounds, bound)))
+    judge(lower_bound_verdicts(SLOPES, rounds, bound))
 
     runs = theorem_runs(traces, max(1, seeds // 5), processes)
     paths += against_promise(runs, folder)
     tell("\nRuns with the parameters of Theorem 1")
-    tell(verdicts_text(theorem_verdicts(runs)))
+    judge(theorem_verdicts(runs))
 
+    record = {"panels": contest_records(shown), "verdicts": [asdict(each) for each in said]}
+    paths.append(folder / "report.json")
+    write_text(paths[-1], json.dumps(record, allow_nan=False))
     tell("\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell("\n" + "\n".join(map(str, paths)))
     return paths

@@ -2,12 +2,11 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from bitbound.figures.locodl.claims import (
     ACCURACIES,
-    SOURCE,
     BitComparison,
     CurveBits,
     JudgedClaim,
@@ -26,9 +25,10 @@ Traces = dict[tuple[Panel, Curve], Trace]
 RULE = (
     "A comparison of two curves is measured if all seeds agree on it or the 10-90 % bands of their "
     "bits are disjoint in its order; it FAILS if all seeds agree on the opposite or the bands "
-    "are disjoint in the opposite order; else it is undecided at this number of seeds. A claim "
-    "is measured if all its comparisons are, FAILS if one does, and else is undecided; pairs "
-    "in which neither curve gets there within the axis are left out. "
+    "are disjoint in the opposite order; else, and with fewer than three seeds, it is undecided. "
+    "A claim is measured if all its comparisons are, FAILS if one does, and else is undecided; "
+    "pairs in which neither curve gets there within the axis are left out. A claim about the "
+    "same curves in another version of the figure is judged once. "
     "Numbers are median uplink bits per client, with the band; 'never' is beyond the axis."
 )
 
@@ -41,22 +41,31 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
     dict
         Values of strict JSON; an infinite number of bits is null.
     """
-    return {"rule": RULE, "figures": [_figure(figure, traces) for p in pairs for figure in p]}
+    judged: set[Hashable] = set()
+    figures = [_figure(figure, traces, judged) for pair in pairs for figure in pair]
+    return {"rule": RULE, "figures": figures}
 
 
-def _figure(figure: Figure, traces: Traces) -> dict[str, Any]:
+def _figure(figure: Figure, traces: Traces, judged: set[Hashable]) -> dict[str, Any]:
     costs = [
         PanelBits(panel, {curve: traces[panel, curve] for curve in panel.curves})
         for panel in figure.panels
     ]
     return {
         "figure": figure.name,
-        "panels": [_panel(each) for each in costs],
-        "across panels": [_finding(found) for found in across_findings(costs)],
+        "panels": [_panel(each, judged) for each in costs],
+        "across panels": _findings(across_findings(costs), judged),
     }
 
 
-def _panel(costs: PanelBits) -> dict[str, Any]:
+def _findings(found: Sequence[JudgedClaim], judged: set[Hashable]) -> list[dict[str, Any]]:
+    """Return the claims that have not been judged yet, on the same curves."""
+    new = [each for each in found if each.subject not in judged]
+    judged.update(each.subject for each in new)
+    return [_finding(each) for each in new]
+
+
+def _panel(costs: PanelBits, judged: set[Hashable]) -> dict[str, Any]:
     finest = ACCURACIES[-1]
     return {
         "panel": costs.panel.title,
@@ -70,7 +79,7 @@ def _panel(costs: PanelBits) -> dict[str, Any]:
             for curve in costs.curves()
         ],
         "ranking to 1e-5": [cost.curve.label for cost in costs.ranking(finest)],
-        "claims": [_finding(found) for found in panel_findings(costs)],
+        "claims": _findings(panel_findings(costs), judged),
     }
 
 
@@ -78,9 +87,12 @@ def _finding(found: JudgedClaim) -> dict[str, Any]:
     decisive = found.decisive
     values = {
         "claim": found.claim,
-        "source": SOURCE,
+        "source": found.quotation.place,
+        "quotation": found.quotation.words,
+        "note": found.note,
         "outcome": found.outcome,
         "measured": str(found),
+        "decisive": _comparison(decisive),
         "comparisons": [_comparison(each) for each in found.comparisons],
     }
     if found.outcome == FAILS:
@@ -142,6 +154,8 @@ def _claims(claims: Sequence[dict[str, Any]]) -> str:
             claim["source"],
             claim["measured"] + "".join(f". {why}" for why in claim.get("why", [])),
             claim["outcome"],
+            claim["quotation"],
+            claim["note"],
         )
         for claim in claims
     )

@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from bitbound.figures.bands import band
 from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
 from bitbound.figures.looks import in_legend_order, method_label, method_look
+from bitbound.figures.text.tables import accuracy_name, late_median
 from bitbound.solvers.runs.trace import Trace
 
 K = TypeVar("K", bound=str | None)
@@ -29,6 +31,12 @@ LINES: dict[str | None, Any] = {
 """Line style of each kind of compressor."""
 _OTHER_LINE = (0, (2.5, 1))
 _THICK, _THIN = 1.3, 0.8
+_STARTED = 0.7
+"""An axis starts where the first curve has come down to this part of its first f - f*."""
+_SMALL, _LINE = 6.5, 8.5
+"""Points: letters inside and below a panel, and their lines."""
+_NAMED = 5
+"""So many methods are named below a panel."""
 _ROW = 0.165
 """Inches of a line of the legend."""
 
@@ -73,14 +81,14 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
     names = in_legend_order({curve.method for curve in curves})
     methods = {name: method_label(name) for name in names}
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
-    height = max(3.2, _ROW * (len(methods) + len(kinds) + 3))
+    height = max(3.2 + _LINE * (_NAMED + 1) / 72, _ROW * (len(methods) + len(kinds) + 3))
     canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
     axes = canvas.subplots(1, columns, sharey=True, squeeze=False)[0]
     for panel, place in zip(figure.panels, axes, strict=True):
         drawn = [curve for curve in panel.curves if (panel, curve) in traces]
         for position, curve in enumerate(drawn):
             _draw_curve(place, panel, curve, traces[panel, curve], position / len(drawn))
-        _finish(place, panel, drawn)
+        _finish(place, panel, {curve: traces[panel, curve] for curve in drawn})
     axes[0].set_ylabel("$f(x) - f^\\star$")
     _legend(canvas, methods, kinds)
     return canvas
@@ -96,17 +104,20 @@ def _draw_curve(place: Axes, panel: Panel, curve: Curve, trace: Trace, shift: fl
     )
 
 
-def _finish(place: Axes, panel: Panel, drawn: list[Curve]) -> None:
-    """Set the axes and say the k of every rand-k."""
+def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
+    """Set the axes, say what is solved and counted, who is ahead, and the k of every rand-k."""
     place.set_yscale("log")
     place.set_ylim(panel.floor, 1)
-    place.set_xlim(0, panel.bits)
+    place.set_xscale("log")
+    place.set_xlim(_start(place, panel), panel.bits)
     place.yaxis.set_major_locator(LogLocator(numticks=20))
     place.yaxis.set_minor_locator(NullLocator())
-    place.xaxis.set_major_locator(MaxNLocator(5))
+    place.xaxis.set_major_locator(LogLocator())
+    place.xaxis.set_minor_locator(NullLocator())
     place.xaxis.set_major_formatter(EngFormatter(sep=""))
-    place.set_xlabel("bits sent per client")
-    place.set_title(panel.title)
+    place.set_xlabel("bits sent per client, medians and 10-90 %")
+    place.set_title(f"{panel.title}\n{_setting(panel, drawn)}")
+    _rank(place, panel, drawn)
     chosen: dict[str, list[str]] = {}
     for curve in drawn:
         if curve.k is not None:
@@ -118,8 +129,53 @@ def _finish(place: Axes, panel: Panel, drawn: list[Curve]) -> None:
         same = set(texts.values())
         place.annotate(
             f"k = {same.pop() if len(same) == 1 else each}",
-            (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=6.5, color="0.35",
+            (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=_SMALL, color="0.35",
         )  # fmt: skip
+
+
+def _start(place: Axes, panel: Panel) -> float:
+    """Return where the axis of bits starts: where the first of the curves comes down."""
+    starts: list[float] = []
+    for line in place.lines:
+        bits, gap = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        starts += bits[gap < _STARTED * gap[0]][:1].tolist()
+    return min([0.1 * panel.bits, *starts])
+
+
+def _setting(panel: Panel, drawn: Mapping[Curve, Trace]) -> str:
+    """Say what the title, which has n, does not: kappa, d and the seeds."""
+    made = next(iter(drawn.values())).specification
+    return f"$\\kappa$ = {panel.kappa:g}, d = {made['problem']['d']}, {len(made['seeds'])} seeds"
+
+
+def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
+    """Name the best curves of the best methods that get to the floor, below the axis."""
+    best: dict[str, tuple[float, str]] = {}
+    for curve, trace in drawn.items():
+        cost = late_median(trace.bits_to(panel.floor)), curve.label
+        best[curve.method] = min(best.get(curve.method, cost), cost)
+    order = sorted((cost, label, method) for method, (cost, label) in best.items())
+    shown = [each for each in order if np.isfinite(each[0])][:_NAMED]
+    lines = [(f"fewest bits to {accuracy_name(panel.floor)}:", "0.35", "normal")] * bool(shown)
+    lines += [
+        (
+            f"{label}: {short_bits(cost)}",
+            method_look(method)[0],
+            "bold" if cost == shown[0][0] else "normal",
+        )
+        for cost, label, method in shown
+    ]
+    for row, (text, colour, weight) in enumerate(lines):
+        place.annotate(
+            text, (0, 0), xycoords="axes fraction", xytext=(0, -34 - _LINE * row),
+            textcoords="offset points", size=_SMALL, color=colour, weight=weight,
+            parse_math=False,
+        )  # fmt: skip
+
+
+def short_bits(bits: float) -> str:
+    """Write a number of bits in thousands, such as 12.2k."""
+    return f"{bits / 1e3:,.3g}k" if bits < 1e6 else f"{bits / 1e6:.3g}M"
 
 
 def _legend(canvas: Canvas, methods: dict[str, str], kinds: dict[str | None, str]) -> None:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.cache import write_atomically, write_text
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
+from bitbound.figures.locodl.panel_record import figure_record
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
@@ -135,6 +136,8 @@ def _finish(figure: Figure, done: Traces, folder: Path, tell: Callable[[str], No
         (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.curves
     }
     paths = draw_figure(figure, wanted, folder)
+    paths.append(folder / f"{figure.name}.json")
+    write_text(paths[-1], json.dumps(figure_record(figure, wanted), allow_nan=False))
     for panel in figure.panels:
         tell("\n" + panel_table(panel, {c: wanted[panel, c] for c in panel.curves}))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")

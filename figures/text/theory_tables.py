@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bitbound.figures.text.examinations import finite, verdict_summary
 from bitbound.figures.text.tables import table
 from bitbound.theory.checks.scaling import Fit
@@ -79,3 +81,18 @@ def scaling_table(fits: Sequence[Fit]) -> str:
     ]
     header = ("in", "method", "values", "bits grow like", "table", "")
     return table(header, lines, texts=2)
+
+
+def fit_summary(fit: Fit) -> dict[str, Any]:
+    """Return a fitted exponent as values of strict JSON."""
+    return {
+        "quantity": fit.law.quantity,
+        "method": fit.law.method,
+        "rule": fit.law.rule,
+        "values": list(fit.law.values),
+        "bits": np.median(fit.bits, axis=1).tolist(),
+        "exponent": finite(fit.exponent),
+        "error": finite(fit.error),
+        "table": finite(fit.table),
+        "holds": fit.holds,
+    }

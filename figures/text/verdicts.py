@@ -7,6 +7,22 @@ from dataclasses import dataclass
 from bitbound.theory.verdict import FAILS, UNDECIDED, Known
 
 MEASURED = Known.MEASURED.words()
+SEEDS = 3
+"""With fewer seeds nothing is firm: every verdict is "undecided"."""
+OURS = "not in the paper"
+"""The source of a claim that no paper makes."""
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A sentence of a paper, and where it stands."""
+
+    words: str
+    place: str
+
+
+OWN = Quotation("", OURS)
+"""Of a claim that no paper makes."""
 
 
 @dataclass(frozen=True)
@@ -18,17 +34,28 @@ class ClaimVerdict:
     claim : str
         The claim, in words.
     source : str
-        Whose claim it is.
+        Whose claim it is, and where it stands.
     measured : str
         The numbers that decide.
     outcome : str
         One of ``MEASURED``, ``FAILS``, ``UNDECIDED``.
+    quotation : str
+        The sentence of the paper.
+    note : str
+        What in it is ours, and affects the verdict.
     """
 
     claim: str
     source: str
     measured: str
     outcome: str
+    quotation: str = ""
+    note: str = ""
+
+
+def firm(outcome: str, seeds: int) -> str:
+    """Return an outcome, or undecided if there are fewer than three seeds."""
+    return outcome if seeds >= SEEDS else UNDECIDED
 
 
 def claim_outcome(value: float, *, holds: float, fails: float) -> str:
@@ -46,8 +73,12 @@ def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:
     """Write verdicts as text of at most 80 columns."""
     blocks = []
     for verdict in verdicts:
-        head = f"{verdict.outcome.upper()}: {verdict.claim} [{verdict.source}]"
+        note = f"; {verdict.note}" if verdict.note else ""
+        head = f"{verdict.outcome.upper()}: {verdict.claim} [{verdict.source}{note}]"
         lines = textwrap.wrap(head, 80, subsequent_indent="  ")
+        if verdict.quotation:
+            quoted = f'"{verdict.quotation}"'
+            lines += textwrap.wrap(quoted, 80, initial_indent="  ", subsequent_indent="  ")
         lines += textwrap.wrap(
             verdict.measured, 80, initial_indent="    ", subsequent_indent="    "
         )

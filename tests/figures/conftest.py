@@ -22,7 +22,11 @@ def made():
         columns["gap"] = np.concatenate(gaps).astype(float)
         columns["rounds"] = np.concatenate([np.arange(size) for size in sizes])
         columns["gradients"] = 3.0 * columns["rounds"]
-        settings = {"seeds": list(range(runs)), "method": {"parameters": {"gamma": 0.5}}}
+        settings = {
+            "problem": {"name": "made", "n": 2, "d": 3},
+            "seeds": list(range(runs)),
+            "method": {"parameters": {"gamma": 0.5}},
+        }
         return Trace(settings, columns, tuple(ending or ["gap"] * runs))
 
     return make

@@ -81,7 +81,7 @@ def test_lines_are_the_medians_and_axes_those_of_the_recipe(full):
     figure, traces = full
     canvas = _canvas(figure, traces)
     for panel, place in zip(figure.panels, canvas.axes, strict=True):
-        assert place.get_xlim() == (0, panel.bits)
+        assert place.get_xlim()[1] == panel.bits
         assert place.get_ylim() == (panel.floor, 1)
         assert place.get_yscale() == "log"
         assert len(place.lines) == len(panel.curves)
@@ -145,3 +145,14 @@ def test_a_failing_drawing_leaves_the_old_file(few, tmp_path, monkeypatch):
         draw_figure(*few, tmp_path)
     assert {(tmp_path / f"made.{suffix}").read_bytes() for suffix in FORMATS} == {b"whole"}
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_panel_says_what_is_solved_and_who_is_ahead(full):
+    figure, traces = full
+    place, panel = _canvas(figure, traces).axes[0], figure.panels[0]
+    assert place.get_xscale() == "log"
+    assert "$\\kappa$ = 10000, d = 3, 3 seeds" in place.get_title()
+    costs = {c: np.median(traces[panel, c].bits_to(panel.floor)) for c in panel.curves}
+    winner = min((c for c in costs if np.isfinite(costs[c])), key=costs.get)
+    texts = [text for text in place.texts if text.get_weight() == "bold"]
+    assert [text.get_text() for text in texts] == [f"{winner.label}: {costs[winner] / 1e3:.3g}k"]

@@ -1,0 +1,1 @@
+"""What makes the generated pages of the site: the atlas and the reference."""

@@ -1,0 +1,259 @@
+"""A page per method, made of its card, its class, its certificates and a comparison."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.figures.certified.rates import Rate
+from bitbound.figures.comparison.compare import Comparison
+from bitbound.figures.comparison.costs import cost_curve, cost_text
+from bitbound.figures.report.chart import Axis, Chart, Series, svg
+from bitbound.figures.text.tables import accuracy_name
+from bitbound.theory.card import Card
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.theorem import Theorem
+from making.text import code, docstring, escaped, formula, page, prose, raw, table
+
+SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
+"""n, kappa and omega of the three settings of every page."""
+_STEPS = ("local_step", "communicate")
+_POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
+_GREY = "#6f767d"
+
+
+def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) -> str:
+    """Return the page of a method.
+
+    Parameters
+    ----------
+    card : Card
+        Of the method.
+    rates : sequence of Rate
+        Published and certified, of its default rule at the three settings.
+    compared : Comparison or None
+        All methods on one problem.
+    """
+    told = docstring(card.method)
+    notes = told.sections.get("Notes", "")
+    return page(
+        f"# {card.label}",
+        escaped(told.summary),
+        _figure(card, compared),
+        "## Algorithm",
+        prose(told.body),
+        "As it runs, counted, checked and certified:",
+        _steps(card),
+        prose(notes),
+        "## Parameters",
+        table(("parameter", "what it is", "role"), _parameters(card)),
+        _rules(card),
+        *_theorems(card),
+        _rates(rates),
+        _beside(card, compared),
+        _accounting(card),
+        "## Source",
+        _sources(card),
+        code(inspect.getsource(inspect.getmodule(card.method))),
+    )
+
+
+def index_page(cards: Mapping[str, Card]) -> str:
+    """Return the list of all methods."""
+    rows = [
+        (f"[{card.label}]({name}.md)", escaped(docstring(card.method).summary),
+         escaped(", ".join(theorem.title for theorem in card.theorems)) or "none")
+        for name, card in cards.items()
+    ]  # fmt: skip
+    return page(
+        "# Methods",
+        "Every page is made of the card of its method: nothing in it is written twice.",
+        table(("method", "what it is", "theorems"), rows),
+        toctree(cards),
+    )
+
+
+def toctree(names: Any) -> str:
+    """Return the pages of a folder for the navigation."""
+    return "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```"
+
+
+def _steps(card: Card) -> str:
+    found = [vars(owner).get(name) for owner in card.method.__mro__[:-1] for name in _STEPS]
+    written = [step for step in found if inspect.isfunction(step) and not _abstract(step)]
+    first = {step.__name__: step for step in reversed(written)}
+    sources = [inspect.getsource(first[name]) for name in _STEPS if name in first]
+    return code("\n".join(map(textwrap.dedent, sources)))
+
+
+def _abstract(step: Any) -> bool:
+    return step.__module__ == "bitbound.solvers.method"
+
+
+def _parameters(card: Card) -> list[tuple[str, str, str]]:
+    return [
+        (f"`{head}`", escaped(meaning), ", ".join(
+            f"{name.strip()}: {card.roles[name.strip()]}"
+            for name in head.split(":")[0].split(",") if name.strip() in card.roles
+        ))
+        for head, meaning in docstring(card.method).entries("Parameters")
+    ]  # fmt: skip
+
+
+def _rules(card: Card) -> str:
+    if not card.rules:
+        return "There is no rule for them: give each yourself, or tune them on a grid."
+    rows = []
+    for place, (name, rule) in enumerate(card.rules.items()):
+        told = docstring(rule)
+        _, *options = inspect.signature(rule).parameters
+        left = f" Left open: {', '.join(options)}." if options else ""
+        default = " (default)" if place == 0 else ""
+        rows.append((f"`{name}`{default}", escaped(f"{told.summary} {told.body}{left}")))
+    return page("Rules, from theory:", table(("rule", "what it does"), rows)).strip()
+
+
+def _theorems(card: Card) -> list[str]:
+    if not card.theorems:
+        return ["## Theorems", "The card has no one-step theorem."]
+    parts = ["## Theorems"]
+    for theorem in card.theorems:
+        told = docstring(type(theorem))
+        parts += [
+            f"### {escaped(theorem.title)}",
+            escaped(told.summary),
+            prose(told.body),
+            _conditions(card, theorem),
+            _potential(theorem),
+        ]
+    return parts
+
+
+def _conditions(card: Card, theorem: Theorem) -> str:
+    n, kappa, omega = SETTINGS[0]
+    try:
+        setting = class_setting(card.method, n, kappa, _omega(card, omega), None, 20)
+        rule = next(
+            (r for r in card.rules if not theorem.unmet(card.at(setting, r), setting)), None
+        )
+        conditions = theorem.conditions(card.at(setting, rule), setting)
+    except Refusal as reason:
+        return f"Its hypotheses are not evaluated here: {escaped(str(reason))}."
+    rows = [
+        (f"`{each.statement}`", f"{each.used:.3g}" if np.isfinite(each.used) else "",
+         "holds" if each.holds else "does not hold")
+        for each in conditions
+    ]  # fmt: skip
+    used = f"Hypotheses, by the rule `{rule or next(iter(card.rules))}` at n = {n}, "
+    return page(
+        used + f"kappa = {kappa:g}, omega = {omega:g}:",
+        table(("hypothesis", "used of its limit", ""), rows),
+    ).strip()
+
+
+def _omega(card: Card, omega: float) -> float | None:
+    return omega if card.method.needs.compressor else None
+
+
+def _potential(theorem: Theorem) -> str:
+    """Return Psi as the docstring says it, or else as the code does."""
+    for owner in type(theorem).__mro__:
+        found = _POTENTIAL.search(owner.__doc__ or "")
+        if found:
+            text = " ".join(found[1].split())
+            return page("Its potential:", code(formula(f"Psi = {text}"), "text")).strip()
+    return page(
+        "Its potential, as it is evaluated:",
+        code(textwrap.dedent(inspect.getsource(type(theorem).lyapunov))),
+    ).strip()
+
+
+def _rates(rates: Sequence[Rate]) -> str:
+    if not rates:
+        return ""
+    rows = [
+        (f"{rate.n}", f"{rate.kappa:g}", f"{rate.omega:g}", _small(rate.published),
+         _small(rate.certified), escaped(rate.verdict))
+        for rate in rates
+    ]  # fmt: skip
+    return page(
+        "## Promised and certified",
+        f"1 - factor per iteration with the parameters of the rule `{rates[0].rule}`: what the "
+        "theorem promises, and what is certified over all functions and all compressors, with the "
+        "weights of the method's potential.",
+        table(("n", "kappa", "omega", "promised", "certified", "the theorem is"), rows),
+    ).strip()
+
+
+def _small(value: float) -> str:
+    return f"{value:.4g}" if np.isfinite(value) else "–"
+
+
+def _beside(card: Card, compared: Comparison | None) -> str:
+    if compared is None or card.name not in {c.card.name for c in compared.contestants}:
+        return ""
+    spreads = {by: compared.spreads(by) for by in ("bits", "downlink bits", "rounds", "gradients")}
+    order = sorted(spreads["bits"], key=lambda name: spreads["bits"][name].median)
+    cards = {contestant.name: contestant.card for contestant in compared.contestants}
+    rows = []
+    for name in order:
+        mark = "**" if cards[name] is card else ""
+        link = f"{mark}[{name}]({cards[name].name}.md){mark}"
+        rows.append((link, *(cost_text(each[name].median) for each in spreads.values())))
+    problem = compared.problem
+    return page(
+        "## Bits beside the others",
+        f"Medians over {len(compared.traces[0].seeds)} seeds, per client, until f - f\\* <= "
+        f"{accuracy_name(compared.targets[-1])}, on {problem.name}: n = {problem.n}, "
+        f"d = {problem.d}, kappa = {problem.constants.kappa:g}, parameters from theory.",
+        table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),
+    ).strip()
+
+
+def _figure(card: Card, compared: Comparison | None) -> str:
+    """Draw all methods, this one in its colour."""
+    if compared is None:
+        return ""
+    series = []
+    for contestant, trace in zip(compared.contestants, compared.traces, strict=True):
+        curve = cost_curve(trace, compared.targets[-1], "bits", 0.0)
+        known = np.isfinite(curve.median) & (curve.median > 0)
+        mine = contestant.card is card
+        line = Series(
+            contestant.name, curve.median[known][::4].tolist(), curve.levels[known][::4].tolist(),
+            colour=card.colour if mine else _GREY, label=contestant.label if mine else "",
+            faint=not mine,
+        )  # fmt: skip
+        series += [line] if line.x else []
+    if not any(line.label for line in series):
+        return ""
+    ends = [x for line in series for x in line.x]
+    chart = Chart(
+        f"{card.label} among all methods",
+        Axis("bits sent per client", max(10.0, min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
+        Axis("f − f*", compared.targets[-1], max(y for line in series for y in line.y)),  # type: ignore[type-var]
+        tuple(sorted(series, key=lambda line: bool(line.label))),
+    )
+    return raw(f"<figure>{svg(chart)}</figure>")
+
+
+def _accounting(card: Card) -> str:
+    orders = card.orders
+    if orders is None:
+        return ""
+    return page(
+        "## Orders",
+        "To an accuracy eps, without the factor log(1/eps) and without constants:",
+        table(("", "order"), (("rounds", f"`{orders.rounds.formula}`"),
+                              ("reals sent", f"`{orders.reals.formula}`"))),
+    ).strip()  # fmt: skip
+
+
+def _sources(card: Card) -> str:
+    owners = [card.method, *(type(theorem) for theorem in card.theorems)]
+    names = dict.fromkeys(owner.__module__.removeprefix("bitbound.") for owner in owners)
+    return "\n".join(f"* `{name.replace('.', '/')}.py`" for name in names)

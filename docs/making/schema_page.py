@@ -1,0 +1,38 @@
+"""What JSON and traces hold: names from the code, with an example that is run."""
+
+import json
+from typing import Any
+
+from bitbound.data.problems.selector import problem
+from bitbound.figures.text.tables import summary
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.trace import COLUMNS
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.theorems.catalogue import parameters
+from making.text import code, escaped, page, table
+
+
+def schema_page() -> str:
+    """Return the page, with what one short run of LoCoDL gives."""
+    solved, sent = problem("breast-cancer@9", kappa=100), compressor("rand-k:2")
+    experiment = Experiment.of(parameters("locodl", solved, sent), solved, sent)
+    trace = simulate(experiment, seeds=1, budget=Budget(gap=1e-2))
+    return page(
+        "# JSON and traces",
+        "## A trace on disk",
+        "An npz file: an array per column, a JSON header with `specification` and `ending`, and "
+        "the SHA-256 of the bytes before it at the end. `bitbound.Trace.load` refuses one that "
+        "does not fit.",
+        table(("column", "meaning"), [(f"`{name}`", escaped(m)) for name, m in COLUMNS.items()]),
+        "The specification, as an example:",
+        code(_pretty(trace.specification), "json"),
+        "## bitbound run --json",
+        '`null` stands for "never"; a problem\'s constants are those of the composite view.',
+        code(_pretty(summary(experiment, trace, [1e-1, 1e-2])), "json"),
+    )
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=1, allow_nan=False)

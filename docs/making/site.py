@@ -1,0 +1,76 @@
+"""Write the generated pages: ``python docs/making/site.py``; Sphinx does it before it builds."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1]
+sys.path.insert(0, str(DOCS))
+
+from bitbound import Budget, compare, problem  # noqa: E402
+from bitbound.data.files.cache import write_text  # noqa: E402
+from bitbound.figures.certified.rates import compared_rate  # noqa: E402
+from bitbound.figures.comparison.compare import Comparison  # noqa: E402
+from bitbound.solvers.compressors.selector import compressor  # noqa: E402
+from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
+from bitbound.theory.theorems.catalogue import CARDS, METHODS  # noqa: E402
+from making import audit_page, compressor_page, method_page  # noqa: E402
+from making.idea_page import idea_page  # noqa: E402
+from making.reference_page import reference_page  # noqa: E402
+from making.schema_page import schema_page  # noqa: E402
+
+FAVOURITE = {"unbiased": "rand-k:2+natural", "contractive": "top-k:2"}
+"""The compressor of each kind in the comparison."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of every generated page."""
+    compared = comparison()
+    layout = compressor(FAVOURITE["unbiased"]).layout(compared.problem.d)
+    yield "idea", idea_page(compared_rate("diana", "b", *method_page.SETTINGS[0]), compared, layout)
+    yield "methods/index", method_page.index_page(CARDS)
+    for name, card in CARDS.items():
+        rule = next(iter(card.rules), "")
+        settings = method_page.SETTINGS if name in METHODS else ()
+        rates = [compared_rate(name, rule, *setting) for setting in settings]
+        yield f"methods/{name}", method_page.method_page(card, rates, compared)
+    sent = {name: compressor(name) for name in compressor_page.EXAMPLES}
+    yield "compressors/index", compressor_page.index_page(sent)
+    for name, each in sent.items():
+        file = compressor_page.file_name(name)
+        yield f"compressors/{file}", compressor_page.compressor_page(each)
+    records = [audit(name).record() for name in PROOFS]
+    yield "proofs/index", audit_page.index_page(records)
+    for record in records:
+        yield f"proofs/{record['proof']}", audit_page.audit_page(record)
+    yield "reference", reference_page()
+    yield "schema", schema_page()
+
+
+def comparison() -> Comparison:
+    """Compare all methods on data that needs no file."""
+    entries = [
+        (name, FAVOURITE.get(card.method.needs.compressor)) for name, card in METHODS.items()
+    ]
+    solved = problem("breast-cancer@9", kappa=100)
+    return compare(solved, entries, target=1e-5, seeds=3, budget=Budget(bits=5e5))
+
+
+def write_site(folder: Path = DOCS) -> list[Path]:
+    """Write all pages into the folder ``atlas``, and the style of the charts; give the files."""
+    atlas = folder / "atlas"
+    shutil.rmtree(atlas, ignore_errors=True)
+    written = []
+    for name, text in pages():
+        written.append(atlas / f"{name}.md")
+        write_text(written[-1], text.rstrip())
+    style = files("bitbound.figures.report") / "templates" / "chart.css"
+    write_text(atlas / "chart.css", style.read_text(encoding="utf-8"))
+    return written
+
+
+if __name__ == "__main__":
+    print(json.dumps(len(write_site())))

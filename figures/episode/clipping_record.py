@@ -1,0 +1,47 @@
+"""The comparisons of clipped methods as values of JSON: medians and bands against rounds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bitbound.figures.bands import BAND
+from bitbound.figures.episode.clipping_drawing import smoothed
+from bitbound.figures.episode.tuning import Best, Contest, Results
+from bitbound.figures.text.tables import json_number
+from bitbound.theory.theorems.catalogue import TUNINGS
+
+Comparison = tuple[str, Contest, Results, int]
+"""Title, contest, results and the place of the value of its axis."""
+_POINTS, _LARGEST = 120, 1e300
+
+
+def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return what panels of a comparison show, as values of strict JSON."""
+    return [
+        {
+            "title": f"{contest.problem}, {title}",
+            "series": [_series(name, bests[value]) for name, bests in results.items()],
+        }
+        for title, contest, results, value in panels
+    ]
+
+
+def _series(name: str, best: Best) -> dict[str, Any]:
+    tuning = TUNINGS[name]
+    kept = np.unique(np.geomspace(1, best.rounds.size, _POINTS).astype(int)) - 1
+    kept = kept[best.rounds[kept] > 0]
+    gap = np.minimum(smoothed(best.rounds, best.gap)[kept], _LARGEST)
+    low, median, high = np.percentile(gap, (BAND[0], 50, BAND[1]), axis=1)
+    lines = {"median": median, "low": low, "high": high}
+    return {
+        "label": tuning.label,
+        "method": name,
+        "colour": tuning.colour,
+        "clips": tuning.clips,
+        "eta": best.eta,
+        "tau": json_number(best.tau),
+        "seeds": best.gap.shape[1],
+        "rounds": best.rounds[kept].tolist(),
+        **{key: json_number([float(f"{x:.4g}") for x in line]) for key, line in lines.items()},
+    }

@@ -1,0 +1,1 @@
+"""One page of everything that has been run, with what decides each verdict."""

@@ -1,0 +1,141 @@
+"""The page: one HTML file that asks nothing of anybody."""
+
+import json
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bitbound.data.files.cache import write_text
+from bitbound.figures.report import charts
+from bitbound.figures.report.chart import Chart, svg, swatch
+from bitbound.figures.report.results import Results, read_results, step_outcome
+from bitbound.figures.text.tables import count_text
+
+_PACKAGE = "bitbound.figures.report"
+_COLUMNS = ("bits", "downlink bits", "rounds", "gradients")
+
+
+def write_report(folder: Path, path: Path) -> Path:
+    """Write the page of everything in a folder of results; give the file.
+
+    Raises
+    ------
+    DamagedFileError
+        If a file of the folder cannot be read.
+    """
+    write_text(path, page(read_results(folder)))
+    return path
+
+
+def page(results: Results) -> str:
+    """Return the page as one text: style, script, data and pictures stand inside it."""
+    environment = Environment(
+        loader=PackageLoader(_PACKAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "svg": _drawing,
+        "count": count_text,
+        "median": charts.median,
+        "kind": step_outcome,
+        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+        "json": _embedded,
+        "never": lambda value: "never" if value is None else count_text(value),
+        "four": lambda value: "–" if value is None else f"{value:.4g}",
+    }
+    environment.globals |= {"swatch": lambda *look: Markup(swatch(*look)), "charts": charts}
+    return environment.get_template("report.html").render(
+        results=results,
+        panels=_panels(results),
+        counts=_counts(results),
+        version=version("bitbound"),
+        style=_part("chart.css") + _part("report.css"),
+        script=_part("report.js"),
+    )
+
+
+def _panels(results: Results) -> dict[str, list[dict[str, Any]]]:
+    """Return by figure what stands about its panels: the chart, and rows in the order of bits."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for figure in results.figures:
+        for number, panel in enumerate(figure["panels"]):
+            key = f"{figure['figure']}-{number}"
+            target = panel["targets"][-1]
+            rows = [
+                {
+                    "curve": curve,
+                    "key": f"{key}-{place}",
+                    "costs": [charts.median(curve["costs"][target][name]) for name in _COLUMNS],
+                    "coarse": charts.median(curve["costs"][panel["targets"][0]]["bits"]),
+                    "up": curve["costs"][target]["bits"],
+                    "down": curve["costs"][target]["downlink bits"],
+                    "made": curve["specification"] | {"versions": figure["versions"]},
+                }
+                for place, curve in enumerate(panel["curves"])
+            ]
+            rows.sort(key=lambda row: row["costs"][0])
+            chart = charts.panel_chart(panel, key)
+            found.setdefault(figure["figure"], []).append(
+                {"panel": panel, "key": key, "chart": chart, "rows": rows}
+            )
+    return found
+
+
+def _counts(results: Results) -> dict[str, str]:
+    """Return by anchor what a reader must know first about a part."""
+    counts = {}
+    if results.judgement:
+        claims = [
+            claim
+            for figure in results.judgement["figures"]
+            for group in (*figure["panels"], {"claims": figure["across panels"]})
+            for claim in group["claims"]
+        ]
+        counts["verdicts"] = _outcomes([claim["outcome"] for claim in claims])
+    if results.episode:
+        counts["episode"] = _outcomes([each["outcome"] for each in results.episode["verdicts"]])
+    if results.theory:
+        holding = sum(row["holds"] for row in results.theory)
+        counts["theory"] = f"{holding} of {len(results.theory)} rows hold"
+    if results.scaling:
+        holding = sum(row["holds"] for row in results.scaling)
+        counts["scaling"] = f"{holding} of {len(results.scaling)} exponents hold"
+    if results.rates:
+        central = [rate for rate in results.rates if not rate["varied"]]
+        certified = sum(rate["certified"] is not None for rate in central)
+        counts["certified"] = f"{certified} of {len(central)} rules have a certificate"
+    if results.audits:
+        counts["audit"] = "; ".join(
+            f"{audit['proof']} ({_outcomes([step_outcome(s['verdict']) for s in audit['steps']])})"
+            for audit in results.audits
+        )
+    for line in results.faults.splitlines():
+        if "faults are caught" in line or "false alarms" in line:
+            counts["faults"] = f"{counts['faults']}; {line}" if "faults" in counts else line
+    if results.bench:
+        counts["bench"] = f"{len(results.bench['ratios'])} ratios, {results.bench['date'][:10]}"
+    return counts
+
+
+def _outcomes(outcomes: list[str]) -> str:
+    return ", ".join(f"{each}: {outcomes.count(each)}" for each in dict.fromkeys(outcomes))
+
+
+def _part(name: str) -> Markup:
+    return Markup((files(_PACKAGE) / "templates" / name).read_text(encoding="utf-8"))
+
+
+def _drawing(chart: Chart) -> Markup:
+    return Markup(svg(chart))  # every text in it is escaped
+
+
+def _embedded(value: Any) -> Markup:
+    """Return values for a script element, in which nothing may end that element."""
+    return Markup(json.dumps(value, allow_nan=False).replace("<", "\\u003c"))

@@ -1,0 +1,137 @@
+"""What the make targets have written into a folder of results, read again."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bitbound.data.errors import DamagedFileError
+from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the results: what it is, which target writes it, and whether that has been run.
+
+    Attributes
+    ----------
+    title : str
+    target : str
+        The make target.
+    anchor : str
+        Where it stands in the page.
+    there : bool
+        Whether its files are there.
+    """
+
+    title: str
+    target: str
+    anchor: str
+    there: bool
+
+
+@dataclass(frozen=True)
+class Results:
+    """A folder of results.
+
+    Attributes
+    ----------
+    figures : list of dict
+        The figures that have been drawn, as their records.
+    judgement : dict or None
+        The verdicts on the claims about Figures 1 to 4.
+    theory, scaling, rates, savings : list of dict
+        A row per theorem and problem, per fitted exponent, per certificate, per saving.
+    episode, episode_text : dict or None, str
+        The verdicts on the claims about the clipped methods with their curves; all tables.
+    audits : list of dict
+        A record per proof.
+    faults, table_2 : str
+        Tables as text.
+    bench : dict or None
+        The last record of the benchmark.
+    """
+
+    figures: list[Any]
+    judgement: dict[str, Any] | None
+    theory: list[Any]
+    scaling: list[Any]
+    rates: list[Any]
+    savings: list[Any]
+    episode: dict[str, Any] | None
+    episode_text: str
+    audits: list[Any]
+    faults: str
+    table_2: str
+    bench: dict[str, Any] | None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts, in the order of the page."""
+        drawn = {figure["figure"] for figure in self.figures}
+        paper = [f"figure{number}" for number in FIGURES]
+        return (
+            Part("Every method on embedded data", "demo", "demo", "demo" in drawn),
+            *(
+                Part(f"Figure {number} of the LoCoDL paper", name, name,
+                     any(each.startswith(name) for each in drawn))
+                for number, name in zip(FIGURES, paper, strict=True)
+            ),
+            Part("Claims of the LoCoDL paper", "figures", "verdicts", bool(self.judgement)),
+            Part("Table 2 of the LoCoDL paper", "figures", "table2", bool(self.table_2)),
+            Part("EPISODE and its rivals", "episode", "episode", bool(self.episode)),
+            Part("Theorems against the code", "theory", "theory", bool(self.theory)),
+            Part("Scaling laws", "scaling", "scaling", bool(self.scaling)),
+            Part("Certificates", "certified", "certified", bool(self.rates)),
+            Part("Audit of proofs", "audit", "audit", bool(self.audits)),
+            Part("Planted faults", "faults", "faults", bool(self.faults)),
+            Part("Benchmark", "bench", "bench", bool(self.bench)),
+        )  # fmt: skip
+
+
+def step_outcome(verdict: str) -> str:
+    """Return the one word of a verdict on a step of a proof: "holds", "only if" or "fails"."""
+    if "only if" in verdict:
+        return "only if"
+    return "holds" if verdict.startswith("holds") else "fails"
+
+
+def read_results(folder: Path) -> Results:
+    """Read what there is in a folder; what has not been run is empty.
+
+    Raises
+    ------
+    DamagedFileError
+        If a file there is no JSON.
+    """
+    names = ["demo", *(f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled")
+                       for v in VERSIONS)]  # fmt: skip
+    figures = [_json(folder / f"{name}.json") for name in names]
+    records = sorted((folder / "bench").glob("*.json"))
+    return Results(
+        figures=[figure for figure in figures if figure],
+        judgement=_json(folder / "verdicts.json"),
+        theory=_json(folder / "theory" / "report.json") or [],
+        scaling=_json(folder / "scaling" / "scaling.json") or [],
+        rates=_json(folder / "certified" / "rates.json") or [],
+        savings=_json(folder / "certified" / "savings.json") or [],
+        episode=_json(folder / "episode" / "report.json"),
+        episode_text=_text(folder / "episode" / "report.txt"),
+        audits=[_json(path) for path in sorted((folder / "audit").glob("audit-*.json"))],
+        faults=_text(folder / "theory" / "faults.txt"),
+        table_2=_text(folder / "table2.txt"),
+        bench=_json(records[-1]) if records else None,
+    )
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    except ValueError as fault:
+        raise DamagedFileError(
+            f"{path} is damaged ({fault}); remove it and make it again"
+        ) from None

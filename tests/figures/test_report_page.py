@@ -1,0 +1,233 @@
+"""The page of the report: complete, asks nothing of anybody, and a browser finds no fault."""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, replace
+from html.parser import HTMLParser
+
+import pytest
+
+from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.cache import write_text
+from bitbound.figures.certified.rates import Rate
+from bitbound.figures.locodl.jobs import Job
+from bitbound.figures.locodl.panel_record import figure_record
+from bitbound.figures.locodl.panels import Curve
+from bitbound.figures.locodl.recipes import demonstration
+from bitbound.figures.report.chart import Axis, Chart, Series, svg
+from bitbound.figures.report.page import page, write_report
+from bitbound.figures.report.results import read_results, step_outcome
+from bitbound.theory.audit.locodl.locodl_proof import PROOF
+from bitbound.theory.audit.machinery.report import audit_report
+
+COMPRESSOR = "rand-k:2+natural"
+EVIL = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder with a little of everything, written by what writes the real ones."""
+    folder = tmp_path_factory.mktemp("results")
+    figure = demonstration()
+    curves = (Curve("locodl", COMPRESSOR), Curve("5gcs-cc", COMPRESSOR), Curve("agd"))
+    panel = replace(figure.panels[0], curves=curves, kappa=100.0, floor=1e-4)
+    figure = replace(figure, panels=(panel,))
+    traces = {(panel, curve): Job(panel, curve, 3, folder / "traces").trace() for curve in curves}
+    cost = {"median": 1.0, "low": 1.0, "high": None}
+    compared = {
+        "accuracy": 1e-3, "factor": 1.0, "outcome": "holds",
+        "fewer": {"curve": curves[0].label, "panel": panel.title} | cost,
+        "more": {"curve": curves[1].label, "panel": panel.title} | cost,
+    }  # fmt: skip
+    claim = {
+        "claim": EVIL, "source": "S", "outcome": "does not hold", "measured": "x 0.9",
+        "decisive": compared, "comparisons": [compared] * 2, "why": ["because"],
+    }  # fmt: skip
+    groups = {"panels": [{"panel": panel.title, "claims": [claim]}], "across panels": []}
+    audit = audit_report(replace(PROOF, steps=PROOF.steps[:2])).record()
+    audit["steps"][0]["severity"] = "misprint"
+    theorem = {
+        "theorem": "T", "family": "logistic", "rule": "best", "compressor": "none", "holds": True,
+        "least room": {"condition": "gamma <= 2/L", "used": 0.5}, "verdicts": [],
+        "progress of one step, exact / promised": 1.0, "worst case / promised factor": None,
+        "rate, measured / promised": 1.5, "bits, promised / measured": 3.0,
+    }  # fmt: skip
+    fit = {
+        "quantity": "kappa", "method": "locodl", "rule": "best", "values": [10.0, 100.0],
+        "bits": [5.0, 50.0], "exponent": 1.0, "error": 0.1, "table": 1.0, "holds": True,
+    }  # fmt: skip
+    rates = [
+        asdict(Rate("gd", "1/L", 10, kappa, 9.0, varied, 0.1, 0.2, ""))
+        for kappa, varied in ((100.0, ""), (10.0, "kappa"), (100.0, "kappa"))
+    ]
+    ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
+    files = {
+        "demo.json": figure_record(figure, traces),
+        "verdicts.json": {
+            "rule": "R", "figures": [{"figure": "demo"} | groups, {"figure": "another"} | groups]
+        },
+        "theory/report.json": [theorem],
+        "scaling/scaling.json": [fit],
+        "certified/rates.json": rates,
+        "audit/audit-locodl.json": audit,
+        "episode/report.json": {"panels": [], "verdicts": [
+            {"claim": "c", "source": "s", "measured": "m", "outcome": "holds"}
+        ]},
+        "bench/1.json": {
+            "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
+            "hardware": {"processor": "p", "cores": 2}, "ratios": [ratio | {"high": 1.1}],
+        },
+    }  # fmt: skip
+    for name, content in files.items():
+        write_text(folder / name, json.dumps(content, allow_nan=False))
+    for name in ("theory/faults.txt", "table2.txt", "episode/report.txt"):
+        write_text(folder / name, "3 of 3 faults are caught")
+    return folder
+
+
+class Elements(HTMLParser):
+    """All elements of a page with their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def values(self, *names):
+        return [value for _, given in self.found for name, value in given.items() if name in names]
+
+
+@pytest.fixture(scope="module")
+def text(results):
+    return page(read_results(results))
+
+
+def test_nothing_is_fetched(text):
+    elements = Elements(text)
+    for target in elements.values("src", "href", "xlink:href", "action", "data"):
+        assert target.startswith(("#", "data:,")), target
+    assert not re.search(r"url\(|@import|https?://|fetch\(|XMLHttpRequest", text)
+
+
+def test_ids_are_unique_and_every_link_leads_to_one(text):
+    elements = Elements(text)
+    ids = elements.values("id")
+    assert len(set(ids)) == len(ids)
+    targets = {target[1:] for target in elements.values("href") if target.startswith("#")}
+    assert targets <= set(ids)
+
+
+def test_every_part_is_there_and_none_is_said_to_be_missing(text, results):
+    found = read_results(results)
+    absent = {part.target for part in found.parts if not part.there}
+    assert absent == {"figure1", "figure2", "figure3", "figure4"}
+    sections = [given["id"] for tag, given in Elements(text).found if tag == "section"]
+    anchors = {part.anchor for part in found.parts if part.there}
+    assert anchors - {"demo"} <= set(sections)
+
+
+def test_what_has_not_been_run_is_said_with_its_target(tmp_path):
+    found = read_results(tmp_path)
+    text = page(found)
+    assert text.count("<em>not run</em>") == len(found.parts)
+    for part in found.parts:
+        assert f"<code>make {part.target}</code>" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [
+        ("holds", "holds"),
+        ("holds at 3,000 points searched", "holds"),
+        ("only if", "only if"),
+        ("holds only if n = 1", "only if"),
+        ("fails", "fails"),
+    ],
+)
+def test_steps_are_filtered_by_one_word(verdict, outcome):
+    assert step_outcome(verdict) == outcome
+
+
+def test_texts_are_escaped(text):
+    assert EVIL not in text
+    assert "&lt;/script&gt;&lt;script&gt;alert(1)" in text
+
+
+def test_a_number_unfolds_to_what_made_it(text, results):
+    curve = json.loads((results / "demo.json").read_text())["panels"][0]["curves"][0]
+    for made in ("fingerprint", "gamma", "seeds"):
+        assert f"&#34;{made}&#34;" in text
+    assert curve["specification"]["problem"]["fingerprint"] in text
+    assert "&#34;numpy&#34;" in text
+
+
+def test_verdicts_show_the_curves_that_decide(text):
+    uses = [given["href"] for tag, given in Elements(text).found if tag == "use"]
+    assert uses == ["#demo-0-axes", "#demo-0-0", "#demo-0-1"]
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    write_text(tmp_path / "verdicts.json", "{")
+    with pytest.raises(DamagedFileError, match=r"verdicts\.json is damaged"):
+        read_results(tmp_path)
+
+
+def test_points_are_where_their_values_are():
+    axis = Axis("x", 1.0, 100.0)
+    chart = Chart("t", axis, Axis("y", 1e-4, 1.0), (Series("s", [1, 10, 100], [1, 1e-2, None]),))
+    left, right, top, bottom = map(
+        float, re.search(r'data-frame="([^"]*)"', svg(chart))[1].split()[:4]
+    )
+    places = re.search(r'class="line" d="M([^"]*)"', svg(chart))[1]
+    assert places == f"{left:.1f},{top:.1f}L{(left + right) / 2:.1f},{(top + bottom) / 2:.1f}"
+
+
+def test_script_is_short_and_parses(text, tmp_path):
+    script = re.search(r"<script>(.*)</script>", text, flags=re.DOTALL)[1]
+    assert len(script.splitlines()) <= 100
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node to parse it")
+    (tmp_path / "report.js").write_text(script)
+    subprocess.run([node, "--check", tmp_path / "report.js"], check=True)
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+def test_a_browser_finds_no_fault_and_the_slider_ranks(results, tmp_path):
+    """After the script has run, with the slider moved: order of the rows, errors, width."""
+    path = write_report(results, tmp_path / "report.html")
+    probe = """<script>
+    const slid = document.getElementById("weight"); slid.value = 100;
+    slid.dispatchEvent(new Event("input"));
+    document.querySelector('.filter button[data-show="undecided"]').click();
+    document.title = JSON.stringify({
+      order: [...document.querySelectorAll(".ranking tbody tr")].map((r) => r.dataset.up),
+      shown: document.querySelectorAll('[data-is~="claim"]:not([hidden])').length,
+      requests: performance.getEntriesByType("resource").map((each) => each.name),
+    });
+    </script>"""
+    path.write_text(path.read_text().replace("</body>", probe + "</body>"))
+    ran = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+         "--enable-logging=stderr", f"--user-data-dir={tmp_path}", path.as_uri()],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert "CONSOLE" not in ran.stderr
+    seen = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1].replace("&quot;", '"'))
+    assert seen["requests"] == []
+    assert seen["shown"] == 0
+    curves = json.loads((results / "demo.json").read_text())["panels"][0]["curves"]
+    ends = [curve["costs"]["1e-4"] for curve in curves]
+    totals = [sorted(u + 10 * d for u, d in zip(e["bits"], e["downlink bits"], strict=True))[1]
+              for e in ends]  # fmt: skip
+    expected = [ends[place]["bits"] for place in sorted(range(3), key=totals.__getitem__)]
+    assert [json.loads(row) for row in seen["order"]] == expected
+    assert expected != sorted(expected), "the order without the downlink is another"

@@ -1,0 +1,113 @@
+"""The pages of the site that are made from cards, compressors, proofs and docstrings."""
+
+import inspect
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import bitbound
+from bitbound.figures.certified.rates import Rate
+from bitbound.solvers.compressors.selector import NAMES, compressor
+from bitbound.theory import checks
+from bitbound.theory.audit.locodl.locodl_proof import PROOF
+from bitbound.theory.audit.machinery.report import audit_report
+from bitbound.theory.theorems.catalogue import CARDS
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(DOCS))
+
+from making import audit_page, compressor_page, method_page  # noqa: E402
+from making.reference_page import reference_page  # noqa: E402
+from making.text import docstring, escaped, prose, table  # noqa: E402
+
+RATES = [Rate("m", "r", 10, 100.0, 9.0, "", 0.25, 0.5, "")]
+
+
+@pytest.fixture(scope="module")
+def compared():
+    problem = bitbound.problem("breast-cancer@9", kappa=10)
+    return bitbound.compare(problem, ["gd", "locodl+natural"], target=1e-2, seeds=2)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_page_has_what_stands_on_its_card(name, compared):
+    card = CARDS[name]
+    text = method_page.method_page(card, RATES, compared)
+    assert text.startswith(f"# {card.label}\n")
+    for part in ("## Algorithm", "def communicate", "## Parameters", "## Theorems", "## Source"):
+        assert part in text
+    for rule in card.rules:
+        assert f"| `{rule}`" in text
+    for theorem in card.theorems:
+        assert f"### {escaped(theorem.title)}" in text
+    assert text.count("Its potential") == len(card.theorems)
+    assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
+    assert ("<svg" in text) == (name in {"gd", "locodl"})
+    assert "solvers/methods/" in text
+
+
+def test_hypotheses_are_those_of_the_theorems_and_hold_by_a_rule():
+    text = method_page.method_page(CARDS["diana"], [], None)
+    assert "| `gamma <= 1/(L_f + 6 omega_av L)` | 1 | holds |" in text
+    assert "does not hold" not in text
+    assert "Ψ = |x - x⋆|²" in text
+
+
+@pytest.mark.parametrize("name", compressor_page.EXAMPLES)
+def test_a_picture_shows_every_bit_of_a_message(name):
+    sent = compressor(name)
+    layout = sent.layout(16)
+    text = compressor_page.wire_picture(layout)
+    widths = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', text)]
+    assert len(widths) == sum(count for field, count in layout.fields if field.width)
+    assert f"{layout.bits} bits" in text
+    assert escaped(sent.name) in compressor_page.compressor_page(sent)
+
+
+def test_every_kind_of_compressor_has_a_page():
+    kinds = {type(compressor(name)) for name in compressor_page.EXAMPLES}
+    made = {form.replace("COMPRESSOR", "natural") for form in NAMES}
+    made = {form.replace("K", "2").replace("S", "3") for form in made}
+    assert kinds == {type(compressor(name)) for name in made}
+
+
+def test_a_proof_is_shown_step_by_step():
+    record = audit_report(replace(PROOF, steps=PROOF.steps[:3])).record()
+    record["steps"][1] |= {
+        "verdict": "fails", "repair": "twice as much", "severity": "wrong constant",
+        "witness": {"cell": {}, "variables": {"a": "1/2"}, "left": "2", "right": "1",
+                    "arithmetic": "fractions"},
+    }  # fmt: skip
+    text = audit_page.audit_page(record)
+    for step in record["steps"]:
+        assert escaped(step["place"]) in text
+    for part in ("twice as much", "wrong constant", "a = 1/2", "left = 2, right = 1"):
+        assert part in text
+
+
+def test_all_public_names_are_in_the_reference():
+    text = reference_page()
+    assert [name for name in bitbound.__all__ if f"### {name}\n" not in text] == []
+
+
+def test_every_check_is_in_the_glossary():
+    sources = [file.read_text() for file in Path(inspect.getfile(checks)).parent.rglob("*.py")]
+    names = {n for text in sources for n in re.findall(r'Verdict\(\s*f?"([^"]+)"', text)}
+    told = (DOCS / "glossary.md").read_text().replace("\\|", "|")
+    assert len(names) > 20
+    assert {name for name in names if f"| {name} |" not in told} == set()
+
+
+def test_a_docstring_is_read_in_its_parts():
+    told = docstring(bitbound.LoCoDL)
+    assert told.summary.startswith("LoCoDL")
+    assert "```text\n" in prose(told.body)
+    assert dict(told.entries("Parameters"))["p : float"] == "Probability of communication."
+
+
+def test_texts_are_no_markdown():
+    assert escaped("a_i * |x| and `b_i`") == r"a\_i \* \|x\| and `b_i`"
+    assert table(("a",), [("b\nc",)]) == "| a |\n| --- |\n| b c |"
