@@ -22,8 +22,8 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.checks.one_step import steps_along_a_run
-from bitbound.theory.checks.whole_runs import whole_runs
+from bitbound.theory.checks.method.one_step import steps_along_a_run
+from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.theorems.catalogue import CARDS, METHODS
 from bitbound.theory.theorems.clipped_sgd import ClippedGD
 from bitbound.theory.theorems.episode_round import Round, as_printed

@@ -12,7 +12,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures.plan.plan_drawing import draw_map
 from bitbound.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
-from bitbound.theory.checks.promise import promise
+from bitbound.theory.checks.method.promise import promise
 from bitbound.theory.plan.crossover import fastest, reigns
 from bitbound.theory.plan.offers import Costs
 from bitbound.theory.plan.planning import plan

@@ -17,7 +17,7 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.checks.promise import Promise, promise
+from bitbound.theory.checks.method.promise import Promise, promise
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
