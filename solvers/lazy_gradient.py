@@ -9,7 +9,7 @@ from array_api_compat import numpy as namespace
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from bitbound.data.compilation import can_compile
+from bitbound.data.problems.compilation import can_compile
 from bitbound.data.problems.fused import FusedGradients
 from bitbound.data.problems.logistic import LogisticRegression
 
@@ -24,8 +24,8 @@ class LazyGradient(NDArrayOperatorsMixin):
 
     Scaling it, and adding or subtracting an array, gives another one. Its sum over the clients and
     some of its entries are found without the rest. For anything else it is evaluated, once: in one
-    pass over the data, or from the one it was made of if that still is in use, so that no gradient
-    is evaluated twice. The arrays it holds must not change.
+    pass over the data, or from the one it was made of if that still is in use, whose numbers
+    others may ask for too. The arrays it holds must not change.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class FusedGradients:
         lanes = self.code.lanes_for(runs)
         block = min(n, -(-_IN_BLOCK // (m * len(lanes))))
         out = np.empty((n, d, runs))
-        self.code.combination(
+        self.code.combined(
             lanes, self.rows, self.features, (n, m, d, runs), block, -scale / m,
             (*self._read(x), a), (*self._read(x if u is None else u), b), out.reshape(-1),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from bitbound.data.compilation import compiled
+from bitbound.data.problems.compilation import compiled
 
 WIDTHS = (1, 4, 8, 16)
 """Lanes; the smallest number that holds all runs is taken, or the largest many times."""
@@ -137,7 +137,7 @@ def add_products(
 
 
 @compiled
-def combination(
+def combined(
     lanes: Any,
     rows: Any,
     features: Any,
@@ -188,7 +188,7 @@ def chosen_entries(
 ) -> None:  # pragma: no cover
     """Set out to the entries of scale A_i' s_i + a x_i + b u_i at features ``indices``, (n, k, R).
 
-    s is (n m, R); the rest is as in :func:`combination`.
+    s is (n m, R); the rest is as in :func:`combined`.
     """
     places, clients, starts, columns, values = features
     (points, step, a), (vectors, other_step, b) = x, u

@@ -13,6 +13,7 @@ ITERATIONS = 20
 
 def peak_arrays(experiment: Experiment[Any], runs: int) -> float:
     """Return the peak of what start and iterations hold, in arrays of the shape (n, d, R)."""
+    Iterations(experiment, runs)()  # loads and compiles what is needed
     gc.collect()
     tracemalloc.start()
     try:

@@ -120,6 +120,19 @@ def test_means_and_entries_need_no_more(passes):
     assert passes == ["total", "entries"]
 
 
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("others", [1, PROBLEM.n])
+def test_totals_and_entries_of_what_nobody_else_holds(passes, others, shared):
+    x, _, g = gradient(shared=shared)
+    u = np.random.default_rng(1).standard_normal((others, *g.shape[1:]))
+    indices = np.arange(2 * PROBLEM.n * 3).reshape(PROBLEM.n, 2, 3) % PROBLEM.d
+    expected = x - 0.5 * (g - u)
+    agree(total(expected), total(x - 0.5 * (lazy_gradient(PROBLEM, x) - u)))
+    found = gather(x - 0.5 * (lazy_gradient(PROBLEM, x) - u), indices)
+    agree(np.take_along_axis(expected, indices, axis=1), found)
+    assert passes == ["total", "entries"]
+
+
 @pytest.mark.parametrize("first", [np.asarray, mean, lambda v: gather(v, np.zeros((9, 1, 3), int))])
 def test_a_gradient_that_is_still_held_is_evaluated_once(passes, first):
     x, g, written = gradient()
