@@ -88,7 +88,9 @@ from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.checks.examination import Examination, check
-from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
@@ -116,6 +118,7 @@ __all__ = [
     "Budget",
     "Card",
     "Certificate",
+    "ClientClass",
     "ClippedMinibatchSGD",
     "ClippedSCAFFOLD",
     "ClippedSGD",
@@ -127,6 +130,7 @@ __all__ = [
     "DamagedFileError",
     "EpisodePlusPlus",
     "Every",
+    "ExactProof",
     "Examination",
     "Experiment",
     "FedCOMGATE",
@@ -173,6 +177,7 @@ __all__ = [
     "one_step",
     "parameters",
     "problem",
+    "prove",
     "relaxed_smoothness",
     "run",
     "squared_norm",

@@ -40,7 +40,7 @@ LEVELS = [
     ["theory.worlds"],
     ["theory.theorems"],
     ["theory.certificates", "theory.audit.machinery"],
-    ["theory.checks"],
+    ["theory.checks", "theory.exact"],
     ["theory.audit.episode", "theory.audit.locodl"],
     ["theory.audit"],
     ["figures.text"],

@@ -1,11 +1,49 @@
 """What a certificate ranges over: all functions of a class and all compressors of a class."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.theory.setting import Setting
+
+
+@dataclass(frozen=True)
+class ClientClass:
+    """Clients whose functions and compressors are of one class.
+
+    Attributes
+    ----------
+    count : int
+        How many they are.
+    mu, L : float
+        Their f_i are mu-strongly convex and L-smooth, 0 <= mu < L.
+    omega, alpha
+        Of their compressors, as in :class:`FunctionClass`.
+
+    Examples
+    --------
+    >>> from bitbound import ClientClass, FunctionClass
+    >>> rough, smooth = ClientClass(1, mu=1.0, L=100.0), ClientClass(9, mu=1.0, L=10.0)
+    >>> FunctionClass.of_classes([rough, smooth]).n
+    10
+    """
+
+    count: int
+    mu: float
+    L: float
+    omega: float = 0.0
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.count >= 1:
+            raise Refusal(f"a class of {self.count} clients is none; give at least 1")
+        FunctionClass(1, self.mu, self.L, omega=self.omega, alpha=self.alpha)
 
 
 @dataclass(frozen=True)
@@ -26,6 +64,9 @@ class FunctionClass:
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
+    classes : tuple of ClientClass
+        Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
+        worst of theirs, and hold for g.
 
     Examples
     --------
@@ -42,6 +83,7 @@ class FunctionClass:
     omega_joint: float | None = None
     alpha: float | None = None
     L_f: float | None = None
+    classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n, int) and self.n >= 1):
@@ -80,6 +122,38 @@ class FunctionClass:
             L_f=L_f if setting.mu < L_f < setting.L else None,
         )
 
+    @classmethod
+    def of_classes(cls, classes: Iterable[ClientClass], L_f: float | None = None) -> Self:
+        """Return the family of problems whose clients are of given classes."""
+        given = tuple(classes)
+        if not given:
+            raise Refusal("no class of clients is given; give at least one")
+        alphas = [one.alpha for one in given if one.alpha is not None]
+        return cls(
+            sum(one.count for one in given),
+            min(one.mu for one in given),
+            max(one.L for one in given),
+            omega=max(one.omega for one in given),
+            alpha=min(alphas) if len(alphas) == len(given) else None,
+            L_f=L_f,
+            classes=given,
+        )
+
+    @property
+    def kinds(self) -> tuple[ClientClass, ...]:
+        """The classes of the clients: one if they do not differ."""
+        alike = ClientClass(self.n, self.mu, self.L, self.omega, self.alpha)
+        return self.classes or (alike,)
+
+    @property
+    def kind_of_client(self) -> NDArray[np.intp]:
+        """The number of the class of every client, (n,)."""
+        return np.repeat(np.arange(len(self.kinds)), [int(one.count) for one in self.kinds])
+
+    def curvature(self, kind: int) -> tuple[float, float]:
+        """Return mu and L of the clients of a kind, or of g, whose kind is -1."""
+        return (self.mu, self.L) if kind < 0 else (self.kinds[kind].mu, self.kinds[kind].L)
+
     @property
     def omega_av(self) -> float:
         """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
@@ -88,7 +162,9 @@ class FunctionClass:
     @property
     def average_smoothness(self) -> float:
         """Smoothness of the average of the f_i."""
-        return self.L if self.L_f is None else self.L_f
+        if self.L_f is not None:
+            return self.L_f
+        return sum(one.count * one.L for one in self.kinds) / self.n
 
 
 def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:

@@ -15,8 +15,8 @@ from bitbound.theory.certificates.interpolation import combination
 from bitbound.theory.certificates.potentials import QuadraticPotential, Rows, with_pairs
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.frames import Matrix
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
-from bitbound.theory.worlds.symbols import Matrix
 
 MOST_FIELDS = 4
 """Up to so many parts of a state have their own unit at the start."""

@@ -12,7 +12,7 @@ from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.interpolation import Form, combination
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.symbols import Blocks, Matrix
+from bitbound.theory.worlds.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
@@ -30,9 +30,9 @@ class SolverResult:
         The largest t.
     multipliers : (K,)
         How often each form is added.
-    dual : two (k, k) matrices
+    dual : (k, k) matrices
         The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
-        of the parts of zero sum together.
+        of the parts of zero sum of every kind together.
     residual, gap : float
         The solver's residual and its duality gap.
     """
@@ -46,7 +46,7 @@ class SolverResult:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates (basis, k) of the kernels of both blocks in which forms are of order one."""
+    """Coordinates (basis, k) of the kernels of all blocks in which forms are of order one."""
 
     kernels: Blocks
 
@@ -65,28 +65,28 @@ class Coordinates:
             steep = seen.copy()
             for evaluation, value in zip(step.evaluations, psi.values, strict=False):
                 point = evaluation.point[block]
-                steep += value * functions.L / 2 / functions.n * np.outer(point, point)
+                steep += (
+                    value * functions.curvature(evaluation.kind)[1] / 2 * np.outer(point, point)
+                )
             diagonal = np.diag(steep)
             scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
             new = np.diag(scale)
             for evaluation in step.evaluations:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
                 length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
-                new[number] = (functions.mu + centre * (functions.L - functions.mu)) * pulled
-                new[number, number] += (1 - centre) * (functions.L - functions.mu) * (length or 1.0)
+                mu, L = functions.curvature(evaluation.kind)
+                new[number] = (mu + centre * (L - mu)) * pulled
+                new[number, number] += (1 - centre) * (L - mu) * (length or 1.0)
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen))
-        return cls((kernels[0], kernels[1]))
+        return cls(tuple(kernels))
 
     def blocks(self, form: Form) -> Blocks:
         """Return the blocks of a form in these coordinates."""
-        first, second = (
-            _symmetric(kernel.T @ block @ kernel)
-            for kernel, block in zip(self.kernels, form.blocks, strict=True)
-        )
-        return first, second
+        pairs = zip(self.kernels, form.blocks, strict=True)
+        return tuple(_symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
 
 
 def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
@@ -134,7 +134,9 @@ def maximise(
         If the solver finds no solution.
     """
     everything = [fixed, gain, *forms]
-    kept = [block for block in range(2) if coordinates.kernels[block].shape[1]]
+    kept = [
+        block for block in range(len(coordinates.kernels)) if coordinates.kernels[block].shape[1]
+    ]
     blocks = [[coordinates.blocks(form)[block] for form in everything] for block in kept]
     values = np.array([form.values for form in everything]).T
     values = values[np.any(values != 0, axis=1)]
@@ -181,7 +183,7 @@ def maximise(
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
-    return SolverResult(float(y[0]), np.maximum(y[1:], lower), (grams[0], grams[1]), residual, gap)
+    return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:

@@ -13,7 +13,7 @@ from bitbound.theory.certificates.programme import Coordinates, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
-from bitbound.theory.worlds.symbols import Matrix
+from bitbound.theory.worlds.frames import Matrix
 
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
