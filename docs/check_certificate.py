@@ -19,7 +19,7 @@ from fractions import Fraction
 
 def product(u, v):
     """Return the symmetric matrix of <u, v>."""
-    return [[(a * d + c * b) / 2 for b, d in zip(v, u)] for a, c in zip(u, v)]
+    return [[(a * d + b * c) / 2 for c, d in zip(u, v)] for a, b in zip(u, v)]
 
 
 def add(total, factor, matrix):

@@ -84,8 +84,8 @@ def symbolic_step(
     _check(method, functions)
     kinds = functions.kind_of_client
     found, _ = orbits(method, functions.n, kinds=kinds)
-    alike = all((orbit.cells == found[0].cells).all() for orbit in found)
-    require_linear(method, min(functions.n, MANY_CLIENTS) if alike else functions.n)
+    told_apart = any(orbit.chooses for orbit in found)
+    require_linear(method, functions.n if told_apart else min(functions.n, MANY_CLIENTS))
     size = symbolic_step(method, functions, potential).basis.used if exact else 16
     while True:
         try:

@@ -39,7 +39,7 @@ class OrbitChannel(Scripted):
     ) -> None:
         super().__init__(n, d, script)
         self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp) if kinds is None else kinds
-        self.alike = 1
+        self.alike, self.chooses = 1, False
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
@@ -82,6 +82,7 @@ class OrbitChannel(Scripted):
         return [of[self.cells[of] == label] for label in np.unique(self.cells[of])]
 
     def _refine(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self.chooses = True
         self.cells = np.unique(2 * self.cells + mask, return_inverse=True)[1]
         return mask[:, None, None]
 
@@ -100,13 +101,14 @@ class Orbit:
     """An outcome: its probability, the script that gives it and the cell of every client.
 
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
-    would go through.
+    would go through; ``chooses`` tells whether there are any.
     """
 
     probability: float
     script: tuple[int, ...]
     cells: NDArray[np.intp]
     alike: int
+    chooses: bool
 
 
 class Nothing:
@@ -180,7 +182,9 @@ def orbits(
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor
     found = [
-        Orbit(float(probability), tuple(channel.script), channel.cells, channel.alike)
+        Orbit(
+            float(probability), tuple(channel.script), channel.cells, channel.alike, channel.chooses
+        )
         for probability, channel in outcomes(
             step, lambda script: _Meter(n, bits_d, script, compressor, kinds)
         )
