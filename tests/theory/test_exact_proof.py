@@ -17,7 +17,7 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.exact.certificate_file import certificate_file, write_certificate
-from bitbound.theory.exact.rational_algebra import factor
+from bitbound.theory.exact.rational_algebra import ldl
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
@@ -186,8 +186,8 @@ def test_factors_of_rational_matrices(seed):
     rng = np.random.default_rng(seed)
     root = np.vectorize(Fraction, otypes=[object])(rng.integers(-5, 6, (4, 4)).astype(object))
     positive = root @ root.T
-    lower, pivots = factor(positive)
+    lower, pivots = ldl(positive)
     assert np.all(lower @ np.diag(pivots) @ lower.T == positive)
     smallest = min(np.linalg.eigvalsh(positive.astype(float)))
     shifted = positive - np.eye(4, dtype=int) * Fraction(smallest + 1e-3)
-    assert factor(shifted) is None
+    assert ldl(shifted) is None

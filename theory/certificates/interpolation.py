@@ -40,7 +40,7 @@ class Form:
         return Form(tuple(factor * block for block in self.blocks), factor * self.values)
 
 
-def combination(weights: Iterable[float], forms: Sequence[Form]) -> Form:
+def combination(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
     """Return the weighted sum of at least one form."""
     first, *others = (form * w for w, form in zip(weights, forms, strict=True))
     return sum(others, start=first)

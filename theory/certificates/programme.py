@@ -71,9 +71,13 @@ class Coordinates:
             diagonal = np.diag(steep)
             scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
             new = np.diag(scale)
+            if block == 0:  # where all evaluate at one point, it is as long as there
+                shared = scale
+            elif block == 1:
+                shared = shared * functions.n**0.5
             for evaluation in step.evaluations:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
-                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
+                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * shared)
                 mu, L = functions.curvature(evaluation.kind)
                 new[number] = (mu + centre * (L - mu)) * pulled
                 new[number, number] += (1 - centre) * (L - mu) * (length or 1.0)

@@ -72,7 +72,7 @@ class Certificate:
         constants = ", ".join(
             f"{field.name} = {value:g}"
             for field in fields(self.functions)
-            if (value := getattr(self.functions, field.name)) is not None
+            if isinstance(value := getattr(self.functions, field.name), int | float)
         )
         return (
             f"Certificate of {self.method}\n"

@@ -11,7 +11,7 @@ from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.exact.rational_algebra import Rationals, congruent, factor
+from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.worlds.exact_numbers import rational
@@ -173,10 +173,10 @@ def holds(
     if min(multipliers.values(), default=Fraction(0)) < 0:
         return False
     now, _ = step.psi(weights)
-    if min(now.values, default=Fraction(0)) < 0 or any(factor(b) is None for b in now.blocks):
+    if min(now.values, default=Fraction(0)) < 0 or any(ldl(b) is None for b in now.blocks):
         return False
     left = step.left(weights, decrease, multipliers)
-    return not any(left.values) and all(factor(block) is not None for block in left.blocks)
+    return not any(left.values) and all(ldl(block) is not None for block in left.blocks)
 
 
 def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:

@@ -11,7 +11,7 @@ Rationals = NDArray[Any]
 """A matrix of :class:`~fractions.Fraction`."""
 
 
-def factor(matrix: Rationals) -> tuple[Rationals, list[Fraction]] | None:
+def ldl(matrix: Rationals) -> tuple[Rationals, list[Fraction]] | None:
     """Return L and D with matrix = L D L', L being unit lower triangular; None if it is not >= 0.
 
     A pivot of 0 is allowed where the rest of its column is 0.
@@ -20,10 +20,10 @@ def factor(matrix: Rationals) -> tuple[Rationals, list[Fraction]] | None:
     --------
     >>> import numpy as np
     >>> from fractions import Fraction
-    >>> L, D = factor(np.array([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(1)]]))
+    >>> L, D = ldl(np.array([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(1)]]))
     >>> D
     [Fraction(4, 1), Fraction(0, 1)]
-    >>> factor(np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(1)]])) is None
+    >>> ldl(np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(1)]])) is None
     True
     """
     size = len(matrix)

@@ -24,7 +24,7 @@ from bitbound.theory.exact.exact_proof import (
     first_proof,
     holds,
 )
-from bitbound.theory.exact.rational_algebra import Rationals, congruent, factor, whitening
+from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl, whitening
 
 MOST_ROUNDS = 12
 """How often a proof is improved at most."""
@@ -43,6 +43,13 @@ def prove(certificate: Certificate) -> ExactProof:
     ------
     Refusal
         If the step is not rational in its parameters, or nothing is proved.
+
+    Examples
+    --------
+    >>> from bitbound import EF21, FunctionClass, certify, prove
+    >>> certificate = certify(EF21(gamma=0.01), FunctionClass(n=3, mu=1, L=10, alpha=0.5))
+    >>> prove(certificate).decrease > certificate.decrease
+    True
     """
     step = RationalStep.of(certificate.method, certificate.functions, certificate.potential)
     proof = first_proof(step, certificate)
@@ -60,7 +67,7 @@ def _improved(step: RationalStep, proof: ExactProof) -> ExactProof | None:
     left = step.left(proof.weights, proof.decrease, proof.multipliers)
     scales: list[Rationals] = []
     for block in left.blocks:
-        found = factor(block)
+        found = ldl(block)
         scale = whitening(*found) if found else None
         if scale is None:
             return None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ClientRows:
     """Which client each row stands for.
 
     Attributes
@@ -33,7 +33,7 @@ class Layout:
     row_of: NDArray[np.intp]
 
     @classmethod
-    def of(cls, cells: Sequence[NDArray[np.intp]]) -> "Layout":
+    def of(cls, cells: Sequence[NDArray[np.intp]]) -> "ClientRows":
         """Return rows for the first, the second and the other clients of every cell."""
         n = sum(len(cell) for cell in cells)
         row_of = np.zeros(n, dtype=np.intp)
@@ -56,7 +56,7 @@ class ClientArray(NDArrayOperatorsMixin):
     Arrays of numpy with n rows are taken to be the same for all clients of a row.
     """
 
-    def __init__(self, values: NDArray[Any], layout: Layout) -> None:
+    def __init__(self, values: NDArray[Any], layout: ClientRows) -> None:
         self.values, self.layout = values, layout
 
     @property
@@ -130,10 +130,10 @@ class ClientArray(NDArrayOperatorsMixin):
         return bool(self.dtype == object)
 
     def _by_rows(self, function: Callable[..., Any], inputs: Sequence[Any]) -> "ClientArray":
-        return ClientArray(function(*(rows(x, self.layout) for x in inputs)), self.layout)
+        return ClientArray(function(*(rows_of(x, self.layout) for x in inputs)), self.layout)
 
 
-def rows(x: Any, layout: Layout) -> Any:
+def rows_of(x: Any, layout: ClientRows) -> Any:
     """Return the rows of an array, those of an array of numpy with n rows included."""
     if isinstance(x, ClientArray):
         return x.values

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.theory.worlds.clients import ClientArray, Layout, rows
+from bitbound.theory.worlds.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.exact_numbers import Exact, zeros
 
 Matrix = NDArray[Any]
@@ -90,7 +90,7 @@ class Frame:
         order = np.argsort(cells, kind="stable")
         ends = np.flatnonzero(np.diff(cells[order])) + 1
         self.members = np.split(order, ends)
-        self.layout = Layout.of(self.members)
+        self.layout = ClientRows.of(self.members)
         self.row_cells = cells[self.layout.representatives]
         self.row_kinds = kinds[self.layout.representatives]
         self.cell_kinds = [int(kinds[cell[0]]) for cell in self.members]
@@ -141,7 +141,7 @@ class Frame:
 
     def rows(self, v: Array) -> Matrix:
         """Return the rows of an array in all runs: (m or 1, basis, R)."""
-        values = rows(v, self.layout)
+        values = rows_of(v, self.layout)
         return np.broadcast_to(values, (*values.shape[:2], self.runs))
 
     def gram(self, v: Array, weights: Matrix | None = None) -> Matrix:
