@@ -123,6 +123,44 @@ class FunctionClass:
         )
 
     @classmethod
+    def of_groups(cls, setting: Setting, groups: int) -> Self:
+        """Return the family of a setting, its clients grouped by their L_i.
+
+        Each group gets the largest L_i in it; the groups are those of the sorted L_i with the least
+        sum of these.
+
+        Examples
+        --------
+        >>> from bitbound import GD, FunctionClass, Quadratic, Setting
+        >>> problem = Quadratic.random(6, 4, mu=1.0, L=10.0)
+        >>> len(FunctionClass.of_groups(Setting.of(GD, problem), 2).kinds)
+        2
+        """
+        alike, found = cls.of(setting), np.sort(np.asarray(setting.constants.L_i))
+        if not 1 <= groups <= len(found):
+            raise Refusal(f"{groups} groups of {len(found)} clients; give 1 to {len(found)}")
+        best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] + [(np.inf, ())] * len(found)
+        for _ in range(groups):  # best[k]: the least sum for the first k clients
+            best = [
+                min(
+                    (best[j][0] + (k - j) * found[k - 1], (*best[j][1], k))
+                    for j in range(max(k, 1))
+                )
+                if k
+                else (np.inf, ())
+                for k in range(len(found) + 1)
+            ]
+        ends = best[-1][1]
+        return cls.of_classes(
+            [
+                ClientClass(b - a, alike.mu, float(found[b - 1]), alike.omega, alike.alpha)
+                for a, b in zip((0, *ends), ends, strict=False)
+                if b > a
+            ],
+            L_f=alike.L_f,
+        )
+
+    @classmethod
     def of_classes(cls, classes: Iterable[ClientClass], L_f: float | None = None) -> Self:
         """Return the family of problems whose clients are of given classes."""
         given = tuple(classes)

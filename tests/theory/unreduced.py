@@ -82,7 +82,8 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             places = np.argmax(noise[:, :, 0], axis=1)
             variances = form[places, places].copy()
             form[places, :] = form[:, places] = 0.0
-            form += family.omega * np.einsum("i,ij,ik->jk", variances, sent[..., 0], sent[..., 0])
+            omegas = np.array([family.kinds[kind].omega for kind in family.kind_of_client])
+            form += np.einsum("i,ij,ik->jk", variances * omegas, sent[..., 0], sent[..., 0])
         return form
 
     pairs = outcomes(step, lambda script: Noisy(problem, script))
@@ -105,7 +106,9 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             ]
             for a, b in permutations(range(len(ends)), 2):
                 multiplier = cp.Variable(nonneg=True)
-                total = total + multiplier * condition(ends[a], ends[b], family.mu, family.L)
+                kind = family.kind_of_client[client] if function == "f" else -1
+                curvature = family.curvature(kind)
+                total = total + multiplier * condition(ends[a], ends[b], *curvature)
                 for end, sign in ((a, 1), (b, -1)):
                     place = (function, client, end)
                     values[place] = values.get(place, 0) + sign * multiplier

@@ -227,7 +227,10 @@ class Family:
 
         The fractions are those of the entries in units in which the largest is 1.
         """
-        least = self.decrease(weights)
+        try:
+            least = self.decrease(weights)
+        except Refusal:
+            return weights
         least -= GIVEN_UP * abs(least)
         unit = [np.sqrt(np.diag(form)) for form in self.forms(self.unit)]
         mean, apart = (

@@ -91,7 +91,7 @@ class QuadraticPotential:
             if getattr(s, field.name).dtype != bool
         ]
         if self.gradients:
-            parts.append(problem.grad(m.model(s)) - problem.grad_star)
+            parts.append(problem.grad(m.model(s)) - problem.grad(m.model(star)))
         means = [mean(part) if part.shape[0] == setting.n else part for part in parts]
         apart = [
             part - middle

@@ -66,7 +66,7 @@ class SymbolicProblem:
         rows_of_all = np.ones(self.frame.n, dtype=bool)
         if not (active is None or isinstance(active, int)):
             rows_of_all = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
-        if not rows_of_all.any():
+        if not (rows_of_all.any() and self.frame.rows(x).any()):  # nobody, or the solution
             return 0 * self.grad_star
         return self.frame.unknown(self.basis, self.evaluate("f", x, rows_of_all)[0].unknown)
 
