@@ -139,7 +139,8 @@ class FunctionClass:
         alike, found = cls.of(setting), np.sort(np.asarray(setting.constants.L_i))
         if not 1 <= groups <= len(found):
             raise Refusal(f"{groups} groups of {len(found)} clients; give 1 to {len(found)}")
-        best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] + [(np.inf, ())] * len(found)
+        none: tuple[int, ...] = ()
+        best = [(0.0, none)] + [(np.inf, none)] * len(found)
         for _ in range(groups):  # best[k]: the least sum for the first k clients
             best = [
                 min(
@@ -147,7 +148,7 @@ class FunctionClass:
                     for j in range(max(k, 1))
                 )
                 if k
-                else (np.inf, ())
+                else (np.inf, none)
                 for k in range(len(found) + 1)
             ]
         ends = best[-1][1]

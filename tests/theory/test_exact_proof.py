@@ -105,9 +105,7 @@ def test_multipliers_of_another_step_are_refused(name, changed):
     proof = proof_of(name)
     functions = proof.functions
     other = {
-        "gamma": lambda: replace(
-            proof, method=replace(proof.method, gamma=1.3 * proof.method.gamma)
-        ),
+        "gamma": lambda: replace(proof, method=replace(proof.method, gamma=3 * proof.method.gamma)),
         "n": lambda: replace(proof, functions=replace(functions, n=2)),
         "omega": lambda: replace(
             proof,

@@ -99,7 +99,10 @@ class StepProgramme:
         now, _ = psi(self.step, weights)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
-            strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+            try:
+                strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+            except Refusal:  # the solver gives up at this one
+                continue
             values = strict.multipliers.tolist()
             multipliers = dict(zip(self.step.inequalities, values, strict=True))
             if proves(self.step, self.functions, weights, decrease, multipliers):
