@@ -145,9 +145,14 @@ class Card:
         """Return the theorems whose hypotheses all hold."""
         return tuple(theorem for theorem in self.theorems if not theorem.unmet(m, setting))
 
-    def best_theorem(self, m: Method, setting: Setting) -> Theorem | None:
-        """Return the theorem with the smallest factor of those whose hypotheses hold."""
-        held = self.holding(m, setting)
+    def best_theorem(
+        self, m: Method, setting: Setting, *, published: bool = False
+    ) -> Theorem | None:
+        """Return the theorem with the smallest factor of those whose hypotheses hold.
+
+        With ``published``, of those whose rate is in a paper.
+        """
+        held = [one for one in self.holding(m, setting) if one.published or not published]
         return min(held, key=lambda theorem: theorem.rate(m, setting), default=None)
 
     def potential(self, m: Method, setting: Setting) -> Theorem | None:

@@ -70,6 +70,8 @@ class Theorem(ABC):
 
     method: ClassVar[type[Method]]
     title: ClassVar[str]
+    published: ClassVar[bool] = True
+    """Whether its rate is in a paper; what is proved here only is not compared as published."""
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:

@@ -87,7 +87,7 @@ class ParameterContest:
         unit = replace(where, constants=_in_units_of_mu(where.constants))
         same = card.at(unit, self.rule, **options)
         _, cost = orbits(same, where.n, where.d, where.compressor)
-        theorem = card.best_theorem(same, unit)
+        theorem = card.best_theorem(same, unit, published=True)
         decrease = 1 - theorem.rate(same, unit) if theorem else math.nan
         candidates: list[Compressor | None] = [None]
         if self.compressor:

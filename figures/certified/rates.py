@@ -89,9 +89,9 @@ def compared_rate(
     try:
         where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
         method = card.at(where, rule)
-        theorem = card.best_theorem(method, where)
+        theorem = card.best_theorem(method, where, published=True)
         decrease = 1 - theorem.rate(method, where) if theorem else nan
-        proved = certify(method, where).decrease
+        proved = certify(method, where, potential=theorem).decrease
     except Refusal as error:
         reason = str(error)
     return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)

@@ -144,7 +144,7 @@ def account(
     """
     functions = FunctionClass.of(where)
     theorem = card.best_theorem(method, where)
-    stated = None if search else card.potential(method, where)
+    stated = None if search else theorem or card.potential(method, where)
     potential: Potential = stated or searched_potential(method, functions)
     if stated is None:
         weights = "fixed"

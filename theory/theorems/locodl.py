@@ -12,6 +12,7 @@ from bitbound.theory.orders import LOCAL_REALS, Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.coupling import Coupling, best_coupling
 
 
 class Theorem31(Theorem):
@@ -105,6 +106,44 @@ class Corollary32(Theorem31):
         )
 
 
+class CoupledLoCoDL(Theorem31):
+    """LoCoDL with models and control variates coupled: at least as fast as Theorem 3.1, to twice.
+
+    For 0 < gamma < 2/L, whatever rho and chi are: Psi = (1/gamma) (sum_i |x_i - x* - beta gamma
+    (u_i - u_i*)|^2 + n |y - x* - beta gamma (v - v*)|^2) + gamma (C - beta^2) (sum_i |u_i - u_i*|^2
+    + n |v - v*|^2), and tau, beta and C of :func:`best_coupling` with eta = p chi/(1 + 2 omega).
+    Proved here.
+    """
+
+    title = "LoCoDL, coupled potential"
+    published = False
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        decrease = _coupling(m, setting).decrease
+        kept = (c for c in super().conditions(m, setting) if "rho" not in c.statement)
+        return (*kept, Condition("0 < 1 - tau", 0.0, decrease, strict=True))
+
+    def lyapunov(
+        self, m: LoCoDL, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        coupling, u, v = _coupling(m, setting), s.u - star.u, s.v - star.v
+        primal, dual = 1 / m.gamma, m.gamma * (coupling.C - coupling.beta**2)
+        return (
+            Squares(primal, s.x - star.x - coupling.beta * m.gamma * u),
+            Squares(primal * setting.n, s.y - star.y - coupling.beta * m.gamma * v),
+            Squares(dual, u),
+            Squares(dual * setting.n, v),
+        )
+
+    def rate(self, m: LoCoDL, setting: Setting) -> float:
+        return 1 - _coupling(m, setting).decrease
+
+
+def _coupling(m: LoCoDL, setting: ClassConstants) -> Coupling:
+    eta, ends = m.p * m.chi / (1 + 2 * m.omega), (m.gamma * setting.mu, m.gamma * setting.L)
+    return best_coupling(*ends, m.p, m.rho, eta, m.omega, setting.omega_av)
+
+
 def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:
     """Return an equation as two conditions; a rounding error is allowed."""
     return (
@@ -179,7 +218,7 @@ def _balanced(setting: Setting) -> LoCoDL:
 CARD = Card(
     LoCoDL,
     label="LoCoDL",
-    theorems=(Theorem31(), Section31(), Corollary32()),
+    theorems=(Theorem31(), Section31(), Corollary32(), CoupledLoCoDL()),
     rules={"paper": _paper, "balanced": _balanced},
     orders=Orders.of(
         "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS

@@ -12,6 +12,7 @@ from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.coupling import Coupling, best_coupling
 
 
 def step_conditions(
@@ -66,6 +67,37 @@ class Sharper(_ControlVariates):
         return max(gradient_step_factor(m.gamma, setting.mu, setting.L), 1 - m.p**2)
 
 
+class CoupledScaffnew(Theorem):
+    """Scaffnew for gamma < 2/L with models and control variates coupled: up to 1.6 times as fast.
+
+    Psi = sum_i |x_i - x* - beta gamma (h_i - h_i*)|^2 + gamma^2 (C - beta^2) sum_i |h_i - h_i*|^2
+    with h_i* = grad f_i(x*), and tau, beta and C of :func:`best_coupling` with rho = 1, eta = p.
+    Proved here.
+    """
+
+    method = Scaffnew
+    title = "Scaffnew, coupled potential"
+    published = False
+
+    def conditions(self, m: Scaffnew, setting: Setting) -> tuple[Condition, ...]:
+        limit = Condition("gamma < 2/L", m.gamma, 2 / setting.L, strict=True)
+        return step_conditions(m.gamma, m.p, limit)
+
+    def lyapunov(
+        self, m: Scaffnew, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        coupling, h = _coupling(m, setting), s.h - star.h
+        dual = m.gamma**2 * (coupling.C - coupling.beta**2)
+        return Squares(1.0, s.x - star.x - coupling.beta * m.gamma * h), Squares(dual, h)
+
+    def rate(self, m: Scaffnew, setting: Setting) -> float:
+        return 1 - _coupling(m, setting).decrease
+
+
+def _coupling(m: Scaffnew, setting: ClassConstants) -> Coupling:
+    return best_coupling(m.gamma * setting.mu, m.gamma * setting.L, m.p, 1.0, m.p, 0.0, 0.0)
+
+
 def _paper(setting: Setting) -> Scaffnew:
     """Gamma = 1/L and p = 1/sqrt(kappa)."""
     return Scaffnew(gamma=1 / setting.L, p=1 / math.sqrt(setting.kappa))
@@ -83,7 +115,7 @@ def _best(setting: Setting) -> Scaffnew:
 CARD = Card(
     Scaffnew,
     label="Scaffnew",
-    theorems=(Original(), Sharper()),
+    theorems=(Original(), Sharper(), CoupledScaffnew()),
     rules={"paper": _paper, "best": _best},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
