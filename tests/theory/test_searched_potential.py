@@ -200,7 +200,7 @@ def test_a_potential_is_printed_as_a_formula():
 @pytest.mark.parametrize("n", [10, 10**6])
 def test_a_search_is_quick_for_any_number_of_clients(name, n):
     card = METHODS[name]
-    where = class_setting(card.method, n, 100.0, 3.0, None, 1)
+    where = class_setting(card.method, n, 1000.0, 3.0, None, 1)
     start = process_time()
     found = certify(card.at(where), where, potential="search")
     assert process_time() - start < 1.5
