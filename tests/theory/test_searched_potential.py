@@ -196,11 +196,11 @@ def test_a_potential_is_printed_as_a_formula():
     assert "x" not in found
 
 
-@pytest.mark.parametrize("name", ["diana", "ef21"])
+@pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
 @pytest.mark.parametrize("n", [10, 10**6])
-def test_a_search_is_quick_for_any_number_of_clients(name, n):
+def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):
     card = METHODS[name]
-    where = class_setting(card.method, n, 1000.0, 3.0, None, 1)
+    where = class_setting(card.method, n, kappa, 3.0, None, 1)
     start = process_time()
     found = certify(card.at(where), where, potential="search")
     assert process_time() - start < 1.5
