@@ -8,9 +8,9 @@ from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.worlds.second_moments import slowest_decrease
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.1, 0.15])

@@ -1,1 +1,1 @@
-"""Certificates in rational numbers, without any tolerance, and the files that they are kept in."""
+"""Certificates in rational numbers, their files, and what bounds them from the other side."""
