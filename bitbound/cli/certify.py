@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
@@ -40,6 +41,12 @@ def add_certify(commands: Commands) -> None:
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
     )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        help="prove the factor in rational numbers and write what docs/check_certificate.py checks",
+    )
     add_json(parser)
 
 
@@ -56,6 +63,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
         account,
         class_setting,
     )
+    from bitbound.theory.exact.certificate_file import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
 
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
@@ -77,13 +86,23 @@ def certify_method(chosen: argparse.Namespace) -> int:
         chosen.optimise,
         weights=chosen.weights,
     )
+    proof = prove(found.certificate) if chosen.export else None
+    if proof is not None:
+        write_certificate(proof, chosen.export)
     if chosen.json:
         summary = account_summary(found)
+        if proof is not None:
+            summary["exact decrease"] = str(proof.decrease)
         if optimum:
             summary["optimum"] = optimum_summary(optimum)
         print(json.dumps(summary, allow_nan=False))
     else:
         print(describe_account(found))
+        if proof is not None:
+            print(
+                f"{'exact':12}E[Psi+] <= (1 - {float(proof.decrease):.12g}) Psi, proved in "
+                f"rational numbers; written to {chosen.export}"
+            )
         if optimum:
             print(f"\n{describe_optimum(optimum, chosen.optimise)}")
     return 0 if found.certificate.decrease > 0 else FAILED

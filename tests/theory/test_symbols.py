@@ -70,7 +70,7 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
 
     def put(number, rows):
         if step.basis.every_client[number]:
-            equal[number] = rows.sum(axis=0) / n**0.5
+            equal[number] = rows.mean(axis=0)
             different[:, number] = rows - rows.mean(axis=0)
         else:
             equal[number] = rows[0]
@@ -88,7 +88,7 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
             put(evaluation.gradient, problem.ridge_g / L * x[None, :])
             values[place] = (problem.ridge_g - MU) / 2 / L * x @ x
             continue
-        x = evaluation.point[0] @ equal / n**0.5 + evaluation.point[1] @ different
+        x = evaluation.point[0] @ equal + evaluation.point[1] @ different
         gradients = problem.grad(x[:, :, None] + problem.x_star) - problem.grad_star
         put(evaluation.gradient, gradients[:, :, 0] / L)
         # f_i is quadratic: f_i(x* + x) - f_i(x*) - <grad f_i(x*), x> = <change of gradient, x>/2

@@ -35,7 +35,7 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
-from bitbound.theory.worlds.symbols import Blocks, Matrix
+from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""
@@ -137,6 +137,8 @@ def worst_instance(
     >>> abs(worst.step().factor - proof.factor) < 1e-6
     True
     """
+    if len(functions.kinds) > 1:
+        raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for {functions.n} clients is too large; take fewer clients")
@@ -169,7 +171,7 @@ def worst_instance(
 
 def _clients(expression: Blocks, vectors: Blocks, n: int) -> Matrix:
     """Return the vector of every client that a combination of the unknowns stands for: (n, D)."""
-    equal = np.tile(expression[0] @ vectors[0] / n**0.5, (n, 1))
+    equal = np.tile(expression[0] @ vectors[0], (n, 1))
     zero_sum = np.kron(scipy.linalg.null_space(np.ones((1, n))), expression[1] @ vectors[1])
     return np.concatenate([equal, zero_sum], axis=1)
 
