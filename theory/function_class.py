@@ -101,7 +101,7 @@ class FunctionClass:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
 
     @classmethod
-    def of(cls, setting: Setting) -> "FunctionClass":
+    def of(cls, setting: Setting) -> Self:
         """Return the family that a setting belongs to; all clients get the largest L_i."""
         compressor, d = setting.compressor, setting.d
         L_f = setting.constants.L_f
@@ -129,6 +129,11 @@ class FunctionClass:
         Each group gets the largest L_i in it; the groups are those of the sorted L_i with the least
         sum of these.
 
+        Raises
+        ------
+        Refusal
+            If there are not so many clients, or their compressors share their randomness.
+
         Examples
         --------
         >>> from bitbound import GD, FunctionClass, Quadratic, Setting
@@ -139,6 +144,13 @@ class FunctionClass:
         alike, found = cls.of(setting), np.sort(np.asarray(setting.constants.L_i))
         if not 1 <= groups <= len(found):
             raise Refusal(f"{groups} groups of {len(found)} clients; give 1 to {len(found)}")
+        if groups == 1:
+            return alike
+        if alike.omega_joint is not None:
+            raise Refusal(
+                f"{setting.compressor.name} shares its randomness between the clients, which "
+                "cannot be certified for clients that differ; give 1 group"
+            )
         none: tuple[int, ...] = ()
         best = [(0.0, none)] + [(np.inf, none)] * len(found)
         for _ in range(groups):  # best[k]: the least sum for the first k clients

@@ -13,6 +13,7 @@ from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.worst_instance import divergence
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.setting import Setting
@@ -88,6 +89,7 @@ def test_groups_of_a_problem():
     for groups in (1, 2, 6):
         family = FunctionClass.of_groups(setting, groups)
         assert len(family.kinds) == groups
+        assert family.mu == setting.mu
         assert (family.n, family.L) == (6, smoothness[-1])
         for kind, own in enumerate(family.kinds):
             assert smoothness[family.kind_of_client == kind].max() == own.L
@@ -114,3 +116,15 @@ def test_no_classes_are_refused():
         FunctionClass.of_classes([])
     with pytest.raises(Refusal, match="at least 1"):
         ClientClass(0, 1.0, 2.0)
+
+
+def test_runs_that_diverge_stay_within_the_classes():
+    """The largest mean of the curvatures is 20/3 with (1, 1, 18), and not 18."""
+    family = FunctionClass.of_classes([ClientClass(2, 0.5, 1.0), ClientClass(1, 0.5, 18.0)])
+    assert divergence(GD(2.5 / 18.0), family) is None
+    assert divergence(GD(2.5 / (20.0 / 3.0)), family).growth > 1e6
+    unlike = FunctionClass.of_classes(
+        [ClientClass(1, 0.5, 1.0, omega=1.0), ClientClass(1, 0.5, 1.0, omega=2.0)]
+    )
+    with pytest.raises(Refusal, match="compressors differ"):
+        divergence(DIANA(gamma=0.1, alpha=0.1), unlike)

@@ -273,6 +273,10 @@ def divergence(
     >>> found.growth > 1e6
     True
     """
+    if len({(one.omega, one.alpha) for one in functions.kinds}) > 1:
+        raise Refusal(
+            "no run is tried for clients whose compressors differ; give all the same omega or alpha"
+        )
     for problem, sent in _candidates(method, functions, potential, seed):
         for iterations in (LONGEST_RUN // 20, LONGEST_RUN):
             with np.errstate(all="ignore"):
@@ -295,19 +299,21 @@ def divergence(
 def _candidates(
     method: Method, functions: FunctionClass, potential: Potential | None, seed: int
 ) -> Iterator[tuple[Quadratic, Compressor | None]]:
-    """Return the worst case of one step, then problems with curvatures mu and L only."""
+    """Return the worst case of one step, then problems with curvatures mu and L_i only."""
     try:
         worst = worst_instance(method, functions, potential, seed)
         yield worst.problem, worst.compressor
     except Refusal:
         pass
     sent, d = _fitting(method, functions, 3)
+    bounds = np.array([functions.curvature(kind) for kind in functions.kind_of_client])
+    ends = bounds[:, 1:], bounds[:, :1]
     clients, features = np.arange(functions.n)[:, None], np.arange(d)[None, :]
     for steep in (
         (features == 0) + 0 * clients > 0,
         (clients + features) % 2 == 0,
         (clients == 0) & (features == 0),
     ):
-        curvatures = np.where(steep, functions.L, functions.mu)
+        curvatures = np.where(steep, *ends)
         matrices = curvatures[:, :, None] * np.eye(d)
         yield _posed(method, functions, matrices, "extreme", seed), sent
