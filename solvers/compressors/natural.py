@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.compilation import can_compile
+from bitbound.data.files.compilation import can_compile
 from bitbound.solvers.backend import (
     feature_sum,
     floor_power_of_two,
