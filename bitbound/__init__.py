@@ -95,7 +95,9 @@ from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.checks.examination import Examination, check
-from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.plan.planning import Plan, plan
 from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
@@ -124,6 +126,7 @@ __all__ = [
     "Budget",
     "Card",
     "Certificate",
+    "ClientClass",
     "ClippedMinibatchSGD",
     "ClippedSCAFFOLD",
     "ClippedSGD",
@@ -135,6 +138,7 @@ __all__ = [
     "DamagedFileError",
     "EpisodePlusPlus",
     "Every",
+    "ExactProof",
     "Examination",
     "Experiment",
     "FedCOMGATE",
@@ -194,6 +198,7 @@ __all__ = [
     "parameters",
     "plan",
     "problem",
+    "prove",
     "relaxed_smoothness",
     "run",
     "squared_norm",

@@ -87,7 +87,9 @@ def test_what_is_found_is_told_in_a_few_lines():
     told = str(found).splitlines()
     assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
     assert failing
-    assert told[4:] == failing
+    *told_failing, smallest = told[4:]
+    assert told_failing == failing
+    assert smallest.startswith("Smallest counterexample: ")
 
 
 def test_what_cannot_be_checked_is_refused():

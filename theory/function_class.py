@@ -1,11 +1,49 @@
 """What a certificate ranges over: all functions of a class and all compressors of a class."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.theory.setting import Setting
+
+
+@dataclass(frozen=True)
+class ClientClass:
+    """Clients whose functions and compressors are of one class.
+
+    Attributes
+    ----------
+    count : int
+        How many they are.
+    mu, L : float
+        Their f_i are mu-strongly convex and L-smooth, 0 <= mu < L.
+    omega, alpha
+        Of their compressors, as in :class:`FunctionClass`.
+
+    Examples
+    --------
+    >>> from bitbound import ClientClass, FunctionClass
+    >>> rough, smooth = ClientClass(1, mu=1.0, L=100.0), ClientClass(9, mu=1.0, L=10.0)
+    >>> FunctionClass.of_classes([rough, smooth]).n
+    10
+    """
+
+    count: int
+    mu: float
+    L: float
+    omega: float = 0.0
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.count >= 1:
+            raise Refusal(f"a class of {self.count} clients is none; give at least 1")
+        FunctionClass(1, self.mu, self.L, omega=self.omega, alpha=self.alpha)
 
 
 @dataclass(frozen=True)
@@ -26,6 +64,9 @@ class FunctionClass:
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
+    classes : tuple of ClientClass
+        Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
+        worst of theirs, and hold for g.
 
     Examples
     --------
@@ -42,6 +83,7 @@ class FunctionClass:
     omega_joint: float | None = None
     alpha: float | None = None
     L_f: float | None = None
+    classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n, int) and self.n >= 1):
@@ -59,7 +101,7 @@ class FunctionClass:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
 
     @classmethod
-    def of(cls, setting: Setting) -> "FunctionClass":
+    def of(cls, setting: Setting) -> Self:
         """Return the family that a setting belongs to; all clients get the largest L_i."""
         compressor, d = setting.compressor, setting.d
         L_f = setting.constants.L_f
@@ -80,10 +122,98 @@ class FunctionClass:
             L_f=L_f if setting.mu < L_f < setting.L else None,
         )
 
-    def in_units(self) -> "FunctionClass":
-        """Return the class of the functions divided by L."""
-        L_f = None if self.L_f is None else self.L_f / self.L
-        return replace(self, mu=self.mu / self.L, L=1.0, L_f=L_f)
+    @classmethod
+    def of_groups(cls, setting: Setting, groups: int) -> Self:
+        """Return the family of a setting, its clients grouped by their L_i.
+
+        Each group gets the largest L_i in it; the groups are those of the sorted L_i with the least
+        sum of these.
+
+        Raises
+        ------
+        Refusal
+            If there are not so many clients, or their compressors share their randomness.
+
+        Examples
+        --------
+        >>> from bitbound import GD, FunctionClass, Quadratic, Setting
+        >>> problem = Quadratic.random(6, 4, mu=1.0, L=10.0)
+        >>> len(FunctionClass.of_groups(Setting.of(GD, problem), 2).kinds)
+        2
+        """
+        alike, found = cls.of(setting), np.sort(np.asarray(setting.constants.L_i))
+        if not 1 <= groups <= len(found):
+            raise Refusal(f"{groups} groups of {len(found)} clients; give 1 to {len(found)}")
+        if groups == 1:
+            return alike
+        if alike.omega_joint is not None:
+            raise Refusal(
+                f"{setting.compressor.name} shares its randomness between the clients, which "
+                "cannot be certified for clients that differ; give 1 group"
+            )
+        none: tuple[int, ...] = ()
+        best = [(0.0, none)] + [(np.inf, none)] * len(found)
+        for _ in range(groups):  # best[k]: the least sum for the first k clients
+            best = [
+                min(
+                    (best[j][0] + (k - j) * found[k - 1], (*best[j][1], k))
+                    for j in range(max(k, 1))
+                )
+                if k
+                else (np.inf, none)
+                for k in range(len(found) + 1)
+            ]
+        ends = best[-1][1]
+        return cls.of_classes(
+            [
+                ClientClass(b - a, alike.mu, float(found[b - 1]), alike.omega, alike.alpha)
+                for a, b in zip((0, *ends), ends, strict=False)
+                if b > a
+            ],
+            L_f=alike.L_f,
+        )
+
+    @classmethod
+    def of_classes(cls, classes: Iterable[ClientClass], L_f: float | None = None) -> Self:
+        """Return the family of problems whose clients are of given classes."""
+        given = tuple(classes)
+        if not given:
+            raise Refusal("no class of clients is given; give at least one")
+        alphas = [one.alpha for one in given if one.alpha is not None]
+        return cls(
+            sum(one.count for one in given),
+            min(one.mu for one in given),
+            max(one.L for one in given),
+            omega=max(one.omega for one in given),
+            alpha=min(alphas) if len(alphas) == len(given) else None,
+            L_f=L_f,
+            classes=given,
+        )
+
+    @property
+    def kinds(self) -> tuple[ClientClass, ...]:
+        """The classes of the clients: one if they do not differ."""
+        alike = ClientClass(self.n, self.mu, self.L, self.omega, self.alpha)
+        return self.classes or (alike,)
+
+    @property
+    def kind_of_client(self) -> NDArray[np.intp]:
+        """The number of the class of every client, (n,)."""
+        return np.repeat(np.arange(len(self.kinds)), [int(one.count) for one in self.kinds])
+
+    def curvature(self, kind: int) -> tuple[float, float]:
+        """Return mu and L of the clients of a kind, or of g, whose kind is -1."""
+        return (self.mu, self.L) if kind < 0 else (self.kinds[kind].mu, self.kinds[kind].L)
+
+    def in_units(self, unit: float) -> Self:
+        """Return the class of the functions divided by a unit."""
+        return replace(
+            self,
+            mu=self.mu / unit,
+            L=self.L / unit,
+            L_f=None if self.L_f is None else self.L_f / unit,
+            classes=tuple(replace(one, mu=one.mu / unit, L=one.L / unit) for one in self.classes),
+        )
 
     @property
     def omega_av(self) -> float:
@@ -93,7 +223,9 @@ class FunctionClass:
     @property
     def average_smoothness(self) -> float:
         """Smoothness of the average of the f_i."""
-        return self.L if self.L_f is None else self.L_f
+        if self.L_f is not None:
+            return self.L_f
+        return sum(one.count * one.L for one in self.kinds) / self.n
 
 
 def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:

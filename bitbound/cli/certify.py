@@ -2,11 +2,19 @@
 
 import argparse
 import json
+from pathlib import Path
 
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.from_file import find_card, read_settings
+
+_CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
 
 def add_certify(commands: Commands) -> None:
@@ -14,13 +22,25 @@ def add_certify(commands: Commands) -> None:
     parser = commands.add_parser("certify", help="the worst case of one method, proved")
     parser.set_defaults(command=certify_method)
     parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
-    parser.add_argument("--n", type=count, default=10, help="number of clients")
-    parser.add_argument("--kappa", type=float, default=1e3, help="condition number L/mu")
+    parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
+    parser.add_argument(
+        "--kappa",
+        type=float,
+        help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
+    )
+    parser.add_argument(
+        "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
+    )
+    parser.add_argument(
+        "--groups",
+        type=count,
+        help=f"classes that the clients of PROBLEM are grouped in by L_i (default {_GROUPS})",
+    )
     sent = parser.add_mutually_exclusive_group()
     sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
     sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
     parser.add_argument(
-        "--d", type=count, default=20, help="features, for a compressor's constants"
+        "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
     )
     add_parameters(parser, "a parameter by hand")
     parser.add_argument(
@@ -40,6 +60,12 @@ def add_certify(commands: Commands) -> None:
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
     )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        help="prove the factor in rational numbers and write what docs/check_certificate.py checks",
+    )
     add_json(parser)
 
 
@@ -52,21 +78,23 @@ def certify_method(chosen: argparse.Namespace) -> int:
         optimum_summary,
     )
     from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
-    from bitbound.theory.certificates.summary import (  # noqa: PLC0415  (heavy)
-        account,
-        class_setting,
-    )
+    from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.certificate_file import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
 
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
-    where = class_setting(card.method, chosen.n, chosen.kappa, chosen.omega, sent, chosen.d)
+    where, functions = _covered(chosen, card.method, sent)
     if chosen.optimise and (not card.rules or chosen.method.endswith(".py")):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
+    if chosen.optimise and chosen.problem:
+        raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
-    found = account(card, method, where, chosen.weights, search=chosen.potential == "search")
+    search = chosen.potential == "search"
+    found = account(card, method, where, chosen.weights, search=search, functions=functions)
     optimum = chosen.optimise and optimise(
         card.method.name,
         where.n,
@@ -77,13 +105,46 @@ def certify_method(chosen: argparse.Namespace) -> int:
         chosen.optimise,
         weights=chosen.weights,
     )
+    proof = prove(found.certificate) if chosen.export else None
+    if proof is not None:
+        write_certificate(proof, chosen.export)
     if chosen.json:
         summary = account_summary(found)
+        if proof is not None:
+            summary["exact decrease"] = str(proof.decrease)
         if optimum:
             summary["optimum"] = optimum_summary(optimum)
         print(json.dumps(summary, allow_nan=False))
     else:
         print(describe_account(found))
+        if proof is not None:
+            print(
+                f"{'exact':12}E[Psi+] <= (1 - {float(proof.decrease):.12g}) Psi, proved in "
+                f"rational numbers; written to {chosen.export}"
+            )
         if optimum:
             print(f"\n{describe_optimum(optimum, chosen.optimise)}")
     return 0 if found.certificate.decrease > 0 else FAILED
+
+
+def _covered(
+    chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
+) -> tuple[Setting, FunctionClass | None]:
+    """Return the setting, and the classes of the clients of a problem."""
+    from bitbound.theory.certificates.summary import class_setting  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        if chosen.groups:
+            raise Refusal("--groups are of the clients of a problem; give --problem")
+        kappa = _KAPPA if chosen.kappa is None else chosen.kappa
+        n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
+        return class_setting(method, n, kappa, chosen.omega, sent, d), None
+    for name in ("n", "d", "omega"):
+        if getattr(chosen, name) is not None:
+            raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
+    if method.needs.compressor and sent is None:
+        raise Refusal(f"{method.name} compresses; give --compressor with --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent)
+    groups = chosen.groups or min(_GROUPS, where.n)
+    return where, FunctionClass.of_groups(where, groups)

@@ -8,6 +8,7 @@ from typing import Any
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
+from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import StepCost
 
 
@@ -20,6 +21,7 @@ def describe_account(account: Account) -> str:
         f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
         "all functions, all compressors",
+        *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
         f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
@@ -45,6 +47,11 @@ def describe_account(account: Account) -> str:
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
         for line in lines
     )
+
+
+def _classes(family: FunctionClass) -> str:
+    parts = (f"{one.count} with L = {one.L:.6g}" for one in family.classes)
+    return f"clients by smoothness: {', '.join(parts)}"
 
 
 def _times_psi(decrease: float) -> str:

@@ -7,13 +7,18 @@ from dataclasses import replace
 import pytest
 
 from bitbound.cli import main
+from bitbound.data.problems.selector import problem
 from bitbound.figures.certified import comparison, parameter_contest
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
 from bitbound.figures.certified.certified_tables import rates_table, savings_table
 from bitbound.figures.certified.comparison import certified_comparison
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.rates import Rates, compared_rate
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.certificates import symbolic_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS
 
 
@@ -178,6 +183,25 @@ def test_certify_takes_a_file(capsys, tmp_path):
     assert "(1 - 0.19" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_certify_takes_the_constants_of_a_problem(capsys, groups):
+    words = ["certify", "diana", "--problem", "quadratic:d=6@5", "--compressor", "rand-k:2"]
+    words += ["--kappa", "30", "--groups", str(groups)]
+    assert main([*words, "--json"]) == 0
+    family = json.loads(capsys.readouterr().out)["family"]
+    setting = Setting.of(DIANA, problem("quadratic:d=6@5", kappa=30), compressor("rand-k:2"))
+    expected = FunctionClass.of_groups(setting, groups)
+    assert [one["L"] for one in family["classes"]] == [one.L for one in expected.classes]
+    assert main(words) == 0
+    assert ("clients by smoothness" in capsys.readouterr().out) == (groups > 1)
+
+
+def test_certify_looks_for_a_divergence_within_the_classes(capsys):
+    words = ["certify", "gd", "--problem", "quadratic:d=4@3", "--kappa", "50"]
+    assert main([*words, "--set", "gamma=0.2"]) == 1
+    assert "overflows" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -187,6 +211,13 @@ def test_certify_takes_a_file(capsys, tmp_path):
         (["locodl", "--parameters", "nobody"], "no parameter rule"),
         (["5gcs-cc", "--kappa", "1e4"], "fewer local steps"),
         (["nowhere.py"], "no file"),
+        (["gd", "--kappa", "0"], "kappa = 0"),
+        (["gd", "--groups", "2"], "give --problem"),
+        (["gd", "--problem", "quadratic:d=6@5", "--n", "5"], "--n follows from --problem"),
+        (["gd", "--problem", "quadratic:d=6@5", "--groups", "6"], "give 1 to 5"),
+        (["diana", "--problem", "quadratic:d=6@5"], "give --compressor"),
+        (["gd", "--problem", "quadratic:d=6@5", "--optimise", "rounds"], "no --problem"),
+        (["diana", "--problem", "quadratic:d=6@5", "--compressor", "rand-k:1@shared"], "1 group"),
     ],
 )
 def test_certify_refuses_in_one_sentence(capsys, arguments, sentence):

@@ -1,12 +1,15 @@
 """Certificates of a method without a theorem: its potential is searched for, or given by hand."""
 
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
@@ -85,7 +88,8 @@ def test_no_direction_is_forgotten():
     """A form that all but forgets a slow direction would decrease faster than the method."""
     _, own, where = without_theorem(3, 10.0)
     functions = FunctionClass.of(where)
-    found = searched_potential(own, functions).mean_rows
+    potential = searched_potential(own, functions)
+    found = np.sqrt(potential.mean_weights)[:, None] * potential.mean_rows
     units = np.array([1.0, 1 / functions.L])
     values = np.linalg.svd(found[:, np.abs(found).max(axis=0) > 0] / units, compute_uv=False)
     assert values[-1] > 1e-3 * SMALLEST**0.5 * values[0]
@@ -128,3 +132,76 @@ def test_the_reason_of_the_first_start_is_told():
 
     with pytest.raises(Refusal, match="the step of sloped is not linear"):
         certify(Sloped(0.1), class_setting(GD, 2, 10.0, None, None, 1))
+
+
+def tight_rate(kappa, alpha):
+    """Return the best step of EF and EF21 and their rate (arXiv:2506.05271, 2605.31594), mu = 1."""
+    s = (1 - alpha) ** 0.5
+    eta = 2 / (1 + kappa) * (1 - s) / (1 + s)
+    root = ((1 - s) * (kappa - 1)) + (1 + s) * (
+        (kappa - 1) ** 2 + 16 * kappa * s / (1 + s) ** 2
+    ) ** 0.5
+    return eta, s + (1 + s) * (kappa - 1) * eta * root / (4 * (kappa + 1))
+
+
+@dataclass(frozen=True)
+class EFState:
+    """The model (1, d, R) and the error of each client (n, d, R)."""
+
+    x: object
+    e: object
+
+
+@dataclass(frozen=True)
+class EF(Method):
+    """Error feedback (arXiv:1901.09847); it rests where all gradients at the solution are 0."""
+
+    eta: float
+    name, needs, schedule = "my-ef", Needs(compressor="contractive"), Every()
+
+    def start(self, x, problem, channel):
+        return EFState(x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        wanted = s.e + self.eta * problem.grad(s.x)
+        c = channel.uplink(wanted)
+        return EFState(channel.broadcast(s.x - mean(c)), wanted - c)
+
+    def model(self, s):
+        return s.x
+
+
+@pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5), (10.0, 0.9)])
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_the_tight_rate_of_ef21_is_found(n, kappa, alpha):
+    eta, rate = tight_rate(kappa, alpha)
+    found = certify(EF21(eta), FunctionClass(n, 1.0, kappa, alpha=alpha), potential="search")
+    assert 1 - rate >= found.decrease * (1 - 1e-6)
+    assert found.decrease >= (1 - rate) * (1 - 3e-3)
+    assert found.verify() == found.factor
+
+
+@pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5)])
+def test_the_tight_rate_of_ef_is_found(kappa, alpha):
+    eta, rate = tight_rate(kappa, alpha)
+    found = certify(EF(eta), FunctionClass(1, 1.0, kappa, alpha=alpha))
+    assert found.decrease == pytest.approx(1 - rate, rel=3e-3)
+
+
+def test_a_potential_is_printed_as_a_formula():
+    eta, _ = tight_rate(2.0, 0.5)
+    functions = FunctionClass(5, 1.0, 2.0, alpha=0.5)
+    found = repr(searched_potential(EF21(eta), functions))
+    assert "|mean g - mean grad f|^2" in found
+    assert "x" not in found
+
+
+@pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
+@pytest.mark.parametrize("n", [10, 10**6])
+def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):
+    card = METHODS[name]
+    where = class_setting(card.method, n, kappa, 3.0, None, 1)
+    start = process_time()
+    found = certify(card.at(where), where, potential="search")
+    assert process_time() - start < 1.5
+    assert found.decrease >= 0.99 * certify(card.at(where), where).decrease

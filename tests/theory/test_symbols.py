@@ -14,7 +14,7 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.iteration import advance
-from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
@@ -70,7 +70,7 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
 
     def put(number, rows):
         if step.basis.every_client[number]:
-            equal[number] = rows.sum(axis=0) / n**0.5
+            equal[number] = rows.mean(axis=0)
             different[:, number] = rows - rows.mean(axis=0)
         else:
             equal[number] = rows[0]
@@ -88,7 +88,7 @@ def concrete(step: SymbolicStep, method: Method, state, problem):
             put(evaluation.gradient, problem.ridge_g / L * x[None, :])
             values[place] = (problem.ridge_g - MU) / 2 / L * x @ x
             continue
-        x = evaluation.point[0] @ equal / n**0.5 + evaluation.point[1] @ different
+        x = evaluation.point[0] @ equal + evaluation.point[1] @ different
         gradients = problem.grad(x[:, :, None] + problem.x_star) - problem.grad_star
         put(evaluation.gradient, gradients[:, :, 0] / L)
         # f_i is quadratic: f_i(x* + x) - f_i(x*) - <grad f_i(x*), x> = <change of gradient, x>/2
@@ -142,7 +142,7 @@ def symbols_of(method, family) -> SymbolicStep:
 def check_forms(method, family, view, seed):
     state = random_state(method, view, seed)
     step = symbols_of(method, family)
-    now, after = (combination(step.weights, forms) for forms in (step.now, step.after))
+    now, after = (weighted_sum(step.weights, forms) for forms in (step.now, step.after))
     place = concrete(step, method, state, view)
     assert at(now, place) == pytest.approx(psi(method, state, family, view), rel=1e-11)
     assert at(after, place) == pytest.approx(enumerated(method, state, family, view), rel=1e-11)
@@ -186,7 +186,7 @@ def test_shared_draws_are_bounded_and_cost_more(name, n):
     shared = replace(family, omega_joint=family.omega)
     exact = enumerated(method, state, shared, view, SharedRand1)
     step = symbols_of(method, shared)
-    bound = at(combination(step.weights, step.after), concrete(step, method, state, view))
+    bound = at(weighted_sum(step.weights, step.after), concrete(step, method, state, view))
     assert exact <= bound * (1 + 1e-12)
     assert bound <= 2 * exact
 
@@ -195,7 +195,7 @@ def test_a_noisy_function_value_is_bounded():
     method, family, view = prepared("adiana", 2, 0)
     state = random_state(method, view, 0)
     step = symbols_of(method, family)
-    after = combination(step.weights, step.after)
+    after = weighted_sum(step.weights, step.after)
     place = concrete(step, method, state, view)
     exact = enumerated(method, state, family, view)
     assert exact <= at(after, place) <= 1.5 * exact

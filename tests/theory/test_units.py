@@ -20,7 +20,9 @@ CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "ide
 NAMES = [name for name in METHODS if name != "5gcs-cc" and METHODS[name].theorems]
 N, D, KAPPA = 3, 2, 20.0
 LAST_DIGITS = 2e-9
-"""What is given up of a decrease to have a proof is a multiple of 1e-9 of it."""
+"""Relative accuracy of the solver."""
+GIVEN_UP = 1e-8
+"""What is given up of a decrease to have a proof: 1e-9 of it, or 1e-8 if that is too close."""
 
 
 def in_unit(name, unit):
@@ -34,9 +36,9 @@ def in_unit(name, unit):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_certificate_has_no_unit(name, unit):
     (plain, where), (scaled, there) = in_unit(name, 1.0), in_unit(name, unit)
-    assert certify(scaled, there).decrease == pytest.approx(
-        certify(plain, where).decrease, rel=LAST_DIGITS
-    )
+    one, other = certify(plain, where), certify(scaled, there)
+    assert other.solver_decrease == pytest.approx(one.solver_decrease, rel=LAST_DIGITS)
+    assert other.decrease == pytest.approx(one.decrease, rel=LAST_DIGITS + GIVEN_UP)
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -92,7 +92,7 @@ def form_of(terms, problem, method, family):
             matrix = matrix + term.weight * term.vectors[:, :, 0].T @ term.vectors[:, :, 0]
             continue
         noisy = term.point[0, :, 0] * noise
-        matrix = matrix + term.weight * family.L / 2 * np.outer(noisy, noisy)
+        matrix = matrix + term.weight * family.average_smoothness / 2 * np.outer(noisy, noisy)
         point = term.point - noisy[None, :, None]
         everywhere = np.broadcast_to(point, (family.n, *point.shape[1:]))
         for function, x in (("f", everywhere), ("g", point)):
@@ -126,7 +126,8 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             variances = form[places, places].copy()
             form[places, :] = form[:, places] = 0.0
             sent = np.broadcast_to(vectors, (family.n, *vectors.shape[1:]))
-            form += family.omega * np.einsum("i,ij,ik->jk", variances, sent[..., 0], sent[..., 0])
+            omegas = np.array([family.kinds[kind].omega for kind in family.kind_of_client])
+            form += np.einsum("i,ij,ik->jk", variances * omegas, sent[..., 0], sent[..., 0])
         return form, values
 
     pairs = list(outcomes(step, lambda script: Noisy(problem, script, contractive)))
@@ -161,7 +162,9 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             ]
             for a, b in permutations(range(len(ends)), 2):
                 multiplier = cp.Variable(nonneg=True)
-                total = total + multiplier * condition(ends[a], ends[b], family.mu, family.L)
+                kind = family.kind_of_client[client] if function == "f" else -1
+                curvature = family.curvature(kind)
+                total = total + multiplier * condition(ends[a], ends[b], *curvature)
                 for end, sign in ((a, 1), (b, -1)):
                     place = (function, client, end)
                     values[place] = values.get(place, 0) + sign * multiplier

@@ -19,7 +19,7 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.worlds.symbols import Blocks
+from bitbound.theory.worlds.symbolic.frames import Blocks
 
 SMALL_LOSS = 1e-3
 """Part of the solver's decrease that may be given up without trying another centre."""
@@ -216,8 +216,8 @@ def worst_vectors(
         values, directions = np.linalg.eigh(gram)
         kept = values > smallest
         factors.append(directions[:, kept] * np.sqrt(values[kept]))
-    first, second = (kernel @ factor for kernel, factor in zip(kernels, factors, strict=True))
-    return step, solution.value, (first, second)
+    vectors = tuple(kernel @ factor for kernel, factor in zip(kernels, factors, strict=True))
+    return step, solution.value, vectors
 
 
 def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
@@ -229,5 +229,5 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
             if evaluation.function == "g"
         ]
     ).reshape(-1, step.basis.size)
-    first, second = step.kernels
-    return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), second))
+    first, *others = step.kernels
+    return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), *others))

@@ -26,7 +26,7 @@ Weights = Literal["fixed", "free"]
 SMALLEST_WEIGHT = 1e-6
 """How small a free weight may become, relative to the method's own."""
 
-RETREATS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+RETREATS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 """Parts of the solver's decrease that are given up, one after the other, for a proof."""
 
 CENTRES = (0.0, 0.25, 0.5)
@@ -98,7 +98,10 @@ class StepProgramme:
         now, _ = psi(self.step, weights)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
-            strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+            try:
+                strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+            except Refusal:  # the solver gives up at this one
+                continue
             values = strict.multipliers.tolist()
             multipliers = dict(zip(self.step.inequalities, values, strict=True))
             if proves(self.step, weights, decrease, multipliers):

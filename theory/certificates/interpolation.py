@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.symbols import Blocks, Evaluation, Matrix
+from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
+from bitbound.theory.worlds.symbolic.symbols import Evaluation
 
 MANY_POINTS = 8
 """Above so many points of one function, only neighbours and the solution are paired."""
@@ -19,8 +21,9 @@ class Form:
 
     Attributes
     ----------
-    blocks : two (basis, basis) matrices
-        The parts of equal clients and of zero sum, which counts n - 1 times.
+    blocks : (basis, basis) matrices
+        The part of equal clients, and for every kind that of zero sum, which counts n - 1 times
+        where n clients are of the kind.
     values : (basis,)
         Coefficients of the values at the evaluations, in their order: the mean over the clients of
         f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g.
@@ -30,31 +33,48 @@ class Form:
     values: Matrix
 
     def __add__(self, other: "Form") -> "Form":
-        first, second = (a + b for a, b in zip(self.blocks, other.blocks, strict=True))
-        return Form((first, second), self.values + other.values)
+        blocks = tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True))
+        return Form(blocks, self.values + other.values)
 
     def __mul__(self, factor: float) -> "Form":
-        first, second = self.blocks
-        return Form((factor * first, factor * second), factor * self.values)
+        return Form(tuple(factor * block for block in self.blocks), factor * self.values)
 
 
-def zero(size: int) -> Form:
-    """Return the form that is 0."""
-    return Form((np.zeros((size, size)), np.zeros((size, size))), np.zeros(size))
-
-
-def combination(weights: Iterable[float], forms: Sequence[Form]) -> Form:
+def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
     """Return the weighted sum of at least one form."""
     first, *others = (form * w for w, form in zip(weights, forms, strict=True))
     return sum(others, start=first)
 
 
-def contraction(alpha: float, error: int, vector: Blocks) -> Form:
-    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients."""
-    unit = np.zeros(len(vector[0]))
-    unit[error] = 1.0
-    first, second = ((1 - alpha) * np.outer(v, v) - np.outer(unit, unit) for v in vector)
-    return Form((first, second), 0 * unit)
+def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass) -> Form:
+    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind."""
+    own = functions.kinds[kind]
+    unit = _unit(error, vector[0])
+    alpha = 1 if own.alpha is None else own.alpha
+    blocks = [
+        factor * ((1 - alpha) * np.outer(v, v) - np.outer(e, e))
+        for factor, v, e in zip(
+            _shares(kind, functions), vector, _own(unit, kind, vector), strict=True
+        )
+    ]
+    return Form(tuple(blocks), 0 * unit)
+
+
+def _unit(place: int, like: Matrix) -> Matrix:
+    unit = 0 * like
+    unit[place] = unit[place] + 1
+    return unit
+
+
+def _own(unit: Matrix, kind: int, blocks: Blocks) -> Blocks:
+    """Return an unknown of the clients of a kind in all blocks."""
+    return (unit, *(unit * (other == kind) for other in range(len(blocks) - 1)))
+
+
+def _shares(kind: int, functions: FunctionClass) -> tuple[int, ...]:
+    """Return how often each block counts in a sum over the clients of a kind."""
+    others = range(len(functions.kinds))
+    return (functions.kinds[kind].count, *(int(other == kind) for other in others))
 
 
 def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:
@@ -71,57 +91,83 @@ def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -
     arXiv:1502.05666, Theorem 4.
     """
     named: dict[str, Form] = {}
-    for function, share, smoothness in (
-        ("f", 1 / functions.n, functions.L),
-        ("g", 1.0, functions.L),
-        ("average", 1.0, functions.L_f),
-    ):
-        if smoothness is None:
-            continue
-        points = list(_points(function, evaluations, functions.n))
-        for a, b in permutations([-1, *range(len(points))], 2):
-            if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
-                continue
-            name = f"{function}: {_place(points, a)} to {_place(points, b)}"
-            named[name] = _pair(points, a, b, functions.mu, smoothness, share)
+    kinds = range(-1, len(functions.kinds))
+    for kind in [*kinds[1:], -1]:
+        points = [
+            Point((number,), e.point, _own(_unit(e.gradient, e.point[0]), kind, e.point))
+            for number, e in enumerate(evaluations)
+            if e.kind == kind
+        ]
+        if points:
+            label = evaluations[points[0].numbers[0]].function
+            shares = (functions.n, *(0,) * len(kinds[1:])) if kind < 0 else _shares(kind, functions)
+            named |= _pairs(label, points, *functions.curvature(kind), shares, functions.n)
+    if functions.L_f is not None:
+        points = list(_averages(evaluations, functions))
+        shares = (functions.n, *(0,) * len(kinds[1:]))
+        named |= _pairs("average", points, functions.mu, functions.L_f, shares, functions.n)
     return named
 
 
-Point = tuple[int, Blocks, Blocks]
-"""The number of an evaluation, its point and its gradient."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point and the gradient there, and the numbers of the evaluations that it stands for."""
+
+    numbers: tuple[int, ...]
+    place: Blocks
+    gradient: Blocks
 
 
-def _points(function: str, evaluations: Sequence[Evaluation], n: int) -> Iterable[Point]:
+def _averages(evaluations: Sequence[Evaluation], functions: FunctionClass) -> Iterable[Point]:
+    """Yield the points at which all clients evaluate, with the average of their gradients."""
+    calls: dict[int, list[int]] = {}
     for number, evaluation in enumerate(evaluations):
-        gradient = np.zeros_like(evaluation.point[0])
-        gradient[evaluation.gradient] = 1.0
-        if function == evaluation.function:
-            own = gradient if function == "f" else 0 * gradient
-            yield number, evaluation.point, (gradient, own)
-        elif function == "average" and evaluation.function == "f":
-            equal, different = evaluation.point
-            if not different.any():
-                yield number, (equal * n**-0.5, different), (gradient * n**-0.5, different)
+        if evaluation.kind >= 0:
+            calls.setdefault(evaluation.unknown, []).append(number)
+    for numbers in calls.values():
+        own = [evaluations[number] for number in numbers]
+        shared = all(
+            same_point(e.point, own[0].point) and not any(map(np.any, e.point[1:])) for e in own
+        )
+        if len(own) == len(functions.kinds) and shared:
+            gradient = 0 * own[0].point[0]
+            for e in own:
+                count = functions.kinds[e.kind].count
+                gradient = gradient + _unit(e.gradient, gradient) * count / functions.n
+            nothing = [0 * block for block in own[0].point[1:]]
+            yield Point(tuple(numbers), own[0].point, (gradient, *nothing))
 
 
-def _place(points: Sequence[Point], place: int) -> str:
-    return "solution" if place < 0 else f"point {points[place][0]}"
+def _pairs(
+    label: str, points: Sequence[Point], mu: float, L: float, shares: Sequence[int], n: int
+) -> dict[str, Form]:
+    named = {}
+    for a, b in permutations([-1, *range(len(points))] if points else [], 2):
+        if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
+            continue
+        start, end = (points[place] if place >= 0 else None for place in (a, b))
+        names = [f"point {one.numbers[0]}" if one else "solution" for one in (start, end)]
+        named[f"{label}: {names[0]} to {names[1]}"] = _pair(start, end, mu, L, shares, n)
+    return named
 
 
-def _pair(points: Sequence[Point], a: int, b: int, mu: float, L: float, share: float) -> Form:
-    size = len(points[0][1][0])
-    nothing = (np.zeros(size), np.zeros(size))
-    values = np.zeros(size)
+def _pair(
+    a: Point | None, b: Point | None, mu: float, L: float, shares: Sequence[int], n: int
+) -> Form:
+    some: Any = a or b
+    nothing = tuple(0 * block for block in some.place)
+    values = nothing[0].copy()
     ends = []
-    for place, sign in ((a, 1.0), (b, -1.0)):
-        if place >= 0:
-            values[points[place][0]] = sign
-        ends.append(points[place][1:] if place >= 0 else (nothing, nothing))
+    for point, sign in ((a, 1), (b, -1)):
+        if point:
+            values[list(point.numbers)] = values[list(point.numbers)] + sign
+        ends.append((point.place, point.gradient) if point else (nothing, nothing))
     blocks = []
-    for block in range(2):
-        (u, x), (v, y) = ((g[block] - mu * at[block], at[block]) for at, g in ends)
-        blocks.append(-share * (_product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))))
-    return Form((blocks[0], blocks[1]), values)
+    for block, share in enumerate(shares):
+        (x, u), (y, v) = ((at[block], g[block] - mu * at[block]) for at, g in ends)
+        form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
+        blocks.append(-form * share / n)
+    return Form(tuple(blocks), values)
 
 
 def _product(u: Matrix, v: Matrix) -> Matrix:

@@ -1,9 +1,16 @@
-"""The search for a potential: the quadratic form of the state with the best certified decrease."""
+"""The search for a potential: the quadratic form of the state with the best certified decrease.
+
+One step of a method is run on symbols once, with a square for every part of the state and for every
+pair of parts. All quadratic forms are combinations of these, so the form, of any signs, is as much
+an unknown of the programme as the multipliers are, and the best decrease is found by bisection.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -11,18 +18,22 @@ import scipy.linalg
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.decrease import CENTRES, StepProgramme
-from bitbound.theory.certificates.interpolation import combination
-from bitbound.theory.certificates.potentials import QuadraticPotential, Rows, with_pairs
-from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.potentials import (
+    ROUNDING,
+    QuadraticPotential,
+    squares_of,
+    with_pairs,
+)
+from bitbound.theory.certificates.programme import Coordinates, SolverResult, maximise, psi
+from bitbound.theory.certificates.proof import margin_form
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
-from bitbound.theory.worlds.symbols import Matrix
+from bitbound.theory.worlds.symbolic.frames import Matrix
 
 MOST_FIELDS = 4
 """Up to so many parts of a state have their own unit at the start."""
-
-MOST_ROUNDS = 40
-"""How often the form is improved at most."""
 
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""
@@ -30,155 +41,307 @@ SMALLEST = 1e-5
 INDEPENDENT = 1e-7
 """Relative length of what is left of a part that does not follow from others."""
 
-GAIN = 1e-3
-"""Relative gain of the decrease below which the search ends."""
+GIVEN_UP = 1e-3
+"""Part of the decrease that is given up for a form that can be read."""
+
+DENOMINATORS = tuple(2**k for k in range(2, 21))
+"""Of the fractions that are tried."""
+
+MIXED = 1e-2
+"""How much of the form of the start is added when coordinates are chosen."""
+
+ACCURACY = 1e-5
+"""Relative accuracy of the decrease at which the bisection ends."""
+
+MOST_SWEEPS = 5
+"""Bisections at most, each from the form that the one before has found."""
 
 
 def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
-    """Search the quadratic form of a state, with f - f* or without, whose decrease is the best.
+    """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
 
-    Form and decrease are improved in turn: the form with the most room at a decrease, then its
-    decrease. Every form is at least as good as the one before; that the last is the best of all is
-    not proved.
+    Gradients at the model are parts of the form too, where the next model has no noise of the same
+    step. The form is at least ``SMALLEST`` of where it is largest in all directions but that of the
+    model, which its gradient bounds: one that forgets a slow direction would decrease by more than
+    the method.
 
     Raises
     ------
     Refusal
         If no such form can be certified; with the reason of the first.
     """
-    found: list[tuple[float, QuadraticPotential]] = []
-    reasons: list[Refusal] = []
-    for values, gradients in ((False, False), (True, False), (True, True)):
+    family: Family | None = None
+    with suppress(Refusal):  # the next model has noise
+        family = Family.of(method, functions, gradients=True)
+    family = family or Family.of(method, functions, gradients=False)
+    family, weights = _best(family)
+    return family.potential(family.simple(weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """All quadratic forms of the parts of a state, in units of a start.
+
+    Attributes
+    ----------
+    start : QuadraticPotential
+        Whose rows are the units; it has f - f*, too.
+    step : SymbolicStep
+        One step, with the terms: f - f*, then squares of parts and of sums of two parts.
+    programme : StepProgramme
+        Of that step.
+    model : (parts,)
+        The model as a combination of the units.
+    unit : tuple of float
+        The weights of a form that is of order one everywhere.
+    """
+
+    start: QuadraticPotential
+    step: SymbolicStep
+    programme: StepProgramme
+    model: Matrix
+    unit: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, method: Method, functions: FunctionClass, gradients: bool) -> "Family":
+        """Run a step with all parts that do not follow from others."""
+        start = _independent(method, functions, _parts(method, functions, gradients))
+        step = symbolic_step(method, functions, start.spread())
+        now, after = (
+            tuple(form * weight for form, weight in zip(forms, step.weights, strict=True))
+            for forms in (step.now, step.after)
+        )
+        step = replace(step, now=now, after=after, weights=(1.0,) * len(now))
+        place = int(np.flatnonzero(now[0].values)[0])
+        point = step.evaluations[place].point[0]
+        parts = [
+            point[first] / step.method.sizes[name[1]]
+            for name, first in step.basis.names.items()
+            if name[0] == "state"
+        ]
+        row = np.array([*parts, *(0.0,) * int(gradients)])
+        programme = StepProgramme(step, "clarabel", CENTRES[0])
+        return cls(start, step, programme, row @ np.linalg.pinv(start.mean_rows))
+
+    @cached_property
+    def matrices(self) -> tuple[Matrix, Matrix]:
+        """What each term adds to the matrices of means and of deviations: (terms, k, k)."""
+        count = len(self.step.now)
+        sizes = len(self.start.mean_rows), len(self.start.apart_rows)
+        place, found = 1, []
+        for size in sizes:
+            rows = with_pairs(np.eye(size))
+            squares = rows[:, :, None] * rows[:, None, :]
+            own = np.zeros((count, size, size))
+            own[place : place + len(squares)] = squares
+            place += len(squares)
+            found.append(own)
+        return found[0], found[1]
+
+    def weights(self, values: float, mean: Matrix, apart: Matrix) -> tuple[float, ...]:
+        """Return the weights of the terms that make matrices."""
+        found = [values]
+        for form in (mean, apart):
+            pairs = form[np.triu_indices(len(form), 1)]
+            single = np.diag(form) - (form.sum(axis=1) - np.diag(form))
+            found += [*single.tolist(), *pairs.tolist()]
+        return tuple(found)
+
+    def maximise(self, fixed: Form, weights: tuple[float, ...], **options: Any) -> SolverResult:
+        """Solve a programme in coordinates in which a form and that of the start are of order one.
+
+        A form that has the gradient at the model need not have the model itself.
+        """
+        programme, forms = self.programme, options.pop("forms", ())
+        size = MIXED * self.size(weights) if self.unit else 0.0
+        both = tuple(a + size * b for a, b in zip(weights, self.unit or weights, strict=True))
+        seen, _ = psi(self.step, both)
+        coordinates = Coordinates.of(self.step, seen, programme.centre)
+        gain, _ = psi(self.step, weights)
+        everything = [*forms, *self.step.inequalities.values()]
+        return maximise(fixed, gain, everything, coordinates, **options)
+
+    def decrease(self, weights: tuple[float, ...]) -> float:
+        """Return the best decrease of a form."""
+        return self.maximise(margin_form(self.step, weights, 0.0), weights).value
+
+    def size(self, weights: tuple[float, ...]) -> float:
+        """Return how large a form is against the unit."""
+        pairs = zip(self.forms(weights), self.forms(self.unit), strict=True)
+        return max(float(np.trace(np.linalg.solve(unit, form))) for form, unit in pairs)
+
+    def roomier(self, weights: tuple[float, ...], aim: float) -> tuple[float, ...]:
+        """Return the form with the most room at a decrease, in units of the present one."""
+        step, terms = self.step, len(self.step.now)
+        others = np.zeros(len(step.inequalities))
+        traces = sum(
+            np.trace(np.linalg.solve(unit, m), axis1=1, axis2=2)
+            for m, unit in zip(self.matrices, self.forms(self.unit), strict=True)
+        )
+        traces[0] = 1.0
+        normal = traces / float(traces @ np.array(weights))
+        room = self.maximise(
+            step.now[0] * 0.0,
+            weights,
+            forms=[
+                after + now * (aim - 1) for after, now in zip(step.after, step.now, strict=True)
+            ],
+            lower=np.concatenate([[0.0], np.full(terms - 1, -np.inf), others]),
+            normal=np.concatenate([normal, others]),
+            above=[
+                (np.concatenate([m, np.zeros((len(others), *m.shape[1:]))]), SMALLEST * floor)
+                for m, floor in zip(self.matrices, self.floors(weights), strict=True)
+                if len(floor)
+            ],
+        )
+        return tuple(room.multipliers[:terms].tolist())
+
+    def floors(self, weights: tuple[float, ...]) -> tuple[Matrix, Matrix]:
+        """Return the directions in which a form must not vanish, as large as the present one."""
+        size = self.size(weights)
+        mean, apart = (size * form for form in self.forms(self.unit))
+        if self.start.gradients:  # mean - v v' with v' mean^-1 v = 1: the model is left free
+            along = mean @ self.model
+            mean = mean - np.outer(along, along) / float(self.model @ along)
+        return mean, apart
+
+    def forms(self, weights: tuple[float, ...]) -> tuple[Matrix, Matrix]:
+        """Return the matrices of means and of deviations."""
+        first, second = (np.tensordot(np.array(weights), m, axes=1) for m in self.matrices)
+        return first, second
+
+    def potential(self, weights: tuple[float, ...]) -> QuadraticPotential:
+        """Return a form as a sum of squares."""
+        rows = self.start.mean_rows, self.start.apart_rows
+        pairs = zip(self.forms(weights), rows, strict=True)
+        forms = [units.T @ form @ units for form, units in pairs]
+        size = max(float(np.abs(form).max(initial=0.0)) for form in forms)
+        mean, apart = (squares_of(form / size) for form in forms)
+        return replace(
+            self.start,
+            mean_weights=mean[0],
+            mean_rows=mean[1],
+            apart_weights=apart[0],
+            apart_rows=apart[1],
+            values=weights[0] * self.start.values / size,
+        )
+
+    def simple(self, weights: tuple[float, ...]) -> tuple[float, ...]:
+        """Return a sparse form with small fractions, which gives up little of the decrease.
+
+        The fractions are those of the entries in units in which the largest is 1.
+        """
         try:
-            found.append(_best(method, functions, values, gradients))
-        except Refusal as refusal:
-            reasons.append(refusal)
-    if not found:
-        raise reasons[0]
-    return max(found, key=lambda pair: pair[0])[1]
+            least = self.decrease(weights)
+        except Refusal:
+            return weights
+        least -= GIVEN_UP * abs(least)
+        unit = [np.sqrt(np.diag(form)) for form in self.forms(self.unit)]
+        mean, apart = (
+            form / np.outer(u, u) for form, u in zip(self.forms(weights), unit, strict=True)
+        )
+        largest = max(np.abs(mean).max(), np.abs(apart).max(initial=0.0))
+        entries = [weights[0] / largest, mean / largest, apart / largest]
+
+        def made(values: float, *forms: Matrix) -> tuple[float, ...] | None:
+            """Return the weights of a form if it is positive and its decrease is large enough."""
+            if any(len(form) and np.linalg.eigvalsh(form)[0] < -ROUNDING for form in forms):
+                return None
+            found = self.weights(
+                values, *(f * np.outer(u, u) for f, u in zip(forms, unit, strict=True))
+            )
+            with suppress(Refusal):
+                if self.decrease(found) >= least:
+                    return found
+            return None
+
+        for values in (0.0, entries[0]):
+            if made(values, *entries[1:]):
+                entries[0] = values
+                break
+        places = [
+            (abs(form[i, j]), k, i, j)
+            for k, form in enumerate(entries[1:], start=1)
+            for i in range(len(form))
+            for j in range(i + 1)
+            if form[i, j]
+        ]
+        for _, k, i, j in sorted(places):
+            tried = [entries[0], *(form.copy() for form in entries[1:])]
+            tried[k][i, j] = tried[k][j, i] = 0.0
+            if made(*tried):
+                entries = tried
+        for denominator in DENOMINATORS:
+            rounded = made(*(np.round(entry * denominator) / denominator for entry in entries))
+            if rounded:
+                return rounded
+        return made(*entries) or weights
 
 
-def _best(
-    method: Method, functions: FunctionClass, values: bool, gradients: bool
-) -> tuple[float, QuadraticPotential]:
-    tried: list[tuple[float, QuadraticPotential]] = []
+def _best(family: Family) -> tuple[Family, tuple[float, ...]]:
+    """Return the weights of the best form, by bisection on its decrease, and the units."""
+    tried: list[tuple[float, tuple[float, ...]]] = []
     reason: Refusal | None = None
-    for candidate in _starts(method, functions, values, gradients):
+    for weights in _starts(family):
         try:
-            potential = _independent(method, functions, candidate)
-            tried.append((_decrease(method, functions, potential), potential))
+            tried.append((family.decrease(weights), weights))
         except Refusal as refusal:
             reason = reason or refusal
     if not tried:
-        raise reason or Refusal(f"{method.name} has no state to make a potential of")
-    value, potential = max(tried, key=lambda pair: pair[0])
-    start = potential
-    for _ in range(MOST_ROUNDS):
-        better = [*_improved(method, functions, start, potential, value)]
-        best, form = max(better, key=lambda pair: pair[0], default=(value, potential))
-        if not best > value + GAIN * abs(value):
+        raise reason or Refusal("the method has no state to make a potential of")
+    low, best = max(tried, key=lambda pair: pair[0])
+    family = replace(family, unit=best)
+    for _ in range(MOST_SWEEPS):
+        before = low
+        low, best = _bisection(family, low, best)
+        if low - before <= 10 * ACCURACY * abs(low):
             break
-        value, potential = best, form
-    return value, potential
+    return family, best
 
 
-def _improved(
-    method: Method,
-    functions: FunctionClass,
-    start: QuadraticPotential,
-    potential: QuadraticPotential,
-    value: float,
-) -> Iterator[tuple[float, QuadraticPotential]]:
-    """Yield the forms with the most room at this decrease and somewhat beyond, with their own."""
-    for aim in {max(value, 0.0), value, value + 0.2 * abs(value)}:
+def _bisection(
+    family: Family, low: float, best: tuple[float, ...]
+) -> tuple[float, tuple[float, ...]]:
+    """Return a better form and its decrease; the solver may fail from a bad one."""
+    high: float | None = None
+    while high is None or high - low > ACCURACY * abs(low):
+        aim = max(2 * low, 0.0) if high is None else (low + high) / 2
+        value = -np.inf
         with suppress(Refusal):  # the solver gives up
-            form = _roomier(method, functions, start, potential, aim)
-            yield _decrease(method, functions, form), form
+            weights = family.roomier(best, aim)
+            value = family.decrease(weights)
+        if value > low + ACCURACY * abs(low) / 10:
+            low, best = value, weights
+        if value < aim:
+            high = aim
+    return low, best
 
 
-def _decrease(method: Method, functions: FunctionClass, potential: QuadraticPotential) -> float:
-    step = symbolic_step(method, functions, potential)
-    return StepProgramme(step, "clarabel", CENTRES[0]).at(step.weights).value
+def _starts(family: Family) -> Iterator[tuple[float, ...]]:
+    """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
+    L = family.step.method.gradient
+    mean, apart = (m.shape[1] for m in family.matrices)
+    free = min(mean, MOST_FIELDS)
+    for units in product((1.0, 1 / L), repeat=free):
+        for deviations in (1.0, 1 / L):
+            sizes = np.array([*units, *(1.0,) * (mean - free)])
+            yield family.weights(1.0, np.diag(sizes**2), deviations**2 * np.eye(apart))
 
 
-def _roomier(
-    method: Method,
-    functions: FunctionClass,
-    start: QuadraticPotential,
-    potential: QuadraticPotential,
-    aim: float,
-) -> QuadraticPotential:
-    """Return the form with the most room at a decrease, relative to the present one.
-
-    It is a combination, of any signs, of the squares of a spread form. In no direction is it
-    smaller, against the form of the start, than ``SMALLEST`` of where it is largest: one that all
-    but forgets a slow direction would decrease by more than the method.
-    """
-    step = symbolic_step(method, functions, potential.spread())
-    programme = StepProgramme(step, "clarabel", CENTRES[0])
-    count = int(potential.values > 0)
-    sizes = len(potential.mean_rows), len(potential.apart_rows)
-    squares = [_squares(size) for size in sizes]
-    first = [count, count + len(squares[0])]
-    matrices = [np.zeros((len(step.now), size, size)) for size in sizes]
-    for place, own, all_of_them in zip(first, squares, matrices, strict=True):
-        all_of_them[place : place + len(own)] = own
-    floors = [
-        _floor(start.mean_rows, potential.mean_rows),
-        _floor(start.apart_rows, potential.apart_rows),
-    ]
-    traces = sum(np.trace(m, axis1=1, axis2=2) for m in matrices)
-    traces[:count] = 1.0
-    now = [form * weight for form, weight in zip(step.now, step.weights, strict=True)]
-    after = [form * weight for form, weight in zip(step.after, step.weights, strict=True)]
-    present = [
-        *range(count),
-        *(p + i for p, size in zip(first, sizes, strict=True) for i in range(size)),
-    ]
-    gain = combination([1.0] * len(present), [now[place] for place in present])
-    others = len(step.inequalities)
-    free = len(now) - count
-    room = programme.maximise(
-        gain * 0.0,
-        gain,
-        [a + b * (aim - 1) for a, b in zip(after, now, strict=True)],
-        lower=np.concatenate([np.full(count, SMALLEST), np.full(free, -np.inf), np.zeros(others)]),
-        normal=np.concatenate([traces / (count + sum(sizes)), np.zeros(others)]),
-        above=[
-            (np.concatenate([m, np.zeros((others, *m.shape[1:]))]), least)
-            for m, least in zip(matrices, floors, strict=True)
-            if len(least)
-        ],
-    )
-    found = [np.tensordot(room.multipliers[: len(now)], m, axes=1) for m in matrices]
-    return replace(
-        potential,
-        mean_rows=_factor(found[0]) @ potential.mean_rows,
-        apart_rows=_factor(found[1]) @ potential.apart_rows,
-        values=potential.values * float(room.multipliers[0]) if count else 0.0,
-    )
-
-
-def _squares(size: int) -> Matrix:
-    """Return the matrices of the squares of a spread form where it is the identity."""
-    rows = with_pairs(np.eye(size))
-    return rows[:, :, None] * rows[:, None, :]
-
-
-def _floor(start: Rows, present: Rows) -> Matrix:
-    """Return the least form, where the present one is the identity."""
-    back = start @ np.linalg.pinv(present)
-    form = back.T @ back
-    least = np.linalg.eigvalsh(form)[0] if len(form) else 1.0
-    floor: Matrix = SMALLEST / least * form
-    return floor
-
-
-def _factor(form: Matrix) -> Matrix:
-    """Return F with F' F = form."""
-    values, vectors = np.linalg.eigh(form)
-    factor: Matrix = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return factor
+def _parts(method: Method, functions: FunctionClass, gradients: bool) -> QuadraticPotential:
+    """Return the sum of the squares of all parts of a state and f - f*."""
+    n, L = functions.n, functions.L
+    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
+    arrays = {field.name: getattr(state, field.name) for field in fields(state)}
+    names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
+    own = [of_clients for _, of_clients in names]
+    sizes, clients = [1.0] * len(own), [1.0] * sum(own)
+    if gradients:
+        sizes.append(1 / L)
+        clients += [1 / L] * (n > 1)
+        names.append(("grad f", n > 1))
+    apart = np.diag(clients) if clients else np.zeros((0, 0))
+    return QuadraticPotential(np.diag(sizes), apart, gradients, 1 / L, names=tuple(names))
 
 
 def _independent(
@@ -190,16 +353,16 @@ def _independent(
     count = len(start.mean_rows)
     kept = []
     for block, forms in enumerate((squares[:count], squares[count:])):
-        vectors = [_root(form.blocks[block]) @ step.kernels[block] for form in forms]
+        vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
         kept.append(_basis(np.array(vectors)))
     return replace(start, mean_rows=start.mean_rows[kept[0]], apart_rows=start.apart_rows[kept[1]])
 
 
-def _root(form: Matrix) -> Matrix:
+def _vector(form: Matrix) -> Matrix:
     """Return the vector v of a form v v'."""
     place = int(np.argmax(np.diag(form)))
-    root: Matrix = form[place] / np.sqrt(form[place, place])
-    return root
+    vector: Matrix = form[place] / np.sqrt(form[place, place])
+    return vector
 
 
 def _basis(vectors: Matrix) -> list[int]:
@@ -212,22 +375,3 @@ def _basis(vectors: Matrix) -> list[int]:
     )
     rank = int(np.sum(np.abs(np.diag(r)) > INDEPENDENT))
     return sorted(order[:rank].tolist())
-
-
-def _starts(
-    method: Method, functions: FunctionClass, values: bool, gradients: bool
-) -> Iterator[QuadraticPotential]:
-    """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
-    n = functions.n
-    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
-    shapes = [getattr(state, field.name) for field in fields(state)]
-    own = [x.shape[0] == n > 1 for x in shapes if x.dtype != bool]
-    free = min(len(own), MOST_FIELDS)
-    for units in product((1.0, 1 / functions.L), repeat=free):
-        sizes = [*units, *(1.0,) * (len(own) - free)]
-        clients = [size for size, of_clients in zip(sizes, own, strict=True) if of_clients]
-        if gradients:
-            sizes.append(1 / functions.L)
-            clients += [1 / functions.L] * (n > 1)
-        apart = np.diag(clients) if clients else np.zeros((0, 0))
-        yield QuadraticPotential(np.diag(sizes), apart, gradients, values / functions.L)

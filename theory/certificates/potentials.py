@@ -15,6 +15,10 @@ Rows = NDArray[np.float64]
 """Linear forms of the parts of a state, (K, parts)."""
 
 
+ROUNDING = 1e-12
+"""Relative size of what is left of a square that counts as none."""
+
+
 @dataclass(frozen=True)
 class Reweighted:
     """A potential with other weights of its terms."""
@@ -29,7 +33,7 @@ class Reweighted:
         return tuple(replace(term, weight=weight) for term, weight in pairs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuadraticPotential:
     """Any quadratic form of the parts of a state that treats all clients alike.
 
@@ -47,12 +51,37 @@ class QuadraticPotential:
         Whether the gradients at the model are a part.
     values : float
         The weight of f(x) - f* at the model.
+    mean_weights, apart_weights : tuple of float
+        The weights of the squares; by default 1.
+    names : tuple of str
+        Of the parts, and whether each client has its own.
     """
 
     mean_rows: Rows
     apart_rows: Rows
     gradients: bool = False
     values: float = 0.0
+    mean_weights: tuple[float, ...] = ()
+    apart_weights: tuple[float, ...] = ()
+    names: tuple[tuple[str, bool], ...] = ()
+
+    def __repr__(self) -> str:
+        """Return Psi as a formula; parts are deviations from the fixed point."""
+        means = [f"mean {name}" if own else name for name, own in self.names]
+        apart = [f"({name} - mean {name})" for name, own in self.names if own]
+        terms = [f"{self.values:.4g} (f - f*)"] if self.values else []
+        for weights, rows, names, form in (
+            (self.mean_weights, self.mean_rows, means, "{} |{}|^2"),
+            (self.apart_weights, self.apart_rows, apart, "{} mean |{}|^2"),
+        ):
+            for weight, row in zip(weights or (1.0,) * len(rows), rows, strict=True):
+                parts = [
+                    f"{'-' if a < 0 else '+'} " + (f"{abs(a):.4g} " if abs(a) != 1 else "") + name
+                    for a, name in zip(row, names, strict=True)
+                    if a
+                ]
+                terms.append(form.format(f"{weight:.4g}", " ".join(parts).removeprefix("+ ")))
+        return "Psi = " + " + ".join(terms)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms at a state: f - f* if it counts, then one square for each form."""
@@ -62,7 +91,7 @@ class QuadraticPotential:
             if getattr(s, field.name).dtype != bool
         ]
         if self.gradients:
-            parts.append(problem.grad(m.model(s)) - problem.grad_star)
+            parts.append(problem.grad(m.model(s)) - problem.grad(m.model(star)))
         means = [mean(part) if part.shape[0] == setting.n else part for part in parts]
         apart = [
             part - middle
@@ -70,8 +99,15 @@ class QuadraticPotential:
             if part.shape[0] == setting.n > 1
         ]
         squares = [
-            *(Squares(1.0, _combined(row, means)) for row in self.mean_rows),
-            *(Squares(1 / setting.n, _combined(row, apart)) for row in self.apart_rows if apart),
+            *(
+                Squares(weight, _combined(row, means))
+                for weight, row in _weighted(self.mean_weights, self.mean_rows)
+            ),
+            *(
+                Squares(weight / setting.n, _combined(row, apart))
+                for weight, row in _weighted(self.apart_weights, self.apart_rows)
+                if apart
+            ),
         ]
         return (Gap(self.values, m.model(s)), *squares) if self.values else tuple(squares)
 
@@ -83,6 +119,23 @@ class QuadraticPotential:
         return replace(
             self, mean_rows=with_pairs(self.mean_rows), apart_rows=with_pairs(self.apart_rows)
         )
+
+
+def _weighted(weights: tuple[float, ...], rows: Rows) -> list[tuple[float, Rows]]:
+    return list(zip(weights or (1.0,) * len(rows), rows, strict=True))
+
+
+def squares_of(form: Rows) -> tuple[tuple[float, ...], Rows]:
+    """Return weights and rows with form = sum_k weights_k rows_k rows_k', each row led by a 1."""
+    left, weights, rows = form.copy(), [], []
+    for k in range(len(form)):
+        if left[k, k] > ROUNDING * form[k, k]:
+            row = left[k] / left[k, k]
+            row[:k] = 0.0
+            weights.append(float(left[k, k]))
+            rows.append(row)
+            left = left - left[k, k] * np.outer(row, row)
+    return tuple(weights), np.array(rows).reshape(len(rows), len(form))
 
 
 def _combined(row: Rows, parts: list[Array]) -> Array:

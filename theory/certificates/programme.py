@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.symbols import Blocks, Matrix
+from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
@@ -29,9 +29,9 @@ class SolverResult:
         The largest t.
     multipliers : (K,)
         How often each form is added.
-    dual : two (k, k) matrices
+    dual : (k, k) matrices
         The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
-        of the parts of zero sum together.
+        of the parts of zero sum of every kind together.
     residual, gap : float
         The solver's residual and its duality gap.
     """
@@ -49,8 +49,8 @@ class Coordinates:
 
     Attributes
     ----------
-    kernels : two (basis, k) matrices
-        Bases of what the unknowns of both blocks can be.
+    kernels : (basis, k) matrices
+        Bases of what the unknowns of each block can be.
     unit : float
         What values of functions are measured in: the largest coefficient of Psi.
     """
@@ -72,28 +72,32 @@ class Coordinates:
             steep = seen.copy()
             for evaluation, value in zip(step.evaluations, psi.values, strict=False):
                 point = evaluation.point[block]
-                steep += value * functions.L / 2 / functions.n * np.outer(point, point)
+                steep += (
+                    value * functions.curvature(evaluation.kind)[1] / 2 * np.outer(point, point)
+                )
             diagonal = np.diag(steep)
             scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
             new = np.diag(scale)
+            if block == 0:  # where all evaluate at one point, it is as long as there
+                shared = scale
+            elif block == 1:
+                shared = shared * functions.n**0.5
             for evaluation in step.evaluations:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
-                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
-                new[number] = (functions.mu + centre * (functions.L - functions.mu)) * pulled
-                new[number, number] += (1 - centre) * (functions.L - functions.mu) * (length or 1.0)
+                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * shared)
+                mu, L = functions.curvature(evaluation.kind)
+                new[number] = (mu + centre * (L - mu)) * pulled
+                new[number, number] += (1 - centre) * (L - mu) * (length or 1.0)
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen) / unit**0.5)
-        return cls((kernels[0], kernels[1]), unit)
+        return cls(tuple(kernels), unit)
 
     def blocks(self, form: Form) -> Blocks:
         """Return the blocks of a form in these coordinates."""
-        first, second = (
-            _symmetric(kernel.T @ block @ kernel)
-            for kernel, block in zip(self.kernels, form.blocks, strict=True)
-        )
-        return first, second
+        pairs = zip(self.kernels, form.blocks, strict=True)
+        return tuple(_symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
 
 
 def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
@@ -141,7 +145,9 @@ def maximise(
         If the solver finds no solution.
     """
     everything = [fixed, gain, *forms]
-    kept = [block for block in range(2) if coordinates.kernels[block].shape[1]]
+    kept = [
+        block for block in range(len(coordinates.kernels)) if coordinates.kernels[block].shape[1]
+    ]
     blocks = [[coordinates.blocks(form)[block] for form in everything] for block in kept]
     values = np.array([form.values for form in everything]).T / coordinates.unit
     values = values[np.any(values != 0, axis=1)]
@@ -188,7 +194,7 @@ def maximise(
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
-    return SolverResult(float(y[0]), np.maximum(y[1:], lower), (grams[0], grams[1]), residual, gap)
+    return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:
@@ -268,4 +274,4 @@ def _optional(name: str) -> Any:
 
 def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
     """Return Psi and E[Psi+] for some weights of the terms."""
-    return combination(weights, step.now), combination(weights, step.after)
+    return weighted_sum(weights, step.now), weighted_sum(weights, step.after)

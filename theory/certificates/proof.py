@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form, combination
+from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.programme import Coordinates, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
-from bitbound.theory.worlds.symbols import Matrix
+from bitbound.theory.worlds.symbolic.frames import Matrix
 
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
@@ -72,7 +72,7 @@ class Certificate:
         constants = ", ".join(
             f"{field.name} = {value:g}"
             for field in fields(self.functions)
-            if (value := getattr(self.functions, field.name)) is not None
+            if isinstance(value := getattr(self.functions, field.name), int | float)
         )
         return (
             f"Certificate of {self.method}\n"
@@ -163,13 +163,16 @@ def repaired_multipliers(
         ends = ("solution", f"point {place}")
         first, second = ends if rest > 0 else ends[::-1]
         name = f"{function}: {first} to {second}"
-        if rest and name not in step.inequalities:
+        if not rest:
+            continue
+        if name not in step.inequalities:
             return None
-        exact[name] = exact.get(name, Fraction(0)) + abs(rest)
+        one = Fraction(step.inequalities[name].values[place])
+        exact[name] = exact.get(name, Fraction(0)) - rest / one
     return exact
 
 
 def margin_form(step: SymbolicStep, weights: tuple[float, ...], decrease: float) -> Form:
     """Return E[Psi+] - (1 - decrease) Psi."""
     now, after = psi(step, weights)
-    return combination((1.0, -1.0, decrease), (after, now, now))
+    return weighted_sum((1.0, -1.0, decrease), (after, now, now))

@@ -130,10 +130,12 @@ def account(
     weights: Weights = "fixed",
     *,
     search: bool = False,
+    functions: FunctionClass | None = None,
 ) -> Account:
     """Certify a method, compare with its theorems, and draw the worst case.
 
-    With ``search``, or without a theorem, the potential is searched for.
+    With ``search``, or without a theorem, the potential is searched for. The functions are by
+    default those of the setting with the largest L_i for all clients.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def account(
     ContradictionError
         If an exact step of the class is worse than what was proved.
     """
-    functions = FunctionClass.of(where)
+    functions = functions or FunctionClass.of(where)
     theorem = card.best_theorem(method, where)
     stated = None if search else theorem or card.potential(method, where)
     potential: Potential = stated or searched_potential(method, functions)

@@ -1,5 +1,7 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,23 +9,21 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.certificates.interpolation import Form, contraction, interpolation, zero
+from bitbound.theory.certificates.interpolation import Form, contraction, interpolation
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import require_linear
 from bitbound.theory.worlds.orbits import Orbit, orbits
-from bitbound.theory.worlds.symbols import (
-    Basis,
-    BasisFullError,
-    Blocks,
+from bitbound.theory.worlds.symbolic.exact_numbers import exact_kernel, exact_parameters, zeros
+from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from bitbound.theory.worlds.symbolic.symbols import (
     Evaluation,
-    Frame,
-    Matrix,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
@@ -32,6 +32,9 @@ from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
+
+MANY_CLIENTS = 100
+"""So many clients show what a method does that tells none of them apart."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class SymbolicStep:
     method : MethodInUnits
         The method in the units of the unknowns.
     functions : FunctionClass
-        The class of the functions divided by L, which the unknown gradients are of.
+        The class of the functions divided by the unit of the unknown gradients.
     basis : Basis
         The names of the unknowns.
     now, after : tuples of Form
@@ -51,8 +54,8 @@ class SymbolicStep:
     weights : tuple of float
         The weights of the terms.
     inequalities : dict of Form
-        What is at least 0, by name.
-    kernels : two (basis, k) matrices
+        What is at least 0, by name, for the functions that are given.
+    kernels : (basis, k) matrices
         Bases of what the unknowns of each block can be, the invariants being 0.
     evaluations : tuple of Evaluation
         All gradients that were asked for.
@@ -73,11 +76,19 @@ class SymbolicStep:
 
 
 def symbolic_step(
-    method: Method, functions: FunctionClass, potential: Potential, *, trusted: bool = False
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    *,
+    exact: bool = False,
+    trusted: bool = False,
 ) -> SymbolicStep:
     """Run one step of a method on symbols, over all its outcomes.
 
-    What is ``trusted`` is not tried on numbers first: another step size of what was tried.
+    With ``exact`` everything is computed in rational numbers, which the floats that are given stand
+    for, and in the units that are given; the potential is taken with the coefficients that it has
+    in floats. What is ``trusted`` is not tried on numbers first: another step size of what was
+    tried.
 
     Raises
     ------
@@ -86,21 +97,33 @@ def symbolic_step(
         of the functions.
     """
     _check(method, functions)
-    natural = in_units(method, functions.n, functions.L)
+    n = _enough_clients(method, functions.n)
+    natural = in_units(method, n, functions.L)
     if not trusted:
-        require_linear(natural, functions.n)
-    found, _ = orbits(method, functions.n)
-    size = 16
-    while True:
-        try:
-            return _symbolic_step(natural, functions, potential, found, Basis(size))
-        except BasisFullError:
-            size *= 2
-        if size > LARGEST_BASIS:
-            raise Refusal(
-                f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per "
-                "step; take fewer local steps"
-            )
+        require_linear(natural, n)
+    found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
+    kinds = len(functions.kinds)
+    for size in (16, LARGEST_BASIS):
+        with suppress(BasisFullError):
+            step = _symbolic_step(natural, functions, potential, found, Basis(size * kinds, kinds))
+            break
+    else:
+        raise Refusal(
+            f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per step; "
+            "take fewer local steps"
+        )
+    if not exact:
+        return step
+    basis = Basis(step.basis.used, kinds, exact=True)
+    return _symbolic_step(natural.without_units(), functions, potential, found, basis)
+
+
+def _enough_clients(method: Method, n: int) -> int:
+    """Return how many clients show what a method does: all, or many of those treated alike."""
+    if n <= MANY_CLIENTS:
+        return n
+    told_apart = any(orbit.chooses for orbit in orbits(method, n)[0])
+    return n if told_apart else MANY_CLIENTS
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
@@ -123,8 +146,15 @@ def _symbolic_step(
     basis: Basis,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
-    errors: list[tuple[int, Blocks]] = []
-    functions = given.in_units()
+    errors: list[tuple[int, int, Blocks]] = []
+    kinds, functions = given.kind_of_client, given.in_units(method.gradient)
+    method_: Any = method
+    if basis.exact:
+        method_, functions = exact_parameters(method), exact_parameters(functions)
+
+    def world(cells: NDArray[np.intp], script: Sequence[int] = ()) -> World:
+        problem = SymbolicProblem(basis, Frame(cells, kinds, basis.exact), evaluations)
+        return problem, SymbolicChannel(method_, functions, problem, errors, script)
 
     def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
         star = method.plain(fixed_point(method, problem))
@@ -134,39 +164,33 @@ def _symbolic_step(
     def forms(s: Any, problem: SymbolicProblem, channel: SymbolicChannel) -> list[Form]:
         return [
             _form(term, method, functions, problem, channel)
-            * (given.L if isinstance(term, Gap) else 1.0)
+            * (method.gradient if isinstance(term, Gap) else 1.0)
             for term in lyapunov(s, problem)
         ]
 
-    frame = Frame(np.zeros(functions.n, dtype=np.intp))
-    problem = SymbolicProblem(basis, frame, evaluations)
+    problem, channel = world(kinds)
     state = unknown_state(method, problem)
-    now = forms(state, problem, SymbolicChannel(method, functions, problem, errors))
+    now = forms(state, problem, channel)
     terms = lyapunov(state, problem)
-    relations = [
-        np.broadcast_to(x, (*x.shape[:2], frame.runs)) for x in invariants(method, state, problem)
-    ]
-    after = [zero(basis.size) for _ in now]
+    relations = [problem.frame.rows(x) for x in invariants(method, state, problem)]
+    after: list[Form] = []
     for orbit in found:
-        problem = SymbolicProblem(basis, Frame(orbit.cells), evaluations)
-        channel = SymbolicChannel(method, functions, problem, errors, orbit.script)
-        s = theorem_step(method, unknown_state(method, problem), problem, channel)
-        after = [
-            total + form * orbit.probability
-            for total, form in zip(after, forms(s, problem, channel), strict=True)
-        ]
-    inequalities = interpolation(evaluations, functions)
-    for number, vector in errors:
-        named = f"contraction {number}"
-        inequalities[named] = contraction(functions.alpha or 1.0, number, vector)
-    used = np.arange(basis.size) < len(basis.names)
-    kernels = (
-        _kernel([x[:, :, 0] for x in relations], used & ~basis.noise),
-        _kernel(
-            [x[:, :, 2] for x in relations if frame.n > 1],
-            used & ~basis.noise & basis.every_client & (frame.n > 1),
-        ),
-    )
+        there, channel = world(orbit.cells, orbit.script)
+        s = theorem_step(method_, unknown_state(method, there), there, channel)
+        weighted = [form * channel.probability for form in forms(s, there, channel)]
+        after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
+    inequalities = {
+        name: form * method.gradient for name, form in interpolation(evaluations, functions).items()
+    }
+    for kind, number, vector in errors:
+        inequalities[f"contraction {number}"] = contraction(kind, number, vector, functions)
+    evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
+    allowed = ~basis.noise & _met(basis, evaluated)
+    kernels = [_kernel([x[:, :, 0] for x in relations], allowed)]
+    for kind, count in enumerate(problem.frame.counts):
+        inside = allowed & (basis.kind == kind) & (count > 1)
+        run = problem.frame.differences.get(kind, 0)
+        kernels.append(_kernel([x[:, :, run] for x in relations if count > 1], inside))
     return SymbolicStep(
         method,
         functions,
@@ -175,10 +199,23 @@ def _symbolic_step(
         tuple(after),
         tuple(float(term.weight) for term in terms),
         inequalities,
-        kernels,
+        tuple(kernels),
         tuple(evaluations),
-        tuple(errors),
+        tuple((number, vector) for _, number, vector in errors),
     )
+
+
+World = tuple[SymbolicProblem, SymbolicChannel]
+
+
+def _met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
+    """Return which unknowns there are: gradients and errors only of kinds that have them."""
+    met = np.arange(basis.size) < basis.used
+    for name, first in basis.names.items():
+        if name[0] in {"gradient", "error"}:
+            for number in range(first, first + (basis.kinds if basis.kind[first] >= 0 else 1)):
+                met[number] = number in evaluated
+    return met
 
 
 def _form(
@@ -193,50 +230,69 @@ def _form(
     At a point with noise the value is at most that without, plus (L_f/2) |noise|^2 in the mean.
     """
     basis, frame = problem.basis, problem.frame
-    values = np.zeros(basis.size)
-    least = [np.zeros((basis.size, basis.size))] * 2
+    values = zeros(basis.size, exact=basis.exact)
     if isinstance(term, Squares):
-        gram = frame.gram(term.vectors)
-    else:
-        noise = term.point * basis.noise[None, :, None]
-        smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0.0)
-        gram = smoothness / 2 * frame.gram(noise)
-        for function in ("f", "g") if method.needs.composite else ("f",):
-            rows = np.ones(functions.n, dtype=bool)
-            evaluation = problem.evaluate(function, term.point - noise, rows)
-            values[problem.evaluations.index(evaluation)] = 1.0
-            share = functions.mu / 2 / (functions.n if function == "f" else 1)
-            for block, p in enumerate(evaluation.point):
-                least[block] = least[block] + share * np.outer(p, p)
+        return Form(
+            frame.blocks(_expected(frame.gram(term.vectors), functions, problem, channel), basis),
+            values,
+        )
+    noise = term.point * basis.noise[None, :, None]
+    smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0)
+    gram = _expected(smoothness / 2 * frame.gram(noise), functions, problem, channel)
+    form = Form(frame.blocks(gram, basis), values)
+    for function in ("f", "g") if method.needs.composite else ("f",):
+        everyone = np.ones(functions.n, dtype=bool)
+        for evaluation in problem.evaluate(function, term.point - noise, everyone):
+            values[problem.evaluations.index(evaluation)] += 1
+            mu, _ = functions.curvature(evaluation.kind)
+            count = functions.n if evaluation.kind < 0 else functions.kinds[evaluation.kind].count
+            least = [np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point]
+            form = form + Form(tuple(least), 0 * values)
+    return form
+
+
+def _expected(
+    gram: Matrix, functions: FunctionClass, problem: SymbolicProblem, channel: SymbolicChannel
+) -> Matrix:
+    """Return the grams of a form with the noises replaced by their variances."""
     for number, sent in reversed(channel.noises):
-        gram = gram + _variance(gram, number, sent, functions, frame)
-        gram[:, number, :] = 0.0
-        gram[:, :, number] = 0.0
-    return Form(frame.blocks(gram, basis), values) + Form((least[0], least[1]), 0 * values)
+        gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        own = slice(number, number + problem.basis.kinds)
+        gram[:, own, :] = 0 * gram[:, own, :]
+        gram[:, :, own] = 0 * gram[:, :, own]
+    return gram
 
 
 def _variance(
-    gram: Matrix, number: int, sent: Matrix, functions: FunctionClass, frame: Frame
+    gram: Matrix, number: int, sent: Array, functions: FunctionClass, frame: Frame
 ) -> Matrix:
     """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
     if functions.omega_joint is None:
-        return functions.omega * frame.gram(sent, frame.diagonal(gram, number))
+        omega = np.array([one.omega for one in functions.kinds])[frame.row_kinds]
+        return frame.gram(sent, frame.diagonal(gram, number) * omega)
     if len(frame.members) > 1:
         raise Refusal(
             "compressors that share their randomness cannot be certified together with client "
-            "sampling; let them draw independently"
+            "sampling, or for clients that differ; let them draw independently"
         )
-    equal = gram[0, number, number]
-    different = gram[2, number, number] if frame.n > 1 else 0.0
-    factor = max(equal - different, 0.0) * functions.omega_joint + different * functions.omega
-    return frame.gram(sent, np.full(frame.n, factor))
+    zero = 0 * gram[0, number, number]
+    equal = gram[0, number, number] / frame.n
+    different = gram[2, number, number] / 2 if frame.n > 1 else zero
+    factor = max(equal - different, zero) * functions.omega_joint + different * functions.omega
+    return frame.gram(sent, np.full(len(frame.row_cells), factor))
 
 
 def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
-    """Return an orthonormal basis of the vectors on allowed unknowns with no relation violated."""
+    """Return a basis of the vectors on allowed unknowns with no relation violated.
+
+    That of floats is orthonormal.
+    """
+    exact = any(x.dtype == object for x in relations)
     inside = np.eye(len(allowed))[:, allowed]
     if not relations or not inside.shape[1]:
         return inside
+    if exact:
+        return exact_kernel(np.concatenate(relations), allowed)
     rows = np.unique(np.concatenate(relations) @ inside, axis=0)
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
     kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)

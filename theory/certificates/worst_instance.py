@@ -35,7 +35,7 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
-from bitbound.theory.worlds.symbols import Blocks, Matrix
+from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""
@@ -137,6 +137,8 @@ def worst_instance(
     >>> abs(worst.step().factor - proof.factor) < 1e-6
     True
     """
+    if len(functions.kinds) > 1:
+        raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for {functions.n} clients is too large; take fewer clients")
@@ -169,7 +171,7 @@ def worst_instance(
 
 def _clients(expression: Blocks, vectors: Blocks, n: int) -> Matrix:
     """Return the vector of every client that a combination of the unknowns stands for: (n, D)."""
-    equal = np.tile(expression[0] @ vectors[0] / n**0.5, (n, 1))
+    equal = np.tile(expression[0] @ vectors[0], (n, 1))
     zero_sum = np.kron(scipy.linalg.null_space(np.ones((1, n))), expression[1] @ vectors[1])
     return np.concatenate([equal, zero_sum], axis=1)
 
@@ -271,6 +273,10 @@ def divergence(
     >>> found.growth > 1e6
     True
     """
+    if len({(one.omega, one.alpha) for one in functions.kinds}) > 1:
+        raise Refusal(
+            "no run is tried for clients whose compressors differ; give all the same omega or alpha"
+        )
     for problem, sent in _candidates(method, functions, potential, seed):
         for iterations in (LONGEST_RUN // 20, LONGEST_RUN):
             with np.errstate(all="ignore"):
@@ -293,19 +299,21 @@ def divergence(
 def _candidates(
     method: Method, functions: FunctionClass, potential: Potential | None, seed: int
 ) -> Iterator[tuple[Quadratic, Compressor | None]]:
-    """Return the worst case of one step, then problems with curvatures mu and L only."""
+    """Return the worst case of one step, then problems with curvatures mu and L_i only."""
     try:
         worst = worst_instance(method, functions, potential, seed)
         yield worst.problem, worst.compressor
     except Refusal:
         pass
     sent, d = _fitting(method, functions, 3)
+    bounds = np.array([functions.curvature(kind) for kind in functions.kind_of_client])
+    ends = bounds[:, 1:], bounds[:, :1]
     clients, features = np.arange(functions.n)[:, None], np.arange(d)[None, :]
     for steep in (
         (features == 0) + 0 * clients > 0,
         (clients + features) % 2 == 0,
         (clients == 0) & (features == 0),
     ):
-        curvatures = np.where(steep, functions.L, functions.mu)
+        curvatures = np.where(steep, *ends)
         matrices = curvatures[:, :, None] * np.eye(d)
         yield _posed(method, functions, matrices, "extreme", seed), sent

@@ -22,7 +22,7 @@ from bitbound.theory.checks.method.conduct import (
     schedule,
     stays_at_solution,
 )
-from bitbound.theory.checks.method.smallest import described, smaller
+from bitbound.theory.checks.method.smallest import in_words, smaller
 from bitbound.theory.checks.trace.replay import recorded
 from bitbound.theory.verdict import Verdict
 
@@ -65,6 +65,6 @@ def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict 
         with suppress(Exception):  # what cannot be tried is no counterexample
             failing = check(small, seed)
             if failing is not None and not failing.holds:
-                advice = f"{failing.advice} Smallest counterexample: {described(small)}."
+                advice = f"{failing.advice} Smallest counterexample: {in_words(small)}."
                 return replace(failing, advice=advice)
     return verdict

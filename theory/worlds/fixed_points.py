@@ -107,7 +107,7 @@ def fixed_point(method: Method, problem: Solution) -> Any:
     stated = method.fixed_point(problem)
     if stated is not None:
         return stated
-    xp, n = array_namespace(problem.x_star), problem.n
+    xp, n = array_namespace(problem.x_star), int(problem.n)
     single = (narrow(method, np.array([run])) for run in range(batch(method)))
     states = [
         resting_state(Subject.of(one, n)).of(problem.x_star, problem.grad_star) for one in single

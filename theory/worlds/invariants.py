@@ -81,7 +81,7 @@ def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, .
     stated = method.invariants(state, problem)
     if stated is not None:
         return stated
-    found = relations(Subject.of(method, problem.n))
+    found = relations(Subject.of(method, int(problem.n)))
     return tuple(relation.of(state, problem) for relation in found)
 
 

@@ -7,6 +7,7 @@ that were treated alike so far. There are then n + 1 outcomes of n coins and not
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -24,14 +25,21 @@ from bitbound.theory.worlds.outcomes import Scripted, outcomes
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
 
+    Only clients of one of the ``kinds``, (n,), are renumbered; by default there is one kind.
     ``cells`` gives the cell of every client, (n,), and ``alike`` the number of outcomes that there
     are with all clients told apart.
     """
 
-    def __init__(self, n: int, d: int, script: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        n: int,
+        d: int,
+        script: Sequence[int] = (),
+        kinds: NDArray[np.intp] | None = None,
+    ) -> None:
         super().__init__(n, d, script)
-        self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp)
-        self.alike = 1
+        self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp) if kinds is None else kinds
+        self.alike, self.chooses = 1, False
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
@@ -56,9 +64,9 @@ class OrbitChannel(Scripted):
         for cell in self._cells(np.array(of)):
             left -= len(cell)
             odds = [
-                comb(len(cell), k) * comb(left, size - k) / comb(left + len(cell), size)
+                Fraction(comb(len(cell), k) * comb(left, size - k), comb(left + len(cell), size))
                 if k <= size
-                else 0.0
+                else Fraction(0)
                 for k in range(len(cell) + 1)
             ]
             count = self._choose_count(odds)
@@ -66,7 +74,7 @@ class OrbitChannel(Scripted):
             size -= count
         return self._refine(mask)
 
-    def _choose_count(self, odds: Sequence[float]) -> int:
+    def _choose_count(self, odds: Sequence[float | Fraction]) -> int:
         chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
         return chosen
 
@@ -74,6 +82,7 @@ class OrbitChannel(Scripted):
         return [of[self.cells[of] == label] for label in np.unique(self.cells[of])]
 
     def _refine(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self.chooses = True
         self.cells = np.unique(2 * self.cells + mask, return_inverse=True)[1]
         return mask[:, None, None]
 
@@ -92,13 +101,14 @@ class Orbit:
     """An outcome: its probability, the script that gives it and the cell of every client.
 
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
-    would go through.
+    would go through; ``chooses`` tells whether there are any.
     """
 
     probability: float
     script: tuple[int, ...]
     cells: NDArray[np.intp]
     alike: int
+    chooses: bool
 
 
 class Nothing:
@@ -126,8 +136,15 @@ class Nothing:
 class _Meter(OrbitChannel):
     """An orbit channel that counts the uplink bits per client."""
 
-    def __init__(self, n: int, d: int, script: Sequence[int], compressor: Compressor) -> None:
-        super().__init__(n, d, script)
+    def __init__(
+        self,
+        n: int,
+        d: int,
+        script: Sequence[int],
+        compressor: Compressor,
+        kinds: NDArray[np.intp] | None,
+    ) -> None:
+        super().__init__(n, d, script, kinds)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.bits = 0.0
 
@@ -141,12 +158,17 @@ class _Meter(OrbitChannel):
 
 
 def orbits(
-    method: Method, n: int, d: int = 1, compressor: Compressor | None = None
+    method: Method,
+    n: int,
+    d: int = 1,
+    compressor: Compressor | None = None,
+    kinds: NDArray[np.intp] | None = None,
 ) -> tuple[tuple[Orbit, ...], StepCost]:
     """Return all outcomes of one step of a method, and what the step costs in the mean.
 
     A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
-    features and the compressor matter for the bits only.
+    features and the compressor matter for the bits only. Clients of different kinds, (n,), are not
+    exchangeable.
     """
     spent: list[tuple[float, float, float]] = []
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
@@ -154,15 +176,17 @@ def orbits(
     def step(channel: _Meter) -> _Meter:
         problem = Nothing(n)
         theorem_step(method, state, problem, channel)
-        spent.append((channel.probability, channel.bits, problem.count))
+        spent.append((float(channel.probability), channel.bits, problem.count))
         return channel
 
     bits_d = max(d, 1)
     compressor = Identity() if compressor is None else compressor
     found = [
-        Orbit(probability, tuple(channel.script), channel.cells, channel.alike)
+        Orbit(
+            float(probability), tuple(channel.script), channel.cells, channel.alike, channel.chooses
+        )
         for probability, channel in outcomes(
-            step, lambda script: _Meter(n, bits_d, script, compressor)
+            step, lambda script: _Meter(n, bits_d, script, compressor, kinds)
         )
     ]
     schedule = method.schedule

@@ -38,9 +38,9 @@ class Scripted:
         self.n, self.d = n, d
         self.script = list(script)
         self.options: list[int] = []
-        self.probability = 1.0
+        self.probability: Any = 1.0
 
-    def choose(self, options: Sequence[tuple[float, Any]]) -> Any:
+    def choose(self, options: Sequence[tuple[Any, Any]]) -> Any:
         """Take the option that the script says; options are (probability, value)."""
         place = len(self.options)
         if place == len(self.script):

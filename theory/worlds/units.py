@@ -107,6 +107,10 @@ class MethodInUnits(Method):
         """Return a state without units in these units."""
         return self._changed(s, [1 / size for size in self.sizes])
 
+    def without_units(self) -> "MethodInUnits":
+        """Return the same method, in which no unit is changed."""
+        return replace(self, gradient=1.0, sizes=(1.0,) * len(self.sizes))
+
     def steeper(self, problem: Any) -> Steeper:
         """Return a problem with the gradients that the method itself sees."""
         return Steeper(problem, self.gradient)

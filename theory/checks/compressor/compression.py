@@ -16,12 +16,12 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.theory.checks.compressor.moments import (
     DRAWS,
     Vectors,
+    as_text,
     awkward_vectors,
     draw,
     mean_of_messages,
     place_of_largest,
     variance_of_messages,
-    written,
 )
 from bitbound.theory.verdict import Verdict, largest, worst_of
 
@@ -99,7 +99,7 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
     name = "omega" if compressor.unbiased else "1 - alpha"
     excess = largest(ratios) - bound
     advice = (
-        f"The variance is {ratios[place]:.6g} |x|^2 at x = {written(x[place])}, and {name} says "
+        f"The variance is {ratios[place]:.6g} |x|^2 at x = {as_text(x[place])}, and {name} says "
         f"at most {bound:.6g}: look at {name.removeprefix('1 - ')} and at variance."
     )
     if compressor.unbiased:
@@ -168,7 +168,7 @@ def _bytes(compressor: Compressor, d: int, seed: int) -> Verdict:
     wrong = {
         f"the bytes of a message are {payload.shape[1]}, and bits says {bits}":
             abs(payload.shape[1] - -(-bits // 8)),
-        f"the bytes of C(x) at x = {written(x[place])} give another vector": largest(off) > 1e-6,
+        f"the bytes of C(x) at x = {as_text(x[place])} give another vector": largest(off) > 1e-6,
         f"the messages of one vector are too many for {bits} bits, they need {smallest}":
             max(0, smallest - bits),
     }  # fmt: skip

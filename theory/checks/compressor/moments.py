@@ -59,7 +59,7 @@ def mean_of_messages(compressor: Compressor, d: int, seed: int, draws: int = DRA
     text = "which is not x" if compressor.unbiased else f"and mean(x) says {said[place]:.6g}"
     advice = (
         f"The mean of C(x) has {mean[place]:.6g} at entry {place[1] + 1} of x = "
-        f"{written(x[place[0]])}, {text}: look at the scale in vector, and at probabilities."
+        f"{as_text(x[place[0]])}, {text}: look at the scale in vector, and at probabilities."
     )
     note = f"{draws} draws, {DEVIATIONS:g} standard errors"
     return Verdict("mean of C(x)", largest(off.ravel()), 1.0, note, advice)
@@ -75,7 +75,7 @@ def variance_of_messages(compressor: Compressor, d: int, seed: int, draws: int =
     off = np.abs(found - said) / allowed
     place = place_of_largest(off)
     advice = (
-        f"E|C(x) - x|^2 is {found[place]:.6g} at x = {written(x[place])}, and variance says "
+        f"E|C(x) - x|^2 is {found[place]:.6g} at x = {as_text(x[place])}, and variance says "
         f"{said[place]:.6g}: look at message and vector, and at variance."
     )
     note = f"{draws} draws, {DEVIATIONS:g} standard errors"
@@ -88,6 +88,6 @@ def place_of_largest(off: Vectors) -> Any:
     return place if off.ndim > 1 else place[0]
 
 
-def written(x: Vectors) -> str:
+def as_text(x: Vectors) -> str:
     """Write a vector (d, 1)."""
     return f"({', '.join(f'{value + 0.0:.4g}' for value in x[:, 0])})"

@@ -9,7 +9,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.checks.method.smallest import described, smaller
+from bitbound.theory.checks.method.smallest import in_words, smaller
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
@@ -45,7 +45,7 @@ def why_it_grows(
             worst = worst_case(small, theorem)
             if worst > promised * (1 + ROUNDING):
                 sentences = [
-                    f"Smallest counterexample: {described(small)}; there one step may multiply the "
+                    f"Smallest counterexample: {in_words(small)}; there one step may multiply the "
                     f"Lyapunov function by {worst:.4g}, and {promised:.4g} is promised.",
                     _growing_field(theorem, small, promised),
                 ]

@@ -37,7 +37,7 @@ def smaller(
                 continue
 
 
-def described(experiment: ConvexExperiment) -> str:
+def in_words(experiment: ConvexExperiment) -> str:
     """Say how large an experiment is, and with which parameters."""
     n, d, constants = experiment.n, experiment.d, experiment.problem.plain.constants
     identity = isinstance(experiment.compressor, Identity)

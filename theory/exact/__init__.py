@@ -1,0 +1,1 @@
+"""Certificates in rational numbers, their files, and what bounds them from the other side."""

@@ -1,0 +1,78 @@
+"""Symmetric matrices of rational numbers: whether they are positive, and their factors."""
+
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rationals = NDArray[Any]
+"""A matrix of :class:`~fractions.Fraction`."""
+
+
+def ldl(matrix: Rationals) -> tuple[Rationals, list[Fraction]] | None:
+    """Return L and D with matrix = L D L', L being unit lower triangular; None if it is not >= 0.
+
+    A pivot of 0 is allowed where the rest of its column is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> L, D = ldl(np.array([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(1)]]))
+    >>> D
+    [Fraction(4, 1), Fraction(0, 1)]
+    >>> ldl(np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(1)]])) is None
+    True
+    """
+    size = len(matrix)
+    rest = matrix.copy()
+    lower = np.full((size, size), Fraction(0), dtype=object)
+    pivots: list[Fraction] = []
+    for k in range(size):
+        pivot, column = rest[k, k], rest[k + 1 :, k]
+        if pivot < 0 or (pivot == 0 and any(column)):
+            return None
+        pivots.append(pivot)
+        lower[k, k] = Fraction(1)
+        if pivot:
+            lower[k + 1 :, k] = column / pivot
+            rest[k + 1 :, k + 1 :] = rest[k + 1 :, k + 1 :] - np.outer(lower[k + 1 :, k], column)
+    return lower, pivots
+
+
+def whitening(lower: Rationals, pivots: list[Fraction]) -> Rationals | None:
+    """Return T of rounded entries with T' (L D L') T close to the identity; None if D has a 0."""
+    if not all(pivots):
+        return None
+    size = len(pivots)
+    inverse = np.full((size, size), Fraction(0), dtype=object)
+    for k in range(size):
+        inverse[k, k] = Fraction(1)
+        for i in range(k + 1, size):
+            inverse[i, k] = -sum((lower[i, j] * inverse[j, k] for j in range(k, i)), Fraction(0))
+    scaled = np.full((size, size), Fraction(0), dtype=object)
+    for k, pivot in enumerate(pivots):
+        root = Fraction(float(pivot) ** -0.5)
+        for i in range(size):
+            scaled[i, k] = Fraction(float(inverse[k, i] * root))
+    return scaled
+
+
+def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
+    """Return outer' matrix outer, without a common divisor being searched for at every product."""
+    (a, first), (t, second) = _integers(matrix), _integers(outer)
+    product = t.T @ (a @ t)
+    denominator = first * second**2
+    result: Rationals = np.full(product.shape, Fraction(0), dtype=object)
+    for place, entry in np.ndenumerate(product):
+        common = gcd(entry, denominator)
+        result[place] = Fraction(entry // common, denominator // common)
+    return result
+
+
+def _integers(matrix: Rationals) -> tuple[Rationals, int]:
+    denominator = lcm(*(x.denominator for x in matrix.flat)) if matrix.size else 1
+    integers = [x.numerator * (denominator // x.denominator) for x in matrix.flat]
+    return np.array(integers, dtype=object).reshape(matrix.shape), denominator

@@ -1,0 +1,116 @@
+"""A rational proof made as good as the best: solvers work on what is left, in its own scale.
+
+What is left of a proof, (1 - decrease) Psi - E[Psi+] - sum of multipliers times inequalities, is
+positive, however badly scaled. In coordinates in which it is the identity, computed in rational
+numbers, the best change of decrease and multipliers is a programme of order one. A part of the
+change is taken, checked in rational numbers, and so on: every round gains digits, whatever the
+condition number and the unit of f.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.programme import Coordinates, maximise
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.exact.exact_proof import (
+    ExactProof,
+    RationalForm,
+    RationalStep,
+    first_proof,
+    holds,
+)
+from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl, whitening
+
+MOST_ROUNDS = 12
+"""How often a proof is improved at most."""
+
+PARTS = (0.999, 0.99, 0.9, 0.5)
+"""Parts of a change that are tried, one after the other."""
+
+CLOSE = 1e-8
+"""Relative gain of the decrease below which a proof counts as the best."""
+
+
+def prove(certificate: Certificate) -> ExactProof:
+    """Return a certificate's factor, or a better one, proved in rational numbers.
+
+    Raises
+    ------
+    Refusal
+        If the step is not rational in its parameters, or nothing is proved.
+
+    Examples
+    --------
+    >>> from bitbound import EF21, FunctionClass, certify, prove
+    >>> certificate = certify(EF21(gamma=0.01), FunctionClass(n=3, mu=1, L=10, alpha=0.5))
+    >>> prove(certificate).decrease > certificate.decrease
+    True
+    """
+    step = RationalStep.of(certificate.method, certificate.functions, certificate.potential)
+    proof = first_proof(step, certificate)
+    for _ in range(MOST_ROUNDS):
+        better = _improved(step, proof)
+        if better is None:
+            break
+        gain, proof = better.decrease - proof.decrease, better
+        if gain <= CLOSE * abs(proof.decrease) / 10:
+            break
+    return proof
+
+
+def _improved(step: RationalStep, proof: ExactProof) -> ExactProof | None:
+    left = step.left(proof.weights, proof.decrease, proof.multipliers)
+    scales: list[Rationals] = []
+    for block in left.blocks:
+        found = ldl(block)
+        scale = whitening(*found) if found else None
+        if scale is None:
+            return None
+        scales.append(scale)
+    now, _ = step.psi(proof.weights)
+    names = list(step.inequalities)
+    present = np.array([float(proof.multipliers.get(name, Fraction(0))) for name in names])
+    coordinates = Coordinates(tuple(np.eye(len(scale)) for scale in scales), unit=1.0)
+    try:
+        change = maximise(
+            _rounded(left, scales) * -1.0,
+            _rounded(now, scales),
+            [_rounded(step.inequalities[name], scales) for name in names],
+            coordinates,
+            lower=-present,
+        )
+    except Refusal:
+        return None
+    moves = dict(zip(names, map(Fraction, change.multipliers.tolist()), strict=True))
+    for part in map(Fraction, PARTS):
+        decrease = Fraction(float(proof.decrease + part * Fraction(change.value)))
+        if decrease <= proof.decrease:
+            return None
+        moved = _moved(proof.multipliers, moves, part)
+        multipliers = step.balanced(proof.weights, decrease, moved)
+        if holds(step, proof.weights, decrease, multipliers):
+            bound = float(proof.decrease) + change.value
+            return replace(proof, decrease=decrease, multipliers=multipliers, bound=bound)
+    return None
+
+
+def _moved(
+    multipliers: Mapping[str, Fraction], moves: Mapping[str, Fraction], part: Fraction
+) -> dict[str, Fraction]:
+    """Return changed multipliers, none negative."""
+    return {
+        name: max(multipliers.get(name, Fraction(0)) + part * move, Fraction(0))
+        for name, move in moves.items()
+    }
+
+
+def _rounded(form: RationalForm, scales: list[Rationals]) -> Form:
+    """Return a form in coordinates, rounded at the end only."""
+    pairs = zip(form.blocks, scales, strict=True)
+    blocks = tuple(congruent(block, scale).astype(float) for block, scale in pairs)
+    return Form(blocks, np.array(form.values, dtype=float))

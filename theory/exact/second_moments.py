@@ -1,0 +1,92 @@
+"""How fast a method is in the long run on quadratics: no certificate can promise more.
+
+One step on a quadratic in one dimension maps the deviation from the solution linearly, in each of
+its outcomes. What it does to the mean of the products of two deviations is linear too, and the
+spectral radius of that map is the factor of the second moments per iteration, for every potential.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import number_of_runs
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import fitted_view
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
+from bitbound.theory.worlds.linear_maps import Matrix, unit_deviations, valid_deviations
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+LARGEST_STATE = 40
+"""Largest number of entries of a state: the map has as many to the fourth power."""
+
+
+class TwoPointChannel(Scripted):
+    """Every compressed vector is multiplied by 1 + or - the root of the variance."""
+
+    def __init__(self, n: int, deviation: float, script: Sequence[int] = ()) -> None:
+        super().__init__(n, 1, script)
+        self.deviation = deviation
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Send C_i(v_i), for one outcome of all C_i."""
+        signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
+        factors = 1 + self.deviation * np.array(self.choose(signs))
+        return self.send(v * factors[:, None, None], cohort)
+
+
+def slowest_decrease(
+    method: Method, functions: FunctionClass, curvatures: Sequence[float]
+) -> float:
+    """Return 1 - factor of the second moments on the slowest quadratic of one dimension.
+
+    Every f_i has one of the curvatures, in all combinations, and g, if there is one, mu. What is
+    returned is attained: no certificate, whatever its potential, promises a larger decrease.
+
+    Raises
+    ------
+    Refusal
+        If the compressors are not unbiased, or the state is too large.
+    """
+    if method.needs.compressor == "contractive":
+        raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
+    curves = combinations_with_replacement(curvatures, functions.n)
+    return 1 - max(_radius(method, functions, np.array(some)) for some in curves)
+
+
+def _radius(method: Method, functions: FunctionClass, curvatures: Matrix) -> float:
+    ridge = functions.mu if method.needs.composite else 0.0
+    matrices = (curvatures + ridge)[:, None, None]
+    view = fitted_view(method, Quadratic.from_arrays(matrices, np.zeros((functions.n, 1))))
+    star = fixed_point(method, view)
+    units = unit_deviations(star)
+    runs = number_of_runs(units)
+    if runs > LARGEST_STATE:
+        raise Refusal(f"a state of {runs} entries is too large; take fewer clients")
+    oracle, start = Oracle(view, np.arange(runs), Ledger(runs)), _flat(units)
+    kernel = valid_deviations(invariants(method, units, view), runs)
+
+    def step(channel: TwoPointChannel) -> Matrix:
+        after = _flat(theorem_step(method, units, oracle, channel)) - _flat(star)
+        moved: Matrix = kernel.T @ np.linalg.solve(start - _flat(star), after) @ kernel
+        return moved
+
+    deviation = functions.omega**0.5
+    pairs = outcomes(step, lambda script: TwoPointChannel(functions.n, deviation, script))
+    second = sum(probability * np.kron(one, one) for probability, one in pairs)
+    return float(np.abs(np.linalg.eigvals(second)).max())
+
+
+def _flat(s: Any) -> Matrix:
+    """Return the entries of a state that are not flags, one column per run."""
+    arrays = [getattr(s, field.name) for field in fields(s)]
+    return np.concatenate([x.reshape(-1, x.shape[2]) for x in arrays if x.dtype != bool])

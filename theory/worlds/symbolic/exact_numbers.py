@@ -1,0 +1,145 @@
+"""Rational numbers with which a method's own step is computed without any rounding."""
+
+import operator
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+
+T = TypeVar("T")
+
+SIMPLE = 10**6
+"""Up to so large a denominator a float stands for a simple fraction that is rounded to it."""
+
+
+def rational(x: Any) -> Fraction:
+    """Return what a number stands for: 0.1 is 1/10, and so on for all floats.
+
+    It is a fraction with a small denominator if one is rounded to this float, or else the decimal
+    number that the float is printed as.
+    """
+    if isinstance(x, Exact):
+        return x.value
+    if isinstance(x, float):
+        simple = Fraction(x).limit_denominator(SIMPLE)
+        return simple if float(simple) == x else Fraction(repr(float(x)))
+    return Fraction(int(x)) if isinstance(x, np.integer | np.bool_) else Fraction(x)
+
+
+class Exact:
+    """A rational number that takes floats for what they stand for, and never becomes one.
+
+    Examples
+    --------
+    >>> Exact(0.1) + 1 / Exact(3)
+    Exact(13/30)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = rational(value)
+
+    def __repr__(self) -> str:
+        return f"Exact({self.value})"
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __float__(self) -> float:
+        raise Refusal(
+            "a number of the step is rounded, by a square root or a function of floats, and has no "
+            "exact proof; make it a parameter of the method"
+        )
+
+    def __index__(self) -> int:
+        if self.value.denominator > 1:
+            raise TypeError(f"{self.value} is no integer")
+        return self.value.numerator
+
+
+def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
+    def operate(number: Exact, *others: Any) -> Any:
+        if others and not isinstance(others[0], _NUMBERS):
+            return NotImplemented
+        result = operation(number.value, *map(rational, others))
+        if not isinstance(result, Fraction):
+            return result
+        made = object.__new__(Exact)
+        made.value = result
+        return made
+
+    return operate
+
+
+_NUMBERS = Exact | int | float | Fraction | np.integer | np.bool_
+
+for _name in ("neg", "pos", "abs", "pow", "mod", "eq", "lt", "le", "gt", "ge"):
+    setattr(Exact, f"__{_name}__", _exactly(getattr(operator, f"__{_name}__")))
+for _name in ("add", "sub", "mul", "truediv"):
+    _operation = getattr(operator, f"__{_name}__")
+    setattr(Exact, f"__{_name}__", _exactly(_operation))
+    setattr(Exact, f"__r{_name}__", _exactly(lambda a, b, of=_operation: of(b, a)))
+
+
+def exact_parameters(owner: T) -> T:
+    """Return a frozen dataclass with its floats as exact numbers; integers stay what they are.
+
+    Examples
+    --------
+    >>> from bitbound import GD
+    >>> exact_parameters(GD(gamma=0.1)).gamma
+    Exact(1/10)
+    """
+    whole: Any = owner
+    numbers = {f.name: _exact(getattr(whole, f.name)) for f in fields(whole) if f.init}
+    changed: T = replace(whole, **numbers)
+    return changed
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_exact, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return exact_parameters(value)
+    return Exact(rational(value)) if isinstance(value, float) else value
+
+
+def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
+    """Return an array of zeros, of floats or exact."""
+    return np.full(shape, Exact(0), dtype=object) if exact else np.zeros(shape)
+
+
+def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return a basis, (basis, k), of the vectors on allowed places that are orthogonal to rows."""
+    places = np.flatnonzero(allowed).tolist()
+    pivots: dict[int, list[Fraction]] = {}
+    for row in rows[:, places].tolist():
+        left: list[Fraction] = [x.value for x in row]
+        for pivot, solved in pivots.items():
+            if left[pivot]:
+                left = [x - left[pivot] * y for x, y in zip(left, solved, strict=True)]
+        filled = [i for i, x in enumerate(left) if x]
+        if not filled:
+            continue
+        place = filled[0]
+        left = [x / left[place] for x in left]
+        for other, solved in pivots.items():
+            factor = solved[place]
+            pivots[other] = [x - factor * y for x, y in zip(solved, left, strict=True)]
+        pivots[place] = left
+    free = [i for i in range(len(places)) if i not in pivots]
+    kernel = zeros(len(allowed), len(free), exact=True)
+    for column, i in enumerate(free):
+        kernel[places[i], column] = Exact(1)
+        for pivot, solved in pivots.items():
+            kernel[places[pivot], column] = Exact(-solved[i])
+    return kernel

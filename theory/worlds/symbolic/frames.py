@@ -1,0 +1,256 @@
+"""Unknown vectors of clients, and the blocks of forms of them that do not depend on the numbering.
+
+Clients of one kind are exchangeable, so a form on (R^n) x basis splits into blocks: one in
+which the clients of each kind are equal, and for each kind one in which its clients sum to 0 (the
+same form for as many directions as there are). Their sizes depend on the number of fields and of
+kinds, not on n. The runs of the last axis are directions of R^n that the blocks are read off:
+client i holds the entry of its row times the unknown of its field and kind.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
+
+Matrix = NDArray[Any]
+Blocks = tuple[Matrix, ...]
+"""Vectors (basis,) or matrices (basis, basis): of equal clients, then of zero sum in each kind."""
+
+SAME = 1e-12
+"""Relative difference below which two points are one."""
+
+
+class BasisFullError(Exception):
+    """More unknowns are met than there is room for."""
+
+
+@dataclass
+class Basis:
+    """The unknown vectors, numbered as they are met; the same name gives the same unknown.
+
+    One that each client has its own of has a number for each kind of clients, one after the other.
+    ``kind`` is that of an unknown, or -1 for what all share; ``noise`` tells which are noises.
+    """
+
+    size: int
+    kinds: int = 1
+    exact: bool = False
+    names: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        self.kind = np.full(self.size, -1)
+        self.noise = np.zeros(self.size, dtype=bool)
+
+    @property
+    def every_client(self) -> NDArray[np.bool_]:
+        """Which unknowns each client has its own of."""
+        return self.kind >= 0
+
+    def index(self, *name: Any, every_client: bool, noise: bool = False) -> int:
+        """Return the number of an unknown, the first of them if there is one for each kind."""
+        if name not in self.names:
+            first, count = self.used, self.kinds if every_client else 1
+            if first + count > self.size:
+                raise BasisFullError
+            self.names[name], self.used = first, first + count
+            self.noise[first : self.used] = noise
+            if every_client:
+                self.kind[first : self.used] = np.arange(count)
+        return self.names[name]
+
+
+class Frame:
+    """Directions of R^n from which the blocks of a form are read off, for a partition in cells.
+
+    Run 0 is the vector of ones, and only there shared unknowns are not 0. Then come, for every
+    cell, the ones on the cell, and one vector of zero sum on the cell that stands for as many as
+    are orthogonal.
+
+    Parameters
+    ----------
+    cells : (n,) int
+        The cell of each client, 0, 1, ...
+    kinds : (n,) int
+        The kind of each client; it is the same in all of a cell.
+    exact : bool
+        Whether to compute in rational numbers.
+    """
+
+    def __init__(
+        self, cells: NDArray[np.intp], kinds: NDArray[np.intp], exact: bool = False
+    ) -> None:
+        self.n, self.exact = len(cells), exact
+        order = np.argsort(cells, kind="stable")
+        ends = np.flatnonzero(np.diff(cells[order])) + 1
+        self.members = np.split(order, ends)
+        self.layout = ClientRows.of(self.members)
+        self.row_cells = cells[self.layout.representatives]
+        self.row_kinds = kinds[self.layout.representatives]
+        self.cell_kinds = [int(kinds[cell[0]]) for cell in self.members]
+        self.counts = [int(np.sum(kinds == kind)) for kind in range(int(kinds.max()) + 1)]
+        self.differences: dict[int, int] = {}
+        columns = [np.ones(len(self.row_cells), dtype=int)]
+        self.norms, self.multiplicity, self.run_cells = [self.n], [0], [-1]
+        for label, cell in enumerate(self.members):
+            rows_of_cell = np.flatnonzero(self.row_cells == cells[cell[0]])
+            self.row_cells[rows_of_cell] = label
+            equal = np.zeros(len(self.row_cells), dtype=int)
+            equal[rows_of_cell] = 1
+            columns.append(equal)
+            self._run(label, norm=len(cell), multiplicity=1)
+            if len(cell) > 1:
+                different = 0 * equal
+                different[rows_of_cell[:2]] = 1, -1
+                self.differences.setdefault(label, len(columns))
+                columns.append(different)
+                self._run(label, norm=2, multiplicity=len(cell) - 1)
+        self.directions = self._numbers(np.stack(columns, axis=1))
+        self.runs = len(columns)
+
+    def _run(self, label: int, norm: int, multiplicity: int) -> None:
+        self.norms.append(norm)
+        self.multiplicity.append(multiplicity)
+        self.run_cells.append(label)
+
+    def _numbers(self, integers: Any) -> Matrix:
+        if not self.exact:
+            return np.asarray(integers, dtype=float)
+        return np.vectorize(lambda x: Exact(int(x)), otypes=[object])(integers)
+
+    def array(self, values: Matrix) -> ClientArray:
+        """Return rows, or one row that all share, as an array of clients."""
+        return ClientArray(values, self.layout)
+
+    def unknown(self, basis: Basis, number: int) -> ClientArray:
+        """Return an unknown of every client, (n, basis, R), or a shared one, (1, basis, R)."""
+        if basis.kind[number] < 0:
+            vector = zeros(1, basis.size, self.runs, exact=self.exact)
+            vector[0, number, 0] = self._numbers(1)[()]
+            return self.array(vector)
+        count = len(self.row_kinds)
+        vectors = zeros(count, basis.size, self.runs, exact=self.exact)
+        vectors[np.arange(count), number + self.row_kinds, :] = self.directions
+        return self.array(vectors)
+
+    def rows(self, v: Array) -> Matrix:
+        """Return the rows of an array in all runs: (m or 1, basis, R)."""
+        values = rows_of(v, self.layout)
+        return np.broadcast_to(values, (*values.shape[:2], self.runs))
+
+    def gram(self, v: Array, weights: Matrix | None = None) -> Matrix:
+        """Return sum_i weights_i v_i v_i' of every run: (R, basis, basis)."""
+        stretched = self.rows(v)
+        counts = self.layout.counts if len(stretched) == len(self.layout.counts) else np.ones(1)
+        factors = self._numbers(counts.astype(int))
+        if weights is not None:
+            stretched = np.broadcast_to(stretched, (len(self.row_cells), *stretched.shape[1:]))
+            factors = self._numbers(self.layout.counts) * weights
+        columns = stretched.transpose(2, 1, 0)
+        product: Matrix = (columns * factors) @ columns.transpose(0, 2, 1)
+        return product
+
+    def blocks(self, gram: Matrix, basis: Basis) -> Blocks:
+        """Return the blocks of a form that is averaged over all renumberings within the kinds."""
+        equal = gram[0]
+        found = [equal]
+        for kind, count in enumerate(self.counts):
+            own = np.flatnonzero(basis.kind == kind)
+            block = zeros(*equal.shape, exact=self.exact)
+            if count > 1:
+                inner = np.ix_(own, own)
+                trace = -equal[inner] / count
+                for run, label in enumerate(self.run_cells):
+                    if label >= 0 and self.cell_kinds[label] == kind:
+                        trace = trace + gram[run][inner] * self.multiplicity[run] / self.norms[run]
+                block[inner] = trace / (count - 1)
+            found.append(block)
+        return tuple(found)
+
+    def diagonal(self, gram: Matrix, number: int) -> Matrix:
+        """Return the coefficient of |unknown of client i|^2 for every row, (m,)."""
+        sums = zeros(len(self.members), exact=self.exact)
+        for run, label in enumerate(self.run_cells):
+            if label >= 0:
+                place = number + self.cell_kinds[label]
+                factor = gram[run][place, place] * self.multiplicity[run] / self.norms[run]
+                sums[label] = sums[label] + factor / len(self.members[label])
+        return sums[self.row_cells]
+
+    def expression(self, v: Array, active: NDArray[np.bool_]) -> dict[int, Blocks]:
+        """Return for every kind with active clients what they hold, as blocks.
+
+        It is a v_i = own part + shared part. The clients of the kind that are active must hold the
+        same, whoever else takes part.
+
+        Raises
+        ------
+        Refusal
+            If it depends on who takes part otherwise than by the client itself.
+        """
+        values = self.rows(v)
+        values = np.broadcast_to(values, (len(self.row_cells), *values.shape[1:]))
+        cells = [label for label, cell in enumerate(self.members) if active[cell[0]]]
+        found: dict[int, Blocks] = {}
+        for kind in range(len(self.counts)):
+            own = [label for label in cells if self.cell_kinds[label] == kind]
+            if own:
+                found[kind] = self._expression(values, own, kind)
+        return found
+
+    def _expression(self, values: Matrix, cells: list[int], kind: int) -> Blocks:
+        """Return what the clients of some cells of one kind hold: values are (m, basis, R)."""
+        of = {label: np.flatnonzero(self.row_cells == label) for label in cells}
+        first = values[of[cells[0]][0]]
+        runs = {
+            label: run
+            for run, label in enumerate(self.run_cells)
+            if label >= 0 and run not in self.differences.values()
+        }
+        siblings = [label for label in runs if self.cell_kinds[label] == kind]
+        own, shared = 0 * first[:, 0], 0 * first[:, 0]
+        others = [label for label in siblings if label != cells[0]]
+        large = [label for label in cells if label in self.differences]
+        size = {label: len(self.members[label]) for label in siblings}
+        if large:
+            top, bottom = of[large[0]][:2]
+            own = (values[top] - values[bottom])[:, self.differences[large[0]]] / 2
+            shared = (values[top][:, runs[large[0]]] - own) / size[large[0]]
+        elif others:
+            shared = first[:, runs[others[0]]] / size[others[0]]
+            own = first[:, runs[cells[0]]] - shared * size[cells[0]]
+        misfits = [values[row][:, 0] - first[:, 0] for label in cells for row in of[label]]
+        if large or others:
+            for label in cells:
+                for row, entries in ((row, self.directions[row]) for row in of[label]):
+                    for run in range(1, self.runs):
+                        if self.cell_kinds[self.run_cells[run]] == kind:
+                            mass = (
+                                0
+                                if run in self.differences.values()
+                                else (size[self.run_cells[run]])
+                            )
+                            misfits.append(values[row][:, run] - own * entries[run] - shared * mass)
+        largest = 0 if self.exact else 1e3 * SAME * np.abs(values).max(initial=0.0)
+        if any(np.any(np.abs(misfit) > largest) for misfit in misfits):
+            raise Refusal(
+                "a gradient is evaluated, or a vector compressed, that depends on which other "
+                "clients take part; such a step cannot be certified"
+            )
+        parts = [0 * own] * len(self.counts)
+        parts[kind] = own
+        return (first[:, 0], *parts)
+
+
+def same_point(a: Blocks, b: Blocks) -> bool:
+    """Whether two points are one; rational ones if they are equal."""
+    if a[0].dtype == object:
+        return all(bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
+    size = max(np.abs(x).max() for x in (*a, *b))
+    return all(np.abs(x - y).max() <= SAME * size for x, y in zip(a, b, strict=True))

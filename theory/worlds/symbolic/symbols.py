@@ -1,0 +1,186 @@
+"""The world of symbols: a method's own step on unknown vectors.
+
+Arrays are (n, basis, R): the feature axis is a basis of unknown vectors, all of them deviations
+from the solution. A step of a linear method maps combinations of unknowns to combinations of
+unknowns; a gradient and the noise of a compressor are new unknowns. E[Psi+] then is a quadratic
+form of the unknowns, the same for every problem and every dimension.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import each
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.orbits import OrbitChannel
+from bitbound.theory.worlds.symbolic.clients import ClientArray
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A gradient that was asked for: point and gradient in all blocks, and its value's number.
+
+    The function is "f" of the clients of a kind ("f2" of the second where there are more), or "g"
+    with kind -1. ``unknown`` is the number of the gradient, the first of those of all kinds.
+    """
+
+    function: str
+    kind: int
+    point: Blocks
+    unknown: int
+
+    @property
+    def gradient(self) -> int:
+        """The number of the gradient of this kind."""
+        return self.unknown + max(self.kind, 0)
+
+
+class SymbolicProblem:
+    """Gradients of unknown functions: every new point gives new unknowns.
+
+    The solution is the origin and every gradient is meant as its difference to the one there.
+    ``evaluations`` is shared by all outcomes of a step.
+    """
+
+    def __init__(self, basis: Basis, frame: Frame, evaluations: list[Evaluation]) -> None:
+        self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
+        self.d, self.basis = basis.size, basis
+        self.frame, self.evaluations = frame, evaluations
+        rows_of_all = len(frame.row_cells)
+        self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
+        self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> ClientArray:
+        """Exact gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
+        rows_of_all = np.ones(self.frame.n, dtype=bool)
+        if not (active is None or isinstance(active, int)):
+            rows_of_all = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
+        if not (rows_of_all.any() and self.frame.rows(x).any()):  # nobody, or the solution
+            return 0 * self.grad_star
+        return self.frame.unknown(self.basis, self.evaluate("f", x, rows_of_all)[0].unknown)
+
+    def grad_g(self, y: Array) -> ClientArray:
+        """Gradient of g; (1, basis, R)."""
+        everyone = np.ones(self.frame.n, dtype=bool)
+        return self.frame.unknown(self.basis, self.evaluate("g", y, everyone)[0].unknown)
+
+    def of(self, clients: Array) -> NoReturn:
+        """Refuse: which clients go on depends on numbers, and symbols have none."""
+        raise Refusal(
+            "a method whose clients end their local work by themselves cannot be certified; "
+            "take a fixed number of local steps"
+        )
+
+    def evaluate(
+        self, function: str, x: Array, active: NDArray[np.bool_]
+    ) -> tuple[Evaluation, ...]:
+        """Return the evaluations of a function at the points of some clients, one per kind."""
+        points = self.frame.expression(x, active)
+        if function == "g":
+            shared = next(iter(points.values()))
+            points = {-1: (shared[0], *(0 * part for part in shared[1:]))}
+        for point in points.values():
+            if any(block[self.basis.noise].any() for block in point):
+                raise Refusal(
+                    "a gradient is evaluated at a point that depends on the noise of this very "
+                    "step; such a step cannot be certified"
+                )
+        known: dict[int, dict[int, Evaluation]] = {}
+        for one in self.evaluations:
+            if (one.kind < 0) == (function == "g"):
+                known.setdefault(one.unknown, {})[one.kind] = one
+        fitting = (
+            unknown
+            for unknown, found in known.items()
+            if all(same_point(found[kind].point, points[kind]) for kind in points if kind in found)
+        )
+        unknown = next(fitting, None)
+        if unknown is None:
+            name = "gradient", function, len(self.evaluations)
+            unknown = self.basis.index(*name, every_client=function == "f")
+        found = known.get(unknown, {})
+        for kind, point in points.items():
+            if kind not in found:
+                suffix = str(kind + 1) if function == "f" and self.basis.kinds > 1 else ""
+                found[kind] = Evaluation(function + suffix, kind, point, unknown)
+                self.evaluations.append(found[kind])
+        return tuple(found[kind] for kind in points)
+
+
+class SymbolicChannel(OrbitChannel):
+    """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
+
+    ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors``,
+    shared by all outcomes of a step, for contractions the kind, the unknown and the vector's
+    blocks.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        functions: FunctionClass,
+        problem: SymbolicProblem,
+        errors: list[tuple[int, int, Blocks]],
+        script: Sequence[int] = (),
+    ) -> None:
+        super().__init__(functions.n, problem.d, script, functions.kind_of_client)
+        self.probability = Exact(1) if problem.basis.exact else 1.0
+        self.method, self.functions, self.problem = method, functions, problem
+        self.errors = errors
+        self.noises: list[tuple[int, Array]] = []
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Return v plus a new unknown per client."""
+        if self.method.needs.compressor == "contractive":
+            return self.send(v + self._error(v, cohort), cohort)
+        if self.functions.omega == 0:
+            return self.send(v, cohort)
+        basis, frame = self.problem.basis, self.problem.frame
+        number = basis.index("noise", len(self.noises), every_client=True, noise=True)
+        self.noises.append((number, v))
+        return self.send(v + frame.unknown(basis, number), cohort)
+
+    def _error(self, v: Array, cohort: Array | None) -> ClientArray:
+        active = np.ones(self.n, dtype=bool) if cohort is None else np.asarray(cohort)[:, 0, 0]
+        frame, basis = self.problem.frame, self.problem.basis
+        sent = frame.expression(v, np.broadcast_to(active, self.n))
+        known: dict[int, dict[int, Blocks]] = {}
+        for kind, number, vector in self.errors:
+            known.setdefault(number - kind, {})[kind] = vector
+        fitting = (
+            first
+            for first, found in known.items()
+            if all(same_point(found[kind], sent[kind]) for kind in sent if kind in found)
+        )
+        first = next(fitting, None)
+        if first is None:
+            first = basis.index("error", len(self.errors), every_client=True)
+        found = known.get(first, {})
+        self.errors += [(k, first + k, vector) for k, vector in sent.items() if k not in found]
+        return frame.unknown(basis, first)
+
+
+def unknown_state(method: Method, problem: SymbolicProblem) -> Any:
+    """Return a state of unknowns, one per field; fields of bool stay as they are."""
+    star = fixed_point(method, problem)
+    numbers = iter(range(1000))
+
+    def unknowns(x: Array) -> Array:
+        number = next(numbers)
+        if x.dtype == bool:
+            return x
+        name = problem.basis.index("state", number, every_client=x.shape[0] == problem.n)
+        return problem.frame.unknown(problem.basis, name)
+
+    return each(unknowns, star)
