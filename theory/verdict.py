@@ -9,8 +9,9 @@ from typing import TypedDict
 ROUNDING = 1e-9
 """Relative excess over a limit that counts as rounding."""
 
-
 FAILS, NOT_TESTED, UNDECIDED = "FAILS", "not tested", "undecided"
+ONLY_IF = "holds only if"
+"""Of what fails as stated, and holds under a hypothesis that stands beside it."""
 
 
 class Known(StrEnum):
@@ -27,7 +28,7 @@ class Known(StrEnum):
         """Return the words for what holds and is known so."""
         return {
             Known.PROVED: "holds",
-            Known.SEARCHED: f"holds at {points:,} points searched",
+            Known.SEARCHED: f"holds at {points:,} point{'' if points == 1 else 's'} searched",
             Known.MEASURED: "measured",
         }[self]
 

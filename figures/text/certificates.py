@@ -8,6 +8,7 @@ from typing import Any
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
+from bitbound.theory.verdict import FAILS, Known
 from bitbound.theory.worlds.orbits import StepCost
 
 
@@ -24,7 +25,8 @@ def describe_account(account: Account) -> str:
         f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
-        f"{'verified':12}{'yes, without the solver' if _verified(account) else 'NO'}",
+        f"{'proof':12}{Known.PROVED.words() if _verified(account) else FAILS}, checked without "
+        "the solver",
         f"{'verdict':12}{account.verdict}",
     ]
     if account.step_name is not None:
