@@ -8,7 +8,7 @@ from typing import Any
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
-from bitbound.theory.verdict import FAILS, Known
+from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
 
 
@@ -50,12 +50,11 @@ def describe_account(account: Account) -> str:
 
 
 def _times_psi(decrease: float) -> str:
-    """Write (1 - decrease) Psi, without a factor of 1 or a difference that is shown as 0."""
-    factor = 1 - decrease
-    if f"{factor:.8g}" == "1":
-        return "Psi" if decrease <= 0 else f"(1 - {decrease:.8g}) Psi"
-    shown = decrease > 0 and f"{decrease:.8g}" != "1"
-    return f"(1 - {decrease:.8g}) Psi" if shown else f"{factor:.8g} Psi"
+    """Write (1 - decrease) Psi, without a factor of 1."""
+    factor = readable_factor(decrease)
+    if factor == "1":
+        return "Psi"
+    return f"({factor}) Psi" if " " in factor else f"{factor} Psi"
 
 
 def _parameters(values: dict[str, Any], name: str) -> str:

@@ -118,7 +118,14 @@ def test_everything_is_written(bare, serial, monkeypatch):
 def test_certify_prints_theorem_certificate_and_worst_case(capsys):
     assert main(["certify", "locodl", "--n", "5", "--kappa", "100"]) == 0
     text = capsys.readouterr().out
-    for word in ("theorem", "certified", "proof       holds", "loose by", "step size", "worst case"):
+    for word in (
+        "theorem",
+        "certified",
+        "proof       holds",
+        "loose by",
+        "step size",
+        "worst case",
+    ):
         assert word in text
     assert all(len(line) <= 80 for line in text.splitlines())
 

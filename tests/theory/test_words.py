@@ -16,8 +16,14 @@ from bitbound.figures.text.theory_tables import scaling_table, theorems_table
 from bitbound.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.audit.machinery.step import Amendment, Hypothesis, Proof, ProofStep, Space
-from bitbound.theory.audit.machinery.step import Variable
+from bitbound.theory.audit.machinery.step import (
+    Amendment,
+    Hypothesis,
+    Proof,
+    ProofStep,
+    Space,
+    Variable,
+)
 from bitbound.theory.checks.examination import check
 from bitbound.theory.checks.scaling import LAWS, Fit
 from bitbound.theory.checks.standard import TheoremRow

@@ -32,7 +32,7 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.theorems.coverage import require_theorem
-from bitbound.theory.verdict import FAILS, Verdict
+from bitbound.theory.verdict import FAILS, Verdict, readable_factor
 
 Tell = Callable[[str], None]
 
@@ -85,7 +85,7 @@ class Promised:
         failing = [condition.statement for condition in self.conditions if not condition.holds]
         if failing:
             return f"{self.theorem.title}: not met, {'; '.join(failing)}"
-        return f"{self.theorem.title}: met, factor 1 - {1 - self.rate:.6g}"
+        return f"{self.theorem.title}: met, factor {readable_factor(1 - self.rate, 6)}"
 
 
 @dataclass(frozen=True, repr=False)
