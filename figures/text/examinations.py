@@ -74,7 +74,7 @@ def _promised(promised: Promised) -> str:
 
 def _whole_runs(runs: RunsCheck) -> str:
     """Write what whole runs measure beside what is promised."""
-    spread = f" +- {runs.error:.2g} (95 %)" if runs.error > 0 else ""
+    spread = f" +- {runs.error:.2g} (95 %)" if 0 < runs.error < math.inf else ""
     least = "" if runs.bits.tested else "at least "
     return (
         f"log of the factor: measured {readable(runs.measured, 4)}{spread}, "
@@ -104,8 +104,7 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
             readable(condition.left, 6),
             readable(condition.right, 6),
             f"{condition.used:.2f} of its limit"
-            if min(condition.left, condition.right) > 0
-            and math.isfinite(condition.left + condition.right)
+            if min(condition.left, condition.right) > 0 and math.isfinite(condition.used)
             else "",
             Known.PROVED.words() if condition.holds else FAILS,
         )
