@@ -234,7 +234,9 @@ def rand_k_of(omega: float, least: int = 1) -> tuple[RandK, int]:
     omega = d/k - 1 is met to three decimal places; E|C(x) - x|^2 is omega |x|^2 for every x.
     """
     if not 0 <= omega < 1e6:
-        raise Refusal(f"omega = {omega:g} is no relative variance; give one from 0 to 1e6")
+        raise Refusal(
+            f"omega = {omega:g} is no relative variance; give one of at least 0 and below 1e6"
+        )
     ratio = Fraction(1 + omega).limit_denominator(1000)
     k = -(-least // ratio.numerator) * ratio.denominator
     return RandK(k), int(k * ratio)

@@ -9,8 +9,9 @@ from typing import TypedDict
 ROUNDING = 1e-9
 """Relative excess over a limit that counts as rounding."""
 
-
 FAILS, NOT_TESTED, UNDECIDED = "FAILS", "not tested", "undecided"
+ONLY_IF = "holds only if"
+"""Of what fails as stated, and holds under a hypothesis that stands beside it."""
 
 
 class Known(StrEnum):
@@ -27,7 +28,7 @@ class Known(StrEnum):
         """Return the words for what holds and is known so."""
         return {
             Known.PROVED: "holds",
-            Known.SEARCHED: f"holds at {points:,} points searched",
+            Known.SEARCHED: f"holds at {points:,} point{'' if points == 1 else 's'} searched",
             Known.MEASURED: "measured",
         }[self]
 
@@ -81,13 +82,21 @@ class Verdict:
         return self.known.words(self.points) if self.tested else NOT_TESTED
 
 
-def readable(value: float) -> str:
+def readable(value: float, digits: int = 8) -> str:
     """Write a number for a table, and in words where it is none or has no bound."""
     if math.isnan(value):
         return "no number"
     if math.isinf(value):
         return "no bound"
-    return f"{value:.8g}"
+    return f"{value:.{digits}g}"
+
+
+def readable_factor(decrease: float, digits: int = 8) -> str:
+    """Write the factor 1 - decrease so that no decrease is shown as 0 and no factor as 1 - 1."""
+    factor = 1 - decrease
+    if decrease > 0 and f"{decrease:.{digits}g}" != "1":
+        return f"1 - {decrease:.{digits}g}"
+    return readable(factor, digits)
 
 
 def outcome(verdicts: Iterable[Verdict]) -> str:

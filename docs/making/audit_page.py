@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bitbound.figures.report.results import step_outcome
+from bitbound.figures.report.results import outcome_kind
 from making.method_page import toctree
 from making.text import code, escaped, page, table
 
@@ -12,8 +12,8 @@ from making.text import code, escaped, page, table
 def audit_page(record: Mapping[str, Any]) -> str:
     """Return the page of a proof, from the record of its audit."""
     steps = record["steps"]
-    counts = Counter(step_outcome(step["verdict"]) for step in steps)
-    wrong = [step for step in steps if step_outcome(step["verdict"]) != "holds"]
+    counts = Counter(outcome_kind(step["verdict"]) for step in steps)
+    wrong = [step for step in steps if outcome_kind(step["verdict"]) != "holds"]
     return page(
         f"# Proof: {escaped(record['proof'])}",
         escaped(record["source"]),

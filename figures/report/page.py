@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bitbound.data.files.cache import write_text
 from bitbound.figures.report import charts
 from bitbound.figures.report.chart import Chart, svg, swatch
-from bitbound.figures.report.results import Results, read_results, step_outcome
+from bitbound.figures.report.results import Results, outcome_kind, read_results
 from bitbound.figures.text.tables import count_text
 
 _PACKAGE = "bitbound.figures.report"
@@ -44,7 +44,7 @@ def page(results: Results) -> str:
         "svg": _drawing,
         "count": count_text,
         "median": charts.median,
-        "kind": step_outcome,
+        "kind": outcome_kind,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
         "json": _embedded,
         "never": lambda value: "never" if value is None else count_text(value),
@@ -102,18 +102,18 @@ def _counts(results: Results) -> dict[str, str]:
     if results.episode:
         counts["episode"] = _outcomes([each["outcome"] for each in results.episode["verdicts"]])
     if results.theory:
-        holding = sum(row["holds"] for row in results.theory)
-        counts["theory"] = f"{holding} of {len(results.theory)} rows hold"
+        failing = sum(not row["holds"] for row in results.theory)
+        counts["theory"] = f"{failing} of {len(results.theory)} rows fail"
     if results.scaling:
-        holding = sum(row["holds"] for row in results.scaling)
-        counts["scaling"] = f"{holding} of {len(results.scaling)} exponents hold"
+        failing = sum(not row["holds"] for row in results.scaling)
+        counts["scaling"] = f"{failing} of {len(results.scaling)} exponents fail"
     if results.rates:
         central = [rate for rate in results.rates if not rate["varied"]]
         certified = sum(rate["certified"] is not None for rate in central)
         counts["certified"] = f"{certified} of {len(central)} rules have a certificate"
     if results.audits:
         counts["audit"] = "; ".join(
-            f"{audit['proof']} ({_outcomes([step_outcome(s['verdict']) for s in audit['steps']])})"
+            f"{audit['proof']} ({_outcomes([outcome_kind(s['verdict']) for s in audit['steps']])})"
             for audit in results.audits
         )
     for line in results.faults.splitlines():

@@ -7,6 +7,10 @@ from typing import Any
 
 from bitbound.data.errors import DamagedFileError
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
+from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, Known
+
+SEARCHED = "holds at points searched"
+"""Of what was searched, at however many points."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,12 @@ class Results:
         )  # fmt: skip
 
 
-def step_outcome(verdict: str) -> str:
-    """Return the one word of a verdict on a step of a proof: "holds", "only if" or "fails"."""
-    if "only if" in verdict:
-        return "only if"
-    return "holds" if verdict.startswith("holds") else "fails"
+def outcome_kind(outcome: str) -> str:
+    """Return an outcome without the numbers and hypotheses in it, which a reader may filter by."""
+    kinds = (FAILS, ONLY_IF, NOT_TESTED, Known.MEASURED.words(), Known.PROVED.words())
+    if outcome.startswith("holds at "):
+        return SEARCHED
+    return next((kind for kind in kinds if outcome.startswith(kind)), FAILS)
 
 
 def read_results(folder: Path) -> Results:

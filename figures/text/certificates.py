@@ -9,6 +9,7 @@ from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
 
 
@@ -26,7 +27,8 @@ def describe_account(account: Account) -> str:
         f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
-        f"{'verified':12}{'yes, without the solver' if _verified(account) else 'NO'}",
+        f"{'proof':12}{Known.PROVED.words() if _verified(account) else FAILS}, checked without "
+        "the solver",
         f"{'verdict':12}{account.verdict}",
     ]
     if account.step_name is not None:
@@ -55,12 +57,11 @@ def _classes(family: FunctionClass) -> str:
 
 
 def _times_psi(decrease: float) -> str:
-    """Write (1 - decrease) Psi, without a factor of 1 or a difference that is shown as 0."""
-    factor = 1 - decrease
-    if f"{factor:.8g}" == "1":
-        return "Psi" if decrease <= 0 else f"(1 - {decrease:.8g}) Psi"
-    shown = decrease > 0 and f"{decrease:.8g}" != "1"
-    return f"(1 - {decrease:.8g}) Psi" if shown else f"{factor:.8g} Psi"
+    """Write (1 - decrease) Psi, without a factor of 1."""
+    factor = readable_factor(decrease)
+    if factor == "1":
+        return "Psi"
+    return f"({factor}) Psi" if " " in factor else f"{factor} Psi"
 
 
 def _parameters(values: dict[str, Any], name: str) -> str:

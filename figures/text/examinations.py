@@ -7,9 +7,10 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, table
 from bitbound.theory.checks.examination import Examination, Promised
+from bitbound.theory.checks.method.whole_runs import RunsCheck
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable
+from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
 
 
 def describe_examination(found: Examination, view: str) -> str:
@@ -56,16 +57,11 @@ def _promised(promised: Promised) -> str:
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
         return f"{promised.theorem.title}: not met\n{hypotheses}"
-    text = f"{promised.theorem.title}: factor tau = 1 - {1 - promised.rate:.6g}\n{hypotheses}\n"
+    factor = readable_factor(1 - promised.rate, 6)
+    text = f"{promised.theorem.title}: factor tau = {factor}\n{hypotheses}\n"
     text += _verdicts(promised.verdicts) + _diagnosis(promised)
-    runs = promised.runs
-    if runs is not None and runs.promised:
-        text += (
-            f"\nlog of the factor: measured {runs.measured:.4g} +- {runs.error:.2g} (95 %), "
-            f"promised {runs.promised:.4g}"
-            f"\nbits to the accuracy: measured {runs.bits.value:,.0f}, "
-            f"promised {runs.promised_bits:,.0f}"
-        )
+    if promised.runs is not None and promised.runs.promised:
+        text += f"\n{_whole_runs(promised.runs)}"
     if promised.loose:
         loose = "; ".join(promised.loose)
         text += "\n" + textwrap.fill(
@@ -74,6 +70,22 @@ def _promised(promised: Promised) -> str:
             WIDTH,
         )
     return text
+
+
+def _whole_runs(runs: RunsCheck) -> str:
+    """Write what whole runs measure beside what is promised."""
+    spread = f" +- {runs.error:.2g} (95 %)" if 0 < runs.error < math.inf else ""
+    least = "" if runs.bits.tested else "at least "
+    return (
+        f"log of the factor: measured {readable(runs.measured, 4)}{spread}, "
+        f"promised {readable(runs.promised, 4)}\n"
+        f"bits to the accuracy: measured {least}{_whole(runs.bits.value)}, "
+        f"promised {_whole(runs.promised_bits)}"
+    )
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if math.isfinite(value) else readable(value)
 
 
 def _diagnosis(promised: Promised) -> str:
@@ -89,10 +101,10 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
     rows = [
         (
             condition.statement,
-            f"{condition.left:.6g}",
-            f"{condition.right:.6g}",
+            readable(condition.left, 6),
+            readable(condition.right, 6),
             f"{condition.used:.2f} of its limit"
-            if min(condition.left, condition.right) > 0
+            if min(condition.left, condition.right) > 0 and math.isfinite(condition.used)
             else "",
             Known.PROVED.words() if condition.holds else FAILS,
         )

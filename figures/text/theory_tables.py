@@ -57,6 +57,7 @@ def row_summary(row: TheoremRow) -> dict[str, Any]:
         "rule": row.rule,
         "compressor": row.compressor,
         "holds": row.holds,
+        "outcome": row.outcome,
         "least room": {"condition": row.tightest.statement, "used": finite(row.tightest.used)},
         "progress of one step, exact / promised": finite(row.step),
         "worst case / promised factor": finite(row.worst),

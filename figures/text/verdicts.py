@@ -74,7 +74,7 @@ def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:
     blocks = []
     for verdict in verdicts:
         note = f"; {verdict.note}" if verdict.note else ""
-        head = f"{verdict.outcome.upper()}: {verdict.claim} [{verdict.source}{note}]"
+        head = f"{verdict.outcome}: {verdict.claim} [{verdict.source}{note}]"
         lines = textwrap.wrap(head, 80, subsequent_indent="  ")
         if verdict.quotation:
             quoted = f'"{verdict.quotation}"'

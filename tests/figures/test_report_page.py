@@ -18,7 +18,7 @@ from bitbound.figures.locodl.panels import Curve
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.report.page import page, write_report
-from bitbound.figures.report.results import read_results, step_outcome
+from bitbound.figures.report.results import outcome_kind, read_results
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
 
@@ -37,12 +37,12 @@ def results(tmp_path_factory):
     traces = {(panel, curve): Job(panel, curve, 3, folder / "traces").trace() for curve in curves}
     cost = {"median": 1.0, "low": 1.0, "high": None}
     compared = {
-        "accuracy": 1e-3, "factor": 1.0, "outcome": "holds",
+        "accuracy": 1e-3, "factor": 1.0, "outcome": "measured",
         "fewer": {"curve": curves[0].label, "panel": panel.title} | cost,
         "more": {"curve": curves[1].label, "panel": panel.title} | cost,
     }  # fmt: skip
     claim = {
-        "claim": EVIL, "source": "S", "outcome": "does not hold", "measured": "x 0.9",
+        "claim": EVIL, "source": "S", "outcome": "FAILS", "measured": "x 0.9",
         "decisive": compared, "comparisons": [compared] * 2, "why": ["because"],
     }  # fmt: skip
     groups = {"panels": [{"panel": panel.title, "claims": [claim]}], "across panels": []}
@@ -50,6 +50,7 @@ def results(tmp_path_factory):
     audit["steps"][0]["severity"] = "misprint"
     theorem = {
         "theorem": "T", "family": "logistic", "rule": "best", "compressor": "none", "holds": True,
+        "outcome": "measured",
         "least room": {"condition": "gamma <= 2/L", "used": 0.5}, "verdicts": [],
         "progress of one step, exact / promised": 1.0, "worst case / promised factor": None,
         "rate, measured / promised": 1.5, "bits, promised / measured": 3.0,
@@ -73,7 +74,7 @@ def results(tmp_path_factory):
         "certified/rates.json": rates,
         "audit/audit-locodl.json": audit,
         "episode/report.json": {"panels": [], "verdicts": [
-            {"claim": "c", "source": "s", "measured": "m", "outcome": "holds"}
+            {"claim": "c", "source": "s", "measured": "m", "outcome": "measured"}
         ]},
         "bench/1.json": {
             "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
@@ -143,14 +144,14 @@ def test_what_has_not_been_run_is_said_with_its_target(tmp_path):
     ("verdict", "outcome"),
     [
         ("holds", "holds"),
-        ("holds at 3,000 points searched", "holds"),
-        ("only if", "only if"),
-        ("holds only if n = 1", "only if"),
-        ("fails", "fails"),
+        ("holds at 3,000 points searched", "holds at points searched"),
+        ("measured, in part", "measured"),
+        ("holds only if n = 1", "holds only if"),
+        ("FAILS", "FAILS"),
     ],
 )
-def test_steps_are_filtered_by_one_word(verdict, outcome):
-    assert step_outcome(verdict) == outcome
+def test_outcomes_are_filtered_by_their_kind(verdict, outcome):
+    assert outcome_kind(verdict) == outcome
 
 
 def test_texts_are_escaped(text):

@@ -159,7 +159,7 @@ def test_report_is_written(tmp_path):
         "s" * 30, "words " * 30, Space("unit square", UNIT), lambda v: v.x, lambda v: v.y
     )
     report = audit_report(Proof("test", "source", (step,)))
-    assert all(len(line) <= 100 for line in report.table().splitlines())
+    assert all(len(line) <= 80 for line in report.table().splitlines())
     assert report.table().count("words") == 30
     assert report.text().count("words") == 30
     assert np.all([path.stat().st_size > 0 for path in report.save(tmp_path)])

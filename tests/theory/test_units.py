@@ -53,7 +53,7 @@ def test_a_theorem_has_no_unit(name, unit):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("name", ["gd", "diana", "locodl", "ef21", "marina", "agd"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_worst_case_has_no_unit(name, unit):
     found = []
     for scale in (1.0, unit):

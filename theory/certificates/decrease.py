@@ -107,7 +107,8 @@ class StepProgramme:
             if proves(self.step, weights, decrease, multipliers):
                 return decrease, multipliers
         raise Refusal(
-            "the solver's multipliers are too inexact to prove a factor; take a smaller kappa"
+            "the solver's multipliers are too inexact to prove a factor; take other parameters, "
+            "or a smaller kappa"
         )
 
 

@@ -31,6 +31,9 @@ CONTRADICTION = 1e-7
 
 MOST_DOUBLINGS = 40
 
+MOST_CLIENTS = 20_000
+"""The cost of a certificate grows with n: this many take seconds."""
+
 
 @dataclass(frozen=True)
 class Account:
@@ -108,6 +111,11 @@ def class_setting(
         If both or too much is given, or the compressor does not fit.
     """
     need = method.needs.compressor
+    if n > MOST_CLIENTS:
+        raise Refusal(
+            f"a certificate for n = {n} clients would take minutes, since its cost grows with n; "
+            f"take at most {MOST_CLIENTS} clients"
+        )
     if not 1 < kappa < math.inf:
         raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")
     if need is None:

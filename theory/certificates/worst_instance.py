@@ -141,7 +141,7 @@ def worst_instance(
         raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
-        raise Refusal(f"the worst case for {functions.n} clients is too large; take fewer clients")
+        raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
     if potential is None:
         potential, weights = chosen_potential(method, functions)
         if weights == "free":
@@ -153,7 +153,7 @@ def worst_instance(
     sent, d = _fitting(method, functions, size + 1)
     if d > LARGEST_SIZE:
         raise Refusal(
-            f"the worst case for {functions.n} clients has {d} features; take fewer clients to "
+            f"the worst case for n = {functions.n} has {d} features; take fewer clients to "
             f"have at most {LARGEST_SIZE}"
         )
     matrices = np.tile(functions.mu * np.eye(d), (functions.n, 1, 1))

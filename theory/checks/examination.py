@@ -32,7 +32,7 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.theorems.coverage import require_theorem
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.verdict import FAILS, Verdict, readable_factor
 
 Tell = Callable[[str], None]
 
@@ -85,7 +85,7 @@ class Promised:
         failing = [condition.statement for condition in self.conditions if not condition.holds]
         if failing:
             return f"{self.theorem.title}: not met, {'; '.join(failing)}"
-        return f"{self.theorem.title}: met, factor 1 - {1 - self.rate:.6g}"
+        return f"{self.theorem.title}: met, factor {readable_factor(1 - self.rate, 6)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,8 +138,8 @@ class Examination:
             f"Examination of {self.method}, {self.setting.compressor.name}",
             *map(str, self.promised),
             *([f"nothing is promised: {self.unpromised}"] if self.unpromised else []),
-            f"{len(self.verdicts) - len(failing)} of {len(self.verdicts)} checks hold",
-            *(f"FAILS: {verdict.check}. {verdict.advice}" for verdict in failing),
+            f"{len(failing)} of {len(self.verdicts)} checks fail",
+            *(f"{FAILS}: {verdict.check}. {verdict.advice}" for verdict in failing),
             *(promised.diagnosis for promised in self.promised if promised.diagnosis),
         ]
         return "\n".join(lines)
@@ -197,7 +197,7 @@ def check(
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19
-    31 of 31 checks hold
+    0 of 31 checks fail
     """
     experiment = Experiment.of(method, problem, compressor)
     if not is_convex(experiment):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Method, Schedule, WithProbability
+from bitbound.solvers.method import Functions, Gradients, Method, Schedule, WithProbability
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.randomness import Streams
@@ -97,7 +97,7 @@ class GenericChannel(Channel):
     """The simulation's channel with fair coins, nothing counted, and one outcome for all runs."""
 
     @classmethod
-    def of(cls, method: Method, functions: GenericFunctions, seed: int) -> Self:
+    def of(cls, method: Method, functions: Functions, seed: int) -> Self:
         """Return the channel of a method, whose compressor drops one feature of each message."""
         compressor = RandK(functions.d - 1) if method.needs.compressor else Identity()
         return cls(
@@ -173,7 +173,7 @@ def generic_functions(subject: Subject, d: int, seed: int) -> GenericFunctions:
 
 
 def generic_states(
-    method: Method, functions: GenericFunctions, seed: int, x: Array, state: Any = None
+    method: Method, functions: Gradients, seed: int, x: Array, state: Any = None
 ) -> Iterator[Any]:
     """Return the states of a method before and after each of a few steps, from x or from a state.
 

@@ -104,9 +104,9 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     now = matrix(units)
-    if after[-1, -1] > 1e-14 * np.trace(now):  # the last run starts at the solution
-        return float("inf")
     scale = _sizes(in_units(method, view.n, setting.L), star)
+    if after[-1, -1] > 1e-14 * (scale**2 @ np.diag(now)):  # the last run starts at the solution
+        return float("inf")
     kept = tuple(x * scale for x in invariants(method, units, view))
     allowed = scale[:, None] * valid_deviations(kept, len(now))
     now, after = (allowed.T @ form @ allowed for form in (now, after[:-1, :-1]))

@@ -17,8 +17,8 @@ from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
 from bitbound.theory.verdict import Known
 
-WIDTH = 100
-COLUMNS = (("step", 15), ("claim", 32), ("verdict", 16), ("margin", 9), ("severity, repair", 20))
+WIDTH = 80
+COLUMNS = (("step", 14), ("claim", 36), ("verdict", 15), ("margin", 9))
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,17 @@ class Report:
         return Severity.GAP_IN_THEOREM
 
     def table(self) -> str:
-        """One row per step, at most 100 columns; the margin is relative, negative: excess."""
+        """One row per step; the margin is relative, negative: excess. Below, what a failure is."""
         lines = ["  ".join(name.ljust(width) for name, width in COLUMNS).rstrip()]
         lines.append("  ".join("-" * width for _, width in COLUMNS))
         for f in self.findings:
+            margin = "tight" if abs(f.gap) <= SUSPICION else f"{f.gap:+.2e}"
+            lines += _row((f.step.place, f.step.words, f.outcome, margin))
             severity = self.severity(f.step.place)
-            cells = (
-                f.step.place,
-                f.step.words,
-                f.words,
-                "tight" if abs(f.gap) <= SUSPICION else f"{f.gap:+.2e}",
-                "" if severity is None else f"{severity}: {f.repair or 'none found'}",
-            )
-            lines += _row(cells)
+            if severity is not None:
+                indent = " " * (COLUMNS[0][1] + 2)
+                told = f"{severity}: {f.repair or 'no repair was found'}"
+                lines += textwrap.wrap(told, WIDTH, initial_indent=indent, subsequent_indent=indent)
         return "\n".join([*lines, self.summary()])
 
     def summary(self) -> str:

@@ -25,7 +25,7 @@ from bitbound.theory.audit.machinery.numbers import text
 from bitbound.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
 from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values
-from bitbound.theory.verdict import FAILS, Known
+from bitbound.theory.verdict import FAILS, ONLY_IF, Known
 
 SUSPICION = 1e-9
 """Relative excess in floating point that calls for exact arithmetic."""
@@ -90,11 +90,16 @@ class Finding:
     seconds: float = 0.0
 
     @property
-    def words(self) -> str:
+    def outcome(self) -> str:
         """The verdict in the words of all verdicts."""
         if self.verdict == "holds":
             return self.known.words(self.points)
-        return f"holds only if {self.repair}" if self.verdict == "only if" else FAILS
+        return ONLY_IF if self.verdict == "only if" else FAILS
+
+    @property
+    def words(self) -> str:
+        """The same, with the hypothesis under which it holds."""
+        return f"{ONLY_IF} {self.repair}" if self.verdict == "only if" else self.outcome
 
 
 @dataclass

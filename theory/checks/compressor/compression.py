@@ -23,7 +23,7 @@ from bitbound.theory.checks.compressor.moments import (
     place_of_largest,
     variance_of_messages,
 )
-from bitbound.theory.verdict import Verdict, largest, worst_of
+from bitbound.theory.verdict import Verdict, largest, searched, worst_of
 
 _SEARCHED, _CLIMBS = 64, 30
 _BESIDE = "it depends on the clients or runs beside it; sums and maxima go over axis 1"
@@ -111,7 +111,7 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
                 f"omega_av of {n} clients is {joint - apart:.6g}, and the mean of messages has "
                 f"{joint:.6g}: look at omega_av, and whether the clients share their draws."
             )
-    return Verdict("variance - omega |x|^2", excess, 1e-9, advice=advice)
+    return Verdict("variance - omega |x|^2", excess, 1e-9, advice=advice, **searched(ratios))
 
 
 def _hardest(compressor: Compressor, d: int, seed: int) -> Vectors:

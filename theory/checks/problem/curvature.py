@@ -11,7 +11,7 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
 from bitbound.theory.checks.problem.differences import Function, Points, jacobian_products
 from bitbound.theory.checks.problem.gradients import sample_points, whole_gradient
-from bitbound.theory.verdict import Verdict, largest, worst_of
+from bitbound.theory.verdict import Verdict, largest, searched, worst_of
 
 CURVATURE = 1e-5
 """What an eigenvalue found by differences may be off, relative to the largest."""
@@ -58,7 +58,8 @@ def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> V
     constants, n = problem.constants, problem.n
     L_i = np.asarray(constants.L_i)
     largest, smallest, average = np.zeros(n), np.inf, 0.0
-    for x in [*sample_points(problem, seed), _far(problem, seed)]:
+    points = [*sample_points(problem, seed), _far(problem, seed)]
+    for x in points:
         own = eigenvalues(problem.grad, np.repeat(x, n, axis=0))
         largest = np.maximum(largest, own[:, -1])
         smallest = min(smallest, float(own.min()))
@@ -83,8 +84,9 @@ def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> V
         f"{name} is {said:.6g}, and the eigenvalue of a Hessian that it speaks of is {found:.6g}: "
         "look at constants, and at what each f_i holds of the ridge."
     )
-    note = "exact" if exact else "bounds, at the points looked at"
-    return Verdict("L_i, L_f, mu and eigenvalues", float(sizes[worst]), CURVATURE, note, advice)
+    note = "" if exact else "as bounds"
+    value, known = float(sizes[worst]), searched(points)
+    return Verdict("L_i, L_f, mu and eigenvalues", value, CURVATURE, note, advice, **known)
 
 
 def _far(problem: Problem, seed: int) -> Points:
@@ -108,7 +110,7 @@ def hessian_of_gradient(problem: StronglyConvexProblem, seed: int = 0) -> Verdic
         f"hessian, or hessian_product, is not the derivative of the gradient of f + g (off by "
         f"{worst:.3g}): look at its factors and at the ridge."
     )
-    return Verdict("Hessian of the gradient", worst, CURVATURE, advice=advice)
+    return Verdict("Hessian of the gradient", worst, CURVATURE, advice=advice, **searched(off))
 
 
 def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
@@ -135,4 +137,4 @@ def relaxed_constants(problem: Problem, seed: int = 0) -> Verdict | None:
             found.append(((max(sizes) - bound) / (bound + max(sizes) + 1e-300), text))
     worst, where = worst_of(found)
     advice = f"A constant is too small: {where}. Look at relaxed."
-    return Verdict("L0, L1, kappa and rho", worst, CURVATURE, "at the points looked at", advice)
+    return Verdict("L0, L1, kappa and rho", worst, CURVATURE, advice=advice, **searched(found))

@@ -4,7 +4,7 @@ import numpy as np
 
 from bitbound.data.problem import Problem
 from bitbound.theory.checks.problem.differences import Points, derivative
-from bitbound.theory.verdict import Verdict, largest, worst_of
+from bitbound.theory.verdict import Verdict, largest, searched, worst_of
 
 DIFFERENCES = 1e-6
 """What a gradient may differ from a difference of values, relative to the gradients."""
@@ -46,9 +46,8 @@ def gradient_of_value(problem: Problem, seed: int = 0) -> Verdict:
         f"The mean of the clients' gradients, with that of g, is not the slope of value: {where}. "
         "Look at grad and value: a factor such as 1/n or 1/m, a sign, the ridge."
     )
-    return Verdict(
-        "gradient of the value", worst, DIFFERENCES, f"differences good to {likely:.0e}", advice
-    )
+    note = f"differences good to {likely:.0e}"
+    return Verdict("gradient of the value", worst, DIFFERENCES, note, advice, **searched(found))
 
 
 def _direction(d: int, number: int, generator: np.random.Generator) -> Points:
@@ -79,7 +78,8 @@ def solution_by_gradient(problem: Problem) -> Verdict | None:
         f"The gradient at x_star has the norm {size:.3g}, and should be 0: x_star is not the "
         "minimiser. Look at how it is computed, or at the ridge in grad."
     )
-    return Verdict("gradient at x*", size / scale, DIFFERENCES / 10, advice=advice)
+    limit = DIFFERENCES / 10
+    return Verdict("gradient at x*", size / scale, limit, advice=advice, **searched([size]))
 
 
 def stated_gradients(problem: Problem) -> Verdict | None:
@@ -95,7 +95,7 @@ def stated_gradients(problem: Problem) -> Verdict | None:
         f"grad_star is not grad(x_star), off by {off:.3g}, or f_star = {problem.f_star:.6g} is not "
         f"value(x_star) = {value:.6g}: look at these two."
     )
-    return Verdict("grad_star and f_star", worst, 1e-9, advice=advice)
+    return Verdict("grad_star and f_star", worst, 1e-9, advice=advice, **searched([value]))
 
 
 def gap_of_value(problem: Problem, seed: int = 0) -> Verdict:
@@ -114,7 +114,7 @@ def gap_of_value(problem: Problem, seed: int = 0) -> Verdict:
         found.append((off, f"near x* it is {gap:.6g}, and the gradients add up to {climbed:.6g}"))
     worst, where = worst_of(found)
     advice = f"gap is not value - f_star: {where}. Look at gap, value and f_star."
-    return Verdict("gap of the value", worst, 1e-9, advice=advice)
+    return Verdict("gap of the value", worst, 1e-9, advice=advice, **searched(found))
 
 
 def _climbed(problem: Problem, x_star: Points, step: Points) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.theory.checks.problem.gradients import whole_gradient
-from bitbound.theory.verdict import Verdict, worst_of
+from bitbound.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
 _CLIENTS = 8
@@ -42,7 +42,8 @@ def clients_apart(problem: Problem, seed: int = 0) -> Verdict:
         f"The gradient of {where} depends on whether it is asked for alone or with others (off by "
         f"{worst:.3g}): look at grad for points (n, d, R) and (1, d, R), and at of."
     )
-    return Verdict("clients alone and together", worst / scale, _EXACT, advice=advice)
+    value = worst / scale
+    return Verdict("clients alone and together", value, _EXACT, advice=advice, **searched(found))
 
 
 def views_agree(problem: Problem, seed: int = 0) -> Verdict:
@@ -70,4 +71,4 @@ def views_agree(problem: Problem, seed: int = 0) -> Verdict:
         f"The views are not one problem: {where} view is off by {worst:.3g}. Look at what moves "
         "the ridge between the f_i and g."
     )
-    return Verdict("views", worst / scale, _EXACT, advice=advice)
+    return Verdict("views", worst / scale, _EXACT, advice=advice, **searched(apart))

@@ -1,0 +1,88 @@
+"""What `bitbound certify` says about one method does not contradict itself, on the command line."""
+
+import json
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.theory.certificates import symbolic_step
+
+SLACK = 1e-6
+
+CLIPPED = """
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitbound import GD
+
+
+@dataclass(frozen=True)
+class Clipped(GD):
+    name = "clipped"
+
+    def communicate(self, s, problem, channel):
+        moved = super().communicate(s, problem, channel).x - s.x
+        return replace(s, x=s.x + np.clip(moved, -1e6, 1e6))
+"""
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.36, 0.399, 0.42, 0.44])
+def test_theorem_certificate_and_worst_case_are_of_one_class(capsys, gamma):
+    """Of another class, such as that of L - mu/2, a theorem covers steps up to 0.44."""
+    words = ["certify", "locodl", "--n", "3", "--kappa", "5", "--omega", "1"]
+    code = main([*words, "--set", f"gamma={gamma}", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    certified, attained = found["certified_decrease"], found["worst_case_decrease"]
+    assert code == (0 if certified > 0 else 1)
+    assert (found["theorem"] is not None) == (gamma < 2 / 5)
+    if found["theorem"] is not None:
+        assert found["published_decrease"] <= certified * (1 + SLACK)
+    assert certified <= attained + SLACK * abs(attained)
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+def test_noise_off_by_two_is_a_contradiction(capsys, monkeypatch, json_too):
+    words = ["certify", "diana", "--n", "3", "--kappa", "20", *json_too]
+    assert main(words) == 0
+    assert capsys.readouterr().out
+    right = symbolic_step._variance
+    monkeypatch.setattr(symbolic_step, "_variance", lambda *about: right(*about) / 2)
+    assert main(words) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "one of them is wrong, believe neither" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_clip_far_away_is_not_linear(capsys, tmp_path):
+    path = tmp_path / "clipped.py"
+    path.write_text(CLIPPED)
+    words = ["certify", str(path), "--n", "3", "--kappa", "10", "--set", "gamma=0.1"]
+    assert main(words) == 2
+    assert "the step of clipped is not linear and has no certificate" in capsys.readouterr().err
+    path.write_text(CLIPPED.replace("np.clip(moved, -1e6, 1e6)", "moved"))
+    assert main(words) == 0
+
+
+def test_too_many_clients_are_refused_at_once(capsys):
+    assert main(["certify", "diana", "--n", "100000"]) == 2
+    assert capsys.readouterr().err == (
+        "bitbound: a certificate for n = 100000 clients would take minutes, since its cost grows "
+        "with n; take at most 20000 clients\n"
+    )
+
+
+@pytest.mark.parametrize(("gamma", "code"), [(0.1999, 0), (0.2, 1), (0.3, 1)])
+def test_the_exit_code_says_if_a_decrease_is_certified(capsys, gamma, code):
+    assert main(["certify", "gd", "--n", "3", "--kappa", "10", "--set", f"gamma={gamma}"]) == code
+    assert ("no decrease is certified" in capsys.readouterr().out) == bool(code)
+
+
+def test_a_row_that_tests_nothing_is_not_tested(capsys):
+    words = ["check", "quadratic:d=4@3", "gd", "--kappa", "10", "--seeds", "1"]
+    assert main([*words, "--set", "gamma=1e-7"]) == 0
+    text = capsys.readouterr().out
+    (row,) = (line for line in text.splitlines() if line.startswith("median bits"))
+    assert row.endswith("  not tested")
+    assert text.rstrip().endswith("no check fails; not tested: median bits to the accuracy")
