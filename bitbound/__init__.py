@@ -13,6 +13,9 @@ Examples
 array([2352., 1764.])
 """
 
+# First, so that Ctrl-C during what is imported below ends the command in one line
+import bitbound.cli as _cli  # noqa: F401
+
 # What is solved
 from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.libsvm import load

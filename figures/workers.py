@@ -24,6 +24,8 @@ from threadpoolctl import threadpool_limits
 
 PATIENCE = 60.0
 """A process that uses no processor time for so many seconds is taken to hang."""
+LONGEST = 86_400.0
+"""Seconds after which a job is given up: it may be an endless loop."""
 _GRACE = 1.0
 """Seconds in which a process that is told to end takes away what it was writing."""
 _LOOK = 0.5
@@ -39,11 +41,17 @@ class LostWorkerError(RuntimeError):
     """The process that did a job has died or hung."""
 
 
+class EndlessJobError(RuntimeError):
+    """A job has taken longer than any may."""
+
+
 class Workers(Executor):
     """An executor of processes.
 
     What a process was doing when it died, or when it had used no processor time for ``PATIENCE``
-    seconds, is done once more by another; then its future has a :class:`LostWorkerError`.
+    seconds, is done once more by another; then its future has a :class:`LostWorkerError`. A job
+    that takes more than ``LONGEST`` seconds is ended, and its future has an
+    :class:`EndlessJobError`.
 
     Parameters
     ----------
@@ -94,16 +102,18 @@ class Workers(Executor):
         process, line = self._worker()
         try:
             line.send(task)
-            if _hangs(process, line):
-                process.kill()
-                raise self._lost(process, f"used no processor time for {PATIENCE:g} s")
+            _wait_for_answer(process, line)
             done, answer = line.recv()
+        except (LostWorkerError, EndlessJobError):
+            process.kill()
+            self._forget(process)
+            raise
         except (EOFError, OSError):
             process.join(_GRACE)
-            raise self._lost(
-                process,
-                f"was ended from outside (exit code {process.exitcode}), perhaps for lack of "
-                "memory; start again, with fewer parallel jobs, to go on",
+            self._forget(process)
+            raise LostWorkerError(
+                f"its process was ended from outside (exit code {process.exitcode}), perhaps for "
+                "lack of memory; start again, with fewer parallel jobs, to go on"
             ) from None
         if done:
             return answer
@@ -125,24 +135,28 @@ class Workers(Executor):
                 self._workers[process] = line
             return process, self._workers[process]
 
-    def _lost(self, process: SpawnProcess, reason: str) -> LostWorkerError:
-        """Forget a process, so that another takes its place."""
+    def _forget(self, process: SpawnProcess) -> None:
+        """Leave a process, so that another takes its place."""
         with self._lock:
             del self._own.process
             self._workers.pop(process).close()
-        return LostWorkerError(f"its process {reason}")
 
 
-def _hangs(process: SpawnProcess, line: Connection) -> bool:
-    """Wait until a process has answered or died, or has used no processor time for too long."""
-    used, since = -1.0, time.monotonic()
+def _wait_for_answer(process: SpawnProcess, line: Connection) -> None:
+    """Wait until a process has answered or died; raise if it hangs, or works for too long."""
+    used, start = -1.0, time.monotonic()
+    since = start
     while not wait([line, process.sentinel], _LOOK):
         now = time.monotonic()
+        if now - start > LONGEST:
+            raise EndlessJobError(
+                f"it was given up after {LONGEST / 3600:.3g} hours; start again to go on where it "
+                "was, or choose a smaller budget"
+            )
         if (so_far := _processor_time(process)) != used:
             used, since = so_far, now
         elif now - since > PATIENCE:
-            return True
-    return False
+            raise LostWorkerError(f"its process used no processor time for {PATIENCE:g} s")
 
 
 def _processor_time(process: SpawnProcess) -> float:

@@ -57,6 +57,7 @@ class ClippedMethod(Method):
 
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
     schedule: ClassVar[Every] = Every()
+    steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
         require_positive(self, "eta", "gamma", "I")

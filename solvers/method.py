@@ -200,6 +200,8 @@ class Method(ABC):
 
     name: ClassVar[str]
     needs: ClassVar[Needs]
+    steps_of_a_round: ClassVar[str | None] = None
+    """The parameter, if any, that says how often ``communicate`` asks for gradients."""
 
     @property
     def per_run(self) -> tuple[str, ...]:

@@ -39,14 +39,8 @@ from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.theorems.coverage import OutsideTheoremWarning
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The words after ``bitbound``; by default those of this process.
-    """
+def run_words(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, by default that of this process, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     with warnings.catch_warnings():

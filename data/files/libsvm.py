@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import os
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,8 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
 
     Searched are every folder of the environment variable ``BITBOUND_DATA`` (separated as in
     ``PATH``), the user's cache, and then the LibSVM page. Files may be plain or end in .bz2, .xz
-    or .gz. What the catalogue knows of a set is checked; a file by path is taken as it is.
+    or .gz. What the catalogue knows of a set is checked: the SHA-256 of some, N and d of most; a
+    file by path is taken as it is.
 
     Parameters
     ----------
@@ -37,6 +39,11 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
         If the name is unknown (with the nearest names), the file cannot be had (with the address
         and the folder to put it in), is malformed (with the line), or is not what the catalogue
         says.
+
+    Warns
+    -----
+    UserWarning
+        If a set is downloaded whose SHA-256 is not known; it says what was checked.
 
     Examples
     --------
@@ -53,8 +60,7 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
         return read(_path(name))
     path = _find(entry.file) or _download(entry, download)
     dataset = read(path, name=name, features=entry.features)
-    if entry.manifest is not None:
-        _verify(dataset, entry, path)
+    _verify(dataset, entry, path)
     return dataset
 
 
@@ -151,26 +157,37 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                         address, known_hash=None, fname=entry.file, path=aside, progressbar=True
                     )
                 )
-                _verify(read(file, name=entry.name, features=entry.features), entry, file)
-                return file.replace(folder / entry.file)
+                dataset = read(file, name=entry.name, features=entry.features)
+                _verify(dataset, entry, file, exactly=True)
+                kept = file.replace(folder / entry.file)
         except OSError as error:
             reason = f"the download failed with {type(error).__name__}"
         except Refusal as refusal:
             reason = f"what was downloaded is not kept, as {refusal}"
+        else:
+            if entry.manifest is None:
+                warnings.warn(
+                    f"{entry.name} was downloaded and only {entry.known} could be checked, as its "
+                    f"SHA-256 is not known here; it is kept as {kept}",
+                    stacklevel=3,
+                )
+            return kept
     raise Refusal(
         f"{entry.name} is in no folder of BITBOUND_DATA and {reason};"
         f" fetch {address} by other means and put it into {folder}"
     )
 
 
-def _verify(dataset: Dataset, entry: LibSVMFile, path: Path) -> None:
-    """Refuse a file that is not what the catalogue says; what it does not know is None."""
+def _verify(dataset: Dataset, entry: LibSVMFile, path: Path, exactly: bool = False) -> None:
+    """Refuse a file that is not what the catalogue says.
+
+    What it does not know is None; the figure of the page for d binds only a file of that page.
+    """
     rows, features = dataset.A.shape
-    checks: list[tuple[str, int | str, int | str | None]] = [
-        ("features", features, entry.features),
-        ("rows", rows, entry.rows),
-    ]
     manifest = entry.manifest
+    checks: list[tuple[str, int | str, int | str | None]] = [("rows", rows, entry.rows)]
+    if manifest is not None or exactly:
+        checks.append(("features", features, entry.features))
     if manifest is not None:
         positives = int(np.count_nonzero(dataset.b > 0))
         checks += [

@@ -48,12 +48,12 @@ class LibSVMFile:
     file : str
         Name of the file on the LibSVM page.
     features : int
-        Number of features d. Without a manifest it is the page's figure and a lower bound: a file
-        with a larger index has more.
+        Number of features d. Without a manifest it is the page's figure; a file of one's own with
+        a larger index has more.
     rows : int, optional
         Number of rows N, the page's figure.
     manifest : Manifest, optional
-        Where it is known, the file is checked against it.
+        What was counted in the file itself.
     """
 
     name: str
@@ -61,6 +61,13 @@ class LibSVMFile:
     features: int
     rows: int | None = None
     manifest: Manifest | None = None
+
+    @property
+    def known(self) -> str:
+        """What a file can be checked against, in words."""
+        if self.manifest is not None:
+            return "its SHA-256, N, d, the entries that are not zero and the rows of each label"
+        return f"d = {self.features}" + (f" and N = {self.rows}" if self.rows else "")
 
 
 _MANIFESTS = {
@@ -122,7 +129,7 @@ _FEATURES = {
     "splice": 60,
     "splice_scale": 60,
     "svmguide1": 4,
-    "svmguide3": 21,
+    "svmguide3": 22,
 }
 
 _FILES = {
@@ -166,7 +173,6 @@ _ROWS = {
     "colon-cancer": 62,
     "covtype.binary": 581012,
     "covtype.binary_scale": 581012,
-    "diabetes_scale": 768,
     "epsilon": 400000,
     "fourclass": 862,
     "fourclass_scale": 862,
@@ -190,7 +196,8 @@ _ROWS = {
     "svmguide1": 3089,
     "svmguide3": 1243,
 }
-"""Rows by the page, where there is no manifest. The sums of these files are not known here."""
+"""Rows by the page, as the table of data sets of LIBSVMdata.jl repeats them, where there is no
+manifest. The sums of these files are not known here, nor N of those that are not named."""
 
 CATALOGUE = {
     name: LibSVMFile(name, _FILES.get(name, name), features, _ROWS.get(name), _MANIFESTS.get(name))

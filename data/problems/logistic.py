@@ -15,7 +15,7 @@ from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.splits import Division
 from bitbound.data.files.splits import split as deal
 from bitbound.data.losses.logistic_loss import exponent_limit, logistic_divergence, sigmoid
-from bitbound.data.numbers import require_memory
+from bitbound.data.memory import require_memory
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem, strong_convexity
 from bitbound.data.problems.rows import DenseRows, Rows, stored

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.data.numbers import require_memory
+from bitbound.data.memory import require_memory
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem
 

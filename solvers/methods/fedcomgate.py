@@ -69,6 +69,7 @@ class FedCOMGATE(Method):
     name: ClassVar[str] = "fedcomgate"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
     schedule: ClassVar[Every] = Every()
+    steps_of_a_round: ClassVar[str] = "K"
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, copies(0 * x, problem.n))

@@ -92,6 +92,7 @@ class FiveGCSCC(Method):
     name: ClassVar[str] = "5gcs-cc"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
     schedule: ClassVar[Every] = Every()
+    steps_of_a_round: ClassVar[str] = "K"
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         zeros = copies(0 * x, problem.n)
@@ -130,9 +131,8 @@ class FiveGCSCC(Method):
         return s.x
 
     def fixed_point(self, problem: Solution) -> State:
-        x = problem.x_star
-        u = (problem.grad_star - self.mu * x) / problem.n
-        return State(x, total(u), u, 0 * u)
+        u = (problem.grad_star - self.mu * problem.x_star) / problem.n
+        return State(problem.x_star, total(u), u, 0 * u)
 
     def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (s.v - total(s.u), *(() if self.adaptive else (s.z,)))

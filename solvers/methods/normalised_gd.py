@@ -54,6 +54,7 @@ class NormalisedGD(Method):
     name: ClassVar[str] = "normalised-gd"
     needs: ClassVar[Needs] = Needs(strongly_convex=False)
     schedule: ClassVar[Every] = Every()
+    steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
         require_positive(self, "eta", "beta", "I")

@@ -82,6 +82,7 @@ class SCAFFOLD(Method):
     name: ClassVar[str] = "scaffold"
     needs: ClassVar[Needs] = Needs()
     schedule: ClassVar[Every] = Every()
+    steps_of_a_round: ClassVar[str] = "K"
 
     def __post_init__(self) -> None:
         if self.option == "I" and self.traffic == "minimal":

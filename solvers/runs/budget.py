@@ -1,5 +1,6 @@
 """When a run ends and which of its points are kept."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -8,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Every, Schedule
+from bitbound.data.problem import Problem
+from bitbound.solvers.method import Every, Method, Schedule
 
 _ITERATIONS = 10_000_000
 _SILENT_ROUNDS = 1000
+_LONGEST = 30.0
+"""Days that a run may take for sure."""
+_DAY = 86_400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,30 @@ class Budget:
             raise Refusal(
                 f"the budget can never be met: the method communicates {why}; give "
                 "another schedule, or a budget of iterations only"
+            )
+
+    def require_days(self, method: Method, problem: Problem) -> None:
+        """Refuse gradients that take more than a month, by what one costs here.
+
+        These are the gradients of one iteration; and of all, if only iterations and rounds end
+        the runs.
+        """
+        others = (self.bits, self.gradients, self.gap, self.seconds)
+        counted = all(limit is None for limit in others)
+        iterations = min(self.iterations, self.rounds or self.iterations) if counted else 1
+        several = method.steps_of_a_round
+        steps = (getattr(method, several) if several else 1) * iterations
+        if steps <= _ITERATIONS:
+            return
+        x = problem.x_0
+        problem.grad(x)  # the first one may be compiled
+        start = time.perf_counter()
+        problem.grad(x)
+        days = steps * (time.perf_counter() - start) / _DAY
+        if days > _LONGEST:
+            raise Refusal(
+                f"{method.name} would evaluate at least {steps:.3g} gradients, which takes about "
+                f"{days:.2g} days on this machine; choose fewer local steps or a smaller budget"
             )
 
     def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:

@@ -1,16 +1,14 @@
 """The loop: runs a method with all its seeds as one array program and records the trace."""
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.data.numbers import require_memory
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
 from bitbound.solvers.method import Method
@@ -23,7 +21,7 @@ from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, narrow, settled, take
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.randomness import stream_width
+from bitbound.solvers.world.memory import require_memory_of_runs
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -102,12 +100,14 @@ def simulate(
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
+    if callback is None:
+        budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: tuple[str, ...] = ()
     batches = _batches(len(run_seeds), experiment.n * experiment.d, library)
-    _require_memory(experiment, batches[0].size)
+    require_memory_of_runs(experiment, batches[0].size)
     with quiet_machine():
         for number, some in enumerate(batches):
             simulation = _Simulation(
@@ -145,22 +145,6 @@ def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """
     width = max(1, _CACHED // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
-
-
-def _require_memory(experiment: Experiment[Problem], runs: int) -> None:
-    """Refuse a batch of runs whose state, gradients and random numbers the machine cannot hold.
-
-    The fields of the state are counted where it is called ``State`` beside its method. Uniform
-    numbers are drawn for many messages at once.
-    """
-    n, d, compressor = experiment.n, experiment.d, experiment.compressor
-    state = getattr(sys.modules.get(type(experiment.method).__module__), "State", None)
-    arrays = 1 + len(fields(state)) if is_dataclass(state) else 2
-    message = (1 if compressor.shared else n) * compressor.uniforms(d)
-    require_memory(
-        runs * (arrays * n * d + stream_width(message)),
-        f"{experiment.method.name} with {n} clients, {d} features and {runs} runs at once",
-    )
 
 
 def specification(

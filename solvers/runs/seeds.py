@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.numbers import require_memory
+from bitbound.data.memory import require_memory
 
 _NUMBERS = 24
 """What a run needs at least: its seed, and two recorded points."""

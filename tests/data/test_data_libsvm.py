@@ -110,6 +110,28 @@ def test_downloads_go_to_the_cache(places, monkeypatch):
     monkeypatch.undo()
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"), [(2, "only d = 2 and N = 2 could"), (None, "only d = 2 could")]
+)
+def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, rows, told):
+    def retrieve(address, *, known_hash, fname, path, progressbar):
+        target = Path(path) / fname
+        target.write_bytes(b"1 1:1\n2 2:1\n")
+        return str(target)
+
+    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2, rows=rows))
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    with pytest.warns(UserWarning, match=f"loose was downloaded and {told} be checked, as its SHA"):
+        assert load("loose").A.shape == (2, 2)
+    assert load("loose").A.shape == (2, 2)  # it is there, and nothing is told
+
+
+def test_rows_are_checked_in_files_of_the_folders_too(places):
+    (places[0] / "loose").write_bytes(b"1 1:1\n2 1:1\n2 2:1\n")
+    with pytest.raises(Refusal, match="is not the set loose: it has 3 rows, expected 2; remove it"):
+        load("loose")
+
+
 DOWNLOADS = {
     "page": ("made", b"<html>no such page</html>", "made.bz2 cannot be read"),
     "page as text": (

@@ -8,12 +8,21 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures import workers
 from bitbound.figures.pool import FailedJobsError, traces
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.runs import checkpoint
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.world.experiment import Experiment
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -49,6 +58,9 @@ class Made:
                 os.kill(os.getpid(), signal.SIGSTOP)
             case "asleep":
                 time.sleep(1000)
+            case "endless":
+                while True:
+                    pass
             case "refused":
                 raise Refusal(f"{self.number} does not fit")
             case "alike":
@@ -88,6 +100,15 @@ def test_not_twice_and_the_others_go_on(tmp_path, impatient, kind, told):
     assert sorted(found) == [(1, 4), (2, 9)]
 
 
+def test_an_endless_job_is_given_up_and_not_tried_again(tmp_path, monkeypatch):
+    """A second time it would have been done."""
+    monkeypatch.setattr(workers, "LONGEST", 3.6)
+    with pytest.raises(
+        FailedJobsError, match=r"endless 1: it was given up after 0\.001 hours; start"
+    ):
+        list(traces([Made(1, tmp_path, "endless")], 1))
+
+
 def test_failures_are_told_at_the_end_by_name(tmp_path):
     kinds = ["refused", "good", "broken", "good"]
     jobs = [Made(number, tmp_path, kind) for number, kind in enumerate(kinds)]
@@ -109,18 +130,44 @@ def test_what_is_refused_alike_is_one_refusal(tmp_path):
     assert str(refusal.value) == "nothing fits"
 
 
-def test_a_worker_that_is_killed_from_outside_is_replaced(tmp_path, monkeypatch):
-    """Kill -9 of a process that works on the engine's loop, in the middle of a sweep."""
-    run = subprocess.Popen(
-        [sys.executable, "-m", "bitbound", "demo", "--seeds", "1", "--jobs", "2", "--output",
-         str(tmp_path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    _wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or run.poll() is not None)
-    _workers(run.pid)[0].kill()
-    out, err = run.communicate(timeout=300)
-    assert run.returncode == 0, err
-    assert "locodl" in out
+@dataclass(frozen=True)
+class Kept:
+    """A job of the engine that is kept in a store while it goes on."""
+
+    folder: Path
+    seed: int
+
+    @property
+    def name(self):
+        return f"seed {self.seed}"
+
+    def options(self):
+        return {"seeds": (self.seed,), "budget": Budget(rounds=6000)}
+
+    def trace(self):
+        """Return the columns; the first time it is killed as soon as something is kept."""
+        checkpoint.SECONDS = 0.1
+        return Store(self.folder).trace(EXPERIMENT, progress=self.kill, **self.options()).columns
+
+    def kill(self, fraction):
+        mark = self.folder / "killed"
+        if not mark.exists() and list(self.folder.glob("*.unfinished")):
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+QUADRATIC = Quadratic.random(3, 4, mu=1.0, L=10.0)
+EXPERIMENT = Experiment.of(DIANA(gamma=1e-4, alpha=0.3), QUADRATIC, compressor("rand-k:2+natural"))
+
+
+def test_a_run_whose_worker_is_killed_goes_on_where_it_was(tmp_path):
+    """Kill -9 in the middle of the engine's loop: the same numbers, bit for bit."""
+    job = Kept(tmp_path, 1)
+    ((_, found),) = traces([job], 1)
+    assert (tmp_path / "killed").exists()
+    for name, column in simulate(EXPERIMENT, **job.options()).columns.items():
+        np.testing.assert_array_equal(found[name], column, err_msg=name)
+    assert not list(tmp_path.glob("*.unfinished"))
 
 
 INTERRUPTED = """

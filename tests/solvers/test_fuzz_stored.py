@@ -101,7 +101,8 @@ def test_checkpoints_written_with_any_content(tmp_path):
         path.write_bytes(sealed(content if rng.integers(2) else mutated(good, PIECES, rng)))
         channel, oracle = simulated_world(experiment, seeds)
         state = experiment.method.start(channel.template, oracle, channel)
-        start = Carried.at_start(state, channel.ledger, channel.streams, None)
+        models = np.full((1, PROBLEM.d, len(seeds)), np.nan)
+        start = Carried.at_start(state, models, channel.ledger, channel.streams, None)
         if checkpoint.read(0, start):
             found += 1
             assert start.state.x.shape[2] == start.active.size <= len(start.ending) == 2
