@@ -349,7 +349,7 @@ MESSAGE_FAULTS = [
         "solvers.runs.engine",
         (
             '"gap": gap,',
-            '"gap": np.minimum(gap, self.rows[-1]["gap"][: gap.size]) if self.rows else gap,',
+            '"gap": np.minimum(gap, self.now.rows[-1]["gap"][: gap.size]) if self.now.rows else gap,',
         ),
         on="agd",
     ),
@@ -428,7 +428,7 @@ _ON_DIANA = [
      "self._waiting[runs] &= np.asarray(bits) == 0",
      "self._waiting[runs] &= np.asarray(bits) >= 0"),
     ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
-     'gap = np.minimum(host(problem.gap(x)), self.rows[-1]["gap"] if self.rows else np.inf)'),
+     'gap = np.minimum(host(problem.gap(x)), self.now.rows[-1]["gap"] if self.now.rows else np.inf)'),
     ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
      "squared_norm(x - 0.999 * problem.x_star)"),
     ("trace: a round for every run", ENGINE, "now.rounds[now.active[talking]] += 1",
