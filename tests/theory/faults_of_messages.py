@@ -349,7 +349,7 @@ MESSAGE_FAULTS = [
         "solvers.runs.engine",
         (
             '"gap": gap,',
-            '"gap": np.minimum(gap, self.now.rows[-1]["gap"][: gap.size]) if self.now.rows else gap,',
+            '"gap": np.minimum(gap, (self.now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
         ),
         on="agd",
     ),
@@ -428,7 +428,7 @@ _ON_DIANA = [
      "self._waiting[runs] &= np.asarray(bits) == 0",
      "self._waiting[runs] &= np.asarray(bits) >= 0"),
     ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
-     'gap = np.minimum(host(problem.gap(x)), self.now.rows[-1]["gap"] if self.now.rows else np.inf)'),
+     'gap = np.minimum(host(problem.gap(x)), (self.now.rows or [{"gap": np.inf}])[-1]["gap"])'),
     ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
      "squared_norm(x - 0.999 * problem.x_star)"),
     ("trace: a round for every run", ENGINE, "now.rounds[now.active[talking]] += 1",
@@ -447,6 +447,36 @@ _ON_DIANA = [
     ("record: every other round", BUDGET, "np.maximum(rounds + self.every",
      "np.maximum(rounds + 2 * self.every"),
 ]  # fmt: skip
+
+QUANTISATION = "solvers.compressors.quantisation"
+
+_CONSTANTS = [
+    ("ternary: twice the omega", QUANTISATION, "return (sqrt(d) - 1) / 2", "return sqrt(d) - 1",
+     "ternary"),
+    ("dithering: omega as published, d / s^2", QUANTISATION, "d / (4 * self.s**2)",
+     "d / self.s**2", "dithering:3"),
+    ("dithering: omega of s = 1 without - 1", QUANTISATION,
+     "return sqrt(d) - 1\n        return min", "return sqrt(d)\n        return min",
+     "dithering:1"),
+    ("scaled: alpha of twice the omega", "solvers.compressors.composition",
+     "return 1 / (1 + self.inner.omega(d))", "return 1 / (1 + 2 * self.inner.omega(d))",
+     "scaled(rand-k:2)"),
+    ("l1: the rest of the last block is drawn", "solvers.compressors.selection",
+     "rest = xp.zeros(", "rest = xp.ones(", "l1"),
+    ("l1: one entry too few in the last block", "solvers.compressors.selection",
+     "rest = xp.zeros((n, count * width - d,", "rest = xp.zeros((n, count * width - d - 1,", "l1"),
+]  # fmt: skip
+
+MESSAGE_FAULTS += [
+    fault(
+        name,
+        module,
+        (right, wrong),
+        on="ef21" if selector.startswith("scaled") else "diana",
+        compressor=selector,
+    )
+    for name, module, right, wrong, selector in _CONSTANTS
+]
 
 MESSAGE_FAULTS += [
     fault(name, module, (right, wrong), on="diana", rule="b", compressor="rand-k:2")
