@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
@@ -80,6 +81,10 @@ class Compressor(ABC):
                 f"use scaled({self.name})"
             )
         return 1 - omega
+
+    def hardest(self, d: int) -> NDArray[np.float64] | None:
+        """Return a vector (d,) where omega, or alpha, is attained; None if none is known."""
+        return None
 
     @abstractmethod
     def layout(self, d: int) -> Layout:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import feature_sum, round_power_of_two, squared_norm
@@ -38,6 +41,9 @@ class RandKNatural(Compressor):
     def omega(self, d: int) -> float:
         self.check(d)
         return 9 * d / (8 * self.k) - 1
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.full(d, 4 / 3)
 
     def layout(self, d: int) -> wire.Layout:
         self.check(d)
@@ -87,6 +93,9 @@ class Scaled(Biased):
 
     def alpha(self, d: int) -> float:
         return 1 / (1 + self.inner.omega(d))
+
+    def hardest(self, d: int) -> NDArray[np.float64] | None:
+        return self.inner.hardest(d)
 
     def layout(self, d: int) -> wire.Layout:
         return self.inner.layout(d)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.problems.compilation import can_compile
@@ -46,6 +47,9 @@ class Natural(Compressor):
 
     def omega(self, d: int) -> float:
         return 1 / 8
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.full(d, 4 / 3)
 
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.PowersOfTwo(), d),))

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from math import sqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.solvers.backend import feature_max, feature_sum, squared_norm
 from bitbound.solvers.compressors import wire
@@ -34,6 +37,11 @@ class Dithering(Compressor):
         if self.s == 1:
             return sqrt(d) - 1
         return min(d / (4 * self.s**2), sqrt(d) / self.s)
+
+    def hardest(self, d: int) -> NDArray[np.float64] | None:
+        """Return equal entries, where all of them are halfway between two levels, or s = 1."""
+        halfway = 2 * self.s / sqrt(d) % 2 == 1
+        return np.ones(d) if halfway or self.s == 1 else None
 
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.Float32(), 1), (wire.Level(self.s), d)))
@@ -85,6 +93,9 @@ class Ternary(Compressor):
     def omega(self, d: int) -> float:
         return (sqrt(d) - 1) / 2
 
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.append(np.ones(d - 1), 1 + sqrt(d))
+
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.Float32(), 1), (wire.Level(1), d)))
 
@@ -121,6 +132,9 @@ class ScaledSign(Biased):
 
     def alpha(self, d: int) -> float:
         return 1 / d
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.eye(d)[0]
 
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.Float32(), 1), (wire.Sign(), d)))

@@ -3,7 +3,9 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from array_api_compat import device
+from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
@@ -39,6 +41,9 @@ class RandK(Compressor):
     def omega(self, d: int) -> float:
         self.check(d)
         return d / self.k - 1
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.ones(d)
 
     def layout(self, d: int) -> wire.Layout:
         self.check(d)
@@ -85,6 +90,9 @@ class TopK(Biased):
         self.check(d)
         return self.k / d
 
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.ones(d)
+
     def layout(self, d: int) -> wire.Layout:
         self.check(d)
         return wire.Layout(((wire.Index(d), self.k), (wire.Float32(), self.k)))
@@ -122,6 +130,9 @@ class L1Selection(Compressor):
 
     def omega(self, d: int) -> float:
         return d - 1.0
+
+    def hardest(self, d: int) -> NDArray[np.float64]:
+        return np.ones(d)
 
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.Index(d), 1), (wire.Float32(), 1)))

@@ -1,6 +1,7 @@
 """A private copy of the tree, in which faults are planted one after the other."""
 
 import compileall
+import math
 import os
 import resource
 import shutil
@@ -13,7 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from py_compile import PycInvalidationMode
-from signal import SIGKILL
+from signal import SIGKILL, SIGXCPU
 
 from mutations import Mutant
 
@@ -21,6 +22,8 @@ ROOMS = ("data", "solvers", "theory", "figures")
 COPIED = (*ROOMS, "bitbound", "tests", "docs")
 MEMORY = 6 << 30
 """Bytes of address space that a fault may ask for."""
+WAITING = 10
+"""On the clock an answer may take so many times its processor time, on a machine that is shared."""
 
 
 class PrivateTree:
@@ -50,11 +53,16 @@ class PrivateTree:
             file.write_text(mutant.applied(self._right[file]), encoding="utf-8")
 
     def start(self, ask: Callable[[], int], seconds: float) -> "Answer":
-        """Ask a function in a process of its own that imports this tree."""
+        """Ask a function in a process of its own that imports this tree.
+
+        It is stopped after so many seconds of processor time, counted up to a whole number.
+        """
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
-        process = get_context("fork").Process(target=_child, args=(self.folder, ask))
+        arguments = (self.folder, ask, math.ceil(seconds))
+        process = get_context("fork").Process(target=_child, args=arguments)
         process.start()
-        return Answer(process, self.folder / "answer", time.monotonic() + seconds)
+        deadline = time.monotonic() + WAITING * math.ceil(seconds)
+        return Answer(process, self.folder / "answer", deadline)
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ class Answer:
     def read(self) -> tuple[int | None, str]:
         """Stop what still runs; return the exit code, None after too long, and what was said."""
         code = self.process.exitcode
+        code = None if code in (-SIGXCPU, -SIGKILL) else code
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, SIGKILL)
         self.process.join()
@@ -80,10 +89,11 @@ class Answer:
         return code, told if code is not None else f"{told}\nno end in time"
 
 
-def _child(folder: Path, ask: Callable[[], int]) -> None:
+def _child(folder: Path, ask: Callable[[], int], seconds: int) -> None:
     """Answer in the folder, with what is said in a file, and less memory than there is."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     os.chdir(folder)
     os.environ["BITBOUND_CACHE"] = str(folder / "cache")
     os.environ["PYTHONPATH"] = str(folder)

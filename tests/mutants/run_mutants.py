@@ -1,6 +1,7 @@
 """`make mutants`: tries the fixed sample, keeps what is finished, writes the table.
 
-``python tests/mutants/run_mutants.py FOLDER [WORKERS]``.
+``python tests/mutants/run_mutants.py FOLDER [WORKERS [FIRST]]``: FIRST so many of the sample, which
+is in a random order of all kinds in turn.
 """
 
 import hashlib
@@ -21,10 +22,10 @@ from tqdm import tqdm
 from trials import Memory, Stage, check_stage, false_alarm, test_stage, tried
 
 
-def main(folder: Path, workers: int = 2) -> None:
+def main(folder: Path, workers: int = 2, first: int | None = None) -> None:
     """Try what is not tried yet, and write the table."""
     folder.mkdir(parents=True, exist_ok=True)
-    argued, everything = equivalents(), sample(ROOT)
+    argued, everything = equivalents(), sample(ROOT)[:first]
     left = [mutant for mutant in everything if mutant.name not in argued]
     seen: dict[str, tuple[str, str]] = {}
     with tempfile.TemporaryDirectory() as place:

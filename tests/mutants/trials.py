@@ -33,8 +33,8 @@ class Stage:
     ask : callable
         Runs some of them, by name, and gives 0 if nothing is found.
     seconds : float
-        Processor time that those chosen for a mutant take together, as recorded; on the clock five
-        times that, and a minute, is the limit.
+        Processor time that those chosen for a mutant take together, as recorded; three times that,
+        and twenty seconds, is the limit.
     uses : sequence of str
         The folders of the tree that it depends on.
     """
@@ -47,8 +47,8 @@ class Stage:
 
     @property
     def limit(self) -> float:
-        """Seconds after which a mutant counts as caught."""
-        return 60 + 5 * self.seconds
+        """Seconds of processor time after which a mutant counts as caught."""
+        return 20 + 3 * self.seconds
 
 
 def check_stage(candidates: Sequence[Reached]) -> Stage:

@@ -349,14 +349,14 @@ MESSAGE_FAULTS = [
         "solvers.runs.engine",
         (
             '"gap": gap,',
-            '"gap": np.minimum(gap, self.rows[-1]["gap"][: gap.size]) if self.rows else gap,',
+            '"gap": np.minimum(gap, (self.now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
         ),
         on="agd",
     ),
     fault(
         "rounds counted in every run",
         "solvers.runs.engine",
-        ("self.rounds[self.active[talking]] += 1", "self.rounds[self.active] += 1"),
+        ("now.rounds[now.active[talking]] += 1", "now.rounds[now.active] += 1"),
         on="scaffnew",
         rule="best",
     ),
@@ -370,7 +370,7 @@ MESSAGE_FAULTS = [
     fault(
         "every run ends by the same word",
         "solvers.runs.engine",
-        ("self.ending[run] = ending", 'self.ending[run] = "rounds"'),
+        ("now.ending[run] = ending", 'now.ending[run] = "rounds"'),
         on="gd",
     ),
     fault(
@@ -415,20 +415,29 @@ _ON_DIANA = [
      "self.downlink_bits = np.zeros(runs, dtype=np.int32)"),
     ("ledger: counters that round", CHANNEL, "self.gradients = np.zeros(runs, dtype=np.int64)",
      "self.gradients = np.zeros(runs, dtype=np.float64)"),
+    ("ledger: 32-bit counters of gradients", CHANNEL,
+     "self.gradients = np.zeros(runs, dtype=np.int64)",
+     "self.gradients = np.zeros(runs, dtype=np.int32)"),
+    ("ledger: 32-bit counters of synchronisations", CHANNEL,
+     "self.synchronisations = np.zeros(runs, dtype=np.int64)",
+     "self.synchronisations = np.zeros(runs, dtype=np.int32)"),
     ("ledger: every message synchronises", CHANNEL, "+= sent & ~waiting", "+= sent"),
+    ("ledger: an answer to one run ends the wait of all", CHANNEL,
+     "self._waiting[runs] &= np.asarray(bits) == 0", "self._waiting[runs] = False"),
     ("ledger: the first message alone synchronises", CHANNEL,
      "self._waiting[runs] &= np.asarray(bits) == 0",
      "self._waiting[runs] &= np.asarray(bits) >= 0"),
     ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
-     'gap = np.minimum(host(problem.gap(x)), self.rows[-1]["gap"] if self.rows else np.inf)'),
+     'gap = np.minimum(host(problem.gap(x)), (self.now.rows or [{"gap": np.inf}])[-1]["gap"])'),
     ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
      "squared_norm(x - 0.999 * problem.x_star)"),
-    ("trace: a round for every run", ENGINE, "self.rounds[self.active[talking]] += 1",
-     "self.rounds[self.active] += 1"),
+    ("trace: a round for every run", ENGINE, "now.rounds[now.active[talking]] += 1",
+     "now.rounds[now.active] += 1"),
     ("trace: synchronisations as rounds", ENGINE,
-     '"synchronisations": ledger.synchronisations[runs]', '"synchronisations": self.rounds[runs]'),
-    ("budget: always the same ending", ENGINE, "self.ending[run] = ending",
-     'self.ending[run] = "iterations"'),
+     '"synchronisations": ledger.synchronisations[runs]',
+     '"synchronisations": self.now.rounds[runs]'),
+    ("budget: always the same ending", ENGINE, "now.ending[run] = ending",
+     'now.ending[run] = "iterations"'),
     ("budget: one round more", BUDGET, 'point["rounds"] / self.rounds',
      'point["rounds"] / (self.rounds + 1)'),
     ("budget: bits by what is received", BUDGET, 'point["uplink_bits"] / self.bits',
@@ -438,6 +447,36 @@ _ON_DIANA = [
     ("record: every other round", BUDGET, "np.maximum(rounds + self.every",
      "np.maximum(rounds + 2 * self.every"),
 ]  # fmt: skip
+
+QUANTISATION = "solvers.compressors.quantisation"
+
+_CONSTANTS = [
+    ("ternary: twice the omega", QUANTISATION, "return (sqrt(d) - 1) / 2", "return sqrt(d) - 1",
+     "ternary"),
+    ("dithering: omega as published, d / s^2", QUANTISATION, "d / (4 * self.s**2)",
+     "d / self.s**2", "dithering:3"),
+    ("dithering: omega of s = 1 without - 1", QUANTISATION,
+     "return sqrt(d) - 1\n        return min", "return sqrt(d)\n        return min",
+     "dithering:1"),
+    ("scaled: alpha of twice the omega", "solvers.compressors.composition",
+     "return 1 / (1 + self.inner.omega(d))", "return 1 / (1 + 2 * self.inner.omega(d))",
+     "scaled(rand-k:2)"),
+    ("l1: the rest of the last block is drawn", "solvers.compressors.selection",
+     "rest = xp.zeros(", "rest = xp.ones(", "l1"),
+    ("l1: one entry too few in the last block", "solvers.compressors.selection",
+     "rest = xp.zeros((n, count * width - d,", "rest = xp.zeros((n, count * width - d - 1,", "l1"),
+]  # fmt: skip
+
+MESSAGE_FAULTS += [
+    fault(
+        name,
+        module,
+        (right, wrong),
+        on="ef21" if selector.startswith("scaled") else "diana",
+        compressor=selector,
+    )
+    for name, module, right, wrong, selector in _CONSTANTS
+]
 
 MESSAGE_FAULTS += [
     fault(name, module, (right, wrong), on="diana", rule="b", compressor="rand-k:2")

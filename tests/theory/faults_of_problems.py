@@ -5,6 +5,7 @@ from planting import fault
 LOGISTIC, RIDGE, ROWS, QUADRATIC = (
     f"data.problems.{name}" for name in ("logistic", "ridge_problem", "rows", "quadratic")
 )
+LOSS = "data.losses.logistic_loss"
 TILTED, LOSSES, QUARTICS, PHASES = (
     f"data.relaxed.{name}"
     for name in ("families", "relaxed_logistic", "polynomials", "phase_retrieval")
@@ -20,8 +21,8 @@ _ROWS = [
     ("logistic: L_f as of the sum", LOGISTIC, "/ (4 * m * n)),", "/ (4 * m)),"),
     ("logistic: Hessian of the sum", LOGISTIC, "/ (z.shape[0] * z.shape[1])", "/ z.shape[1]"),
     ("logistic: product with the Hessian without ridge", LOGISTIC, " + self.ridge * v", ""),
-    ("logistic: third cumulant twice, near x*", LOGISTIC, "t * (skew / 6", "t * (skew / 3"),
-    ("logistic: p and 1 - p not changed with the sign", LOGISTIC,
+    ("logistic: third cumulant twice, near x*", LOSS, "t * (skew / 6", "t * (skew / 3"),
+    ("logistic: p and 1 - p not changed with the sign", LOSS,
      "xp.where(z < 0, step, -step)", "-step"),
     ("ridge: L_i without it", RIDGE, "bare.L_i + shift", "bare.L_i"),
     ("ridge: mu with that of g", RIDGE, "Constants(bare.mu + shift",
@@ -34,8 +35,8 @@ _ROWS = [
     ("ridge: Hessian without that of g", RIDGE, "return bare + self.ridge *",
      "return bare + self.ridge_f *"),
     ("rows: only the first client's point above n = 50, sparse", ROWS,
-     "        runs = x.shape[2]\n        shared", "        runs, x = x.shape[2], x if n <= 50 else"
-     " x[:1] + 0 * x\n        shared"),
+     "        runs = x.shape[2]\n        matrix", "        runs, x = x.shape[2], x if n <= 50 else"
+     " x[:1] + 0 * x\n        matrix"),
     ("rows: ridge of the first client's point above n = 50, sparse", ROWS,
      'np.multiply(a, x, order="C")', 'np.multiply(a, x if n <= 50 else x[:1], order="C")'),
     ("rows: the next client's rows, sparse", ROWS, "(clients[:, None] * m +",

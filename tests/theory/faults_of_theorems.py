@@ -261,3 +261,15 @@ THEOREM_FAULTS = [
         rule="paper",
     ),
 ]
+
+_BEST = [
+    ("adiana: a search that is not refined", "adiana", "for _ in range(6):", "for _ in range(1):"),
+    ("adiana: the worst parameters of the grid", "adiana", "np.argmax(rho)", "np.argmin(rho)"),
+    ("scaffnew: gamma = 1/L", "scaffnew", "gamma=2 / (setting.L + setting.mu), p=2 * math",
+     "gamma=1 / setting.L, p=2 * math"),
+]  # fmt: skip
+
+THEOREM_FAULTS += [
+    fault(f"best rule, {what}", f"theory.theorems.{name}", (right, wrong), on=name, rule="best")
+    for what, name, right, wrong in _BEST
+]

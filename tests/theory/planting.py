@@ -1,7 +1,8 @@
 """Plants a fault: while the context lasts, the functions of a module have a changed source text.
 
 The module's text is compiled with the change and the new code is put into the living functions, so
-that everybody who has imported them gets the fault, and everybody gets the right code back.
+that everybody who has imported them gets the fault, and everybody gets the right code back. The
+context has no compiled passes, which are held against that text by tests of their own.
 """
 
 import os

@@ -25,6 +25,12 @@ from bitbound.theory.checks.compressor.moments import (
 )
 from bitbound.theory.verdict import Verdict, largest, searched, worst_of
 
+_OTHERS = (1, 2, 4, 7, 12, 36)
+"""Numbers of entries that the exact checks are made with as well."""
+
+_PADDED = 7
+"""And the sampled ones: a number that nothing divides."""
+
 _SEARCHED, _CLIMBS = 64, 30
 _BESIDE = "it depends on the clients or runs beside it; sums and maxima go over axis 1"
 
@@ -37,8 +43,10 @@ def compressor_checks(
 ) -> tuple[Verdict, ...]:
     """Check a compressor's moments, constants and bytes at awkward vectors of R^d.
 
-    Moments are means over draws, within 7 standard errors; all else is exact. What fails is tried
-    again with fewer entries, and the smallest number of them with which it fails is told.
+    Moments are means over draws, within 7 standard errors; all else is exact, and made with other
+    numbers of entries too. Where the compressor says at which vector its omega or alpha is
+    attained, it may not be larger than that. What fails is tried again with fewer entries, and the
+    smallest number of them with which it fails is told.
 
     Examples
     --------
@@ -48,20 +56,25 @@ def compressor_checks(
     True
     """
     compressor.check(d)
-    checks: tuple[Check, ...] = (
-        partial(mean_of_messages, draws=draws),
-        partial(variance_of_messages, draws=draws),
-        _constants,
-        _apart,
-        _bytes,
-    )
+    sampled = partial(mean_of_messages, draws=draws), partial(variance_of_messages, draws=draws)
     with np.errstate(all="ignore"):
-        return tuple(_smallest(check, compressor, d, seed) for check in checks)
+        return (
+            *(_smallest(check, compressor, (d, _PADDED), seed) for check in sampled),
+            *(_smallest(check, compressor, (d, *_OTHERS), seed) for check in _EXACT),
+        )
 
 
-def _smallest(check: Check, compressor: Compressor, d: int, seed: int) -> Verdict:
-    """Return a verdict, or that of the fewest entries if it does not hold."""
+def _smallest(check: Check, compressor: Compressor, sizes: tuple[int, ...], seed: int) -> Verdict:
+    """Return a verdict at the first size, or where it does not hold that of the fewest entries."""
+    d, *others = sizes
     verdict = _told(check, compressor, d, seed)
+    for other in others if verdict.holds else ():
+        with suppress(Refusal):
+            compressor.check(other)
+            found = _told(check, compressor, other, seed)
+            if not found.holds:
+                verdict, d = found, other
+                break
     if verdict.holds:
         return verdict
     for fewer in range(1, d):
@@ -102,6 +115,16 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
         f"The variance is {ratios[place]:.6g} |x|^2 at x = {as_text(x[place])}, and {name} says "
         f"at most {bound:.6g}: look at {name.removeprefix('1 - ')} and at variance."
     )
+    hardest = compressor.hardest(d)
+    if hardest is not None:
+        attained = compressor.variance(hardest[None, :, None]).item() / float(np.sum(hardest**2))
+        if bound - attained > excess:
+            excess = bound - attained
+            advice = (
+                f"{name} says {bound:.6g}, and at x = {written(hardest[:, None])}, where it should "
+                f"be attained, the variance is {attained:.6g} |x|^2: look at "
+                f"{name.removeprefix('1 - ')}, at variance and at hardest."
+            )
     if compressor.unbiased:
         joint = compressor.omega(d) if compressor.shared else compressor.omega(d) / n
         apart = joint - compressor.omega_av(d, n)
@@ -184,3 +207,6 @@ def _least_bits(message: tuple[NDArray[Any], ...], compressor: Compressor) -> in
     rows = np.concatenate([np.asarray(part, dtype=float) for part in message], axis=1)
     different = max(np.unique(row, axis=1).shape[1] for row in rows)
     return int(np.ceil(np.log2(different)))
+
+
+_EXACT: tuple[Check, ...] = (_constants, _apart, _bytes)

@@ -52,7 +52,7 @@ class Wander(Method):
         problem.grad(s.x, chosen)
         channel.send(everyone, chosen)
         channel.send(everyone)
-        channel.broadcast(s.x, chosen)
+        channel.broadcast(s.x, chosen & channel.coin(0.5))
         tossed = channel.client_coins([0.5] * channel.n) | channel.coin(0.5)
         owned = channel.ownership(2) if channel.n > 1 else tossed
         moved = mean(masked(owned, channel.send(everyone, owned & tossed)))
@@ -149,10 +149,11 @@ def _endings(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
         "bits": [row for row in rows if row["uplink_bits"] >= middle["uplink_bits"]],
         "gap": [row for row in rows if row["gap"] <= gap],
     }
+    most = 2 * iterations  # what is not counted is never met
     budgets = {
-        "rounds": Budget(rounds=int(middle["rounds"])),
-        "bits": Budget(bits=middle["uplink_bits"]),
-        "gap": Budget(gap=gap),
+        "rounds": Budget(iterations=most, rounds=int(middle["rounds"])),
+        "bits": Budget(iterations=most, bits=middle["uplink_bits"]),
+        "gap": Budget(iterations=most, gap=gap),
     }
     found: Found = []
     for name, budget in budgets.items():
@@ -166,16 +167,17 @@ def _endings(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
 
 def _large_counts() -> tuple[float, str]:
     """Return whether a ledger goes on above 2^31, and to the unit above 2^53."""
-    ledger, run = Ledger(1), np.array([0])
+    ledger, others, run = Ledger(1), Ledger(1), np.array([0])
     counts = (2**31 - 1, 2**31 - 1, 2**53, 1)
     try:
         for count in counts:
             ledger.up(run, count)
             ledger.down(run, count)
-            ledger.gradients[run] += count
+            others.gradients[run] += count
+            others.synchronisations[run] += count
     except OverflowError as error:
-        return np.inf, f"the ledger cannot count {sum(counts)} bits ({error})"
-    found = [int(x[0]) for x in (ledger.uplink_bits, ledger.downlink_bits, ledger.gradients)]
-    wrong = max(found, key=lambda count: abs(count - sum(counts)))
+        return np.inf, f"the ledger cannot count to {sum(counts)} ({error})"
+    columns = ledger.uplink_bits, ledger.downlink_bits, others.gradients, others.synchronisations
+    wrong = max((int(x[0]) for x in columns), key=lambda count: abs(count - sum(counts)))
     off = float(abs(wrong - sum(counts)))
     return off, f"the ledger counts {wrong} where {sum(counts)} were spent"
