@@ -6,6 +6,7 @@ import json
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
+from bitbound.data.own_file import is_own
 from bitbound.theory.theorems.from_file import find_card, read_settings
 
 
@@ -60,7 +61,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
     where = class_setting(card.method, chosen.n, chosen.kappa, chosen.omega, sent, chosen.d)
-    if chosen.optimise and (not card.rules or chosen.method.endswith(".py")):
+    if chosen.optimise and (not card.rules or is_own(chosen.method)):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
