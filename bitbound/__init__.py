@@ -56,8 +56,17 @@ from bitbound.solvers.authoring import (
 )
 
 # What is sent
-from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.base import Biased, Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.compressors.wire import (
+    Float32,
+    Index,
+    Layout,
+    Level,
+    PowersOfTwo,
+    Shared,
+    Sign,
+)
 
 # The methods
 from bitbound.solvers.methods.adiana import ADIANA
@@ -97,6 +106,7 @@ from bitbound.theory.card import Card
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.examination import Examination, check
 from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.refinement import prove
@@ -126,6 +136,7 @@ __all__ = [
     "SCAFFOLD",
     "TAMUNA",
     "Array",
+    "Biased",
     "Budget",
     "Card",
     "Certificate",
@@ -146,6 +157,7 @@ __all__ = [
     "Experiment",
     "FedCOMGATE",
     "FiveGCSCC",
+    "Float32",
     "FunctionClass",
     "Functions",
     "Gap",
@@ -153,7 +165,10 @@ __all__ = [
     "Gradients",
     "Heterogeneity",
     "Huber",
+    "Index",
+    "Layout",
     "LeastSquares",
+    "Level",
     "LinearModel",
     "LoCoDL",
     "Logistic",
@@ -170,6 +185,7 @@ __all__ = [
     "OutsideTheoremWarning",
     "Plan",
     "Poisson",
+    "PowersOfTwo",
     "Problem",
     "Quadratic",
     "Quartics",
@@ -177,6 +193,8 @@ __all__ = [
     "Refusal",
     "Scaffnew",
     "Setting",
+    "Shared",
+    "Sign",
     "SmoothedHinge",
     "Solution",
     "Squares",
@@ -190,6 +208,7 @@ __all__ = [
     "check",
     "compare",
     "compressor",
+    "compressor_checks",
     "copies",
     "divergence",
     "heterogeneity",

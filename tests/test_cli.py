@@ -27,6 +27,12 @@ CASES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def empty_folder(monkeypatch, tmp_path):
+    """Be in an empty folder, into which commands write."""
+    monkeypatch.chdir(tmp_path)
+
+
 def strict(text):
     def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
@@ -149,9 +155,11 @@ def test_every_help_shows_the_defaults(capsys, command):
 
 SCHEMA = {
     "run": RUN,
-    "compare": ["compare", "breast-cancer@9", "gd", *FAST],
+    "compare": ["compare", "breast-cancer@9", "gd", "--network", "lte", *FAST],
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],
     "count": ["count", "top-k:2 of 9"],
+    "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
+    "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
 }
 
 
@@ -263,7 +271,16 @@ REFUSALS = [
     (["compare", "breast-cancer@9", "locodl+rand-q:2"], "no compressor is called 'rand-q:2'"),
     (["compare", "breast-cancer@9", "gd", "gd"], "gd takes part twice"),
     (["compare", "breast-cancer@9", "gd", "--until", "0"], "f - f* = 0 is not possible"),
-    (["compare", "breast-cancer@9", "gd", "--downlink", "-1"], "the weight -1 of the downlink"),
+    (
+        ["compare", "breast-cancer@9", "gd", "--downlink-weight", "-1"],
+        "the weight -1 of the downlink",
+    ),
+    (["compare", "breast-cancer@9", "gd", "--downlink", "0.5"], "expected a number with its unit"),
+    (["compare", "breast-cancer@9", "gd", "--network", "lt"], "'lt' is unknown; did you mean lte"),
+    (
+        ["compare", "breast-cancer@9", "gd", "--network", "lte", "--downlink-weight", "1"],
+        "they rank in two ways, give one",
+    ),
     (["compare", "breast-cancer@9", "gd", "--plot", "a.pdf"], "a.pdf is no figure"),
     ([*RUN, "--seeds", "99999999999"], "a batch of 99999999999 runs would take about"),
     ([*RUN, "--seeds", 5000 * "9"], "is no whole number of at least 1"),
@@ -394,7 +411,7 @@ COMPARE = ["compare", "breast-cancer@9", "locodl+rand-k:2+natural", "agd", *FAST
 
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
     picture = tmp_path / "figure.svg"
-    assert main([*COMPARE, "--downlink", "0.5", "--plot", str(picture)]) == 0
+    assert main([*COMPARE, "--downlink-weight", "0.5", "--plot", str(picture)]) == 0
     found = bitbound.compare(
         bitbound.problem("breast-cancer@9", kappa=50),
         [("locodl", "rand-k:2+natural"), "agd"],
@@ -414,6 +431,110 @@ def test_compare_as_json(capsys):
     runs = strict(capsys.readouterr().out)["runs"]
     bits = found["contestants"][0]["costs"]["1e-3"]["bits"]["runs"]
     assert bits == [run["bits_to"]["1e-3"] for run in runs]
+
+
+def test_compare_models_seconds_on_a_network(capsys):
+    words = ["--uplink", "10kbit", "--latency", "0s", "--downlink", "1Gbit", "--gradient", "0s"]
+    assert main([*COMPARE, *words, "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    assert found["network"]["uplink"] == 1e4
+    for each in found["contestants"]:
+        costs = each["costs"]["1e-3"]
+        assert costs["seconds"]["median"] == pytest.approx(costs["bits"]["median"] / 1e4, rel=0.01)
+    assert main([*COMPARE, "--network", "lan"]) == 0
+    out = capsys.readouterr().out
+    assert "seconds are modelled on 1 Gbit/s up" in " ".join(out.split())
+    assert out.splitlines()[-2].startswith("agd ")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_compare_computes_nothing_twice(capsys, monkeypatch):
+    assert main(COMPARE) == 0
+    first = capsys.readouterr().out
+
+    def again(*arguments, **options):
+        raise AssertionError("it is run again")
+
+    monkeypatch.setattr("bitbound.solvers.runs.store.simulate", again)
+    assert main([*COMPARE, "--network", "lte"]) == 0
+    capsys.readouterr()
+    assert main(COMPARE) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_compare_refuses_what_no_theorem_covers_if_strict(capsys, reckless):
+    assert main([*COMPARE, "--strict"]) == 2
+    assert "the parameters of locodl are outside every theorem" in capsys.readouterr().err
+
+
+OWN = """
+from dataclasses import dataclass
+
+import numpy as np
+
+import bitbound
+
+
+@dataclass(frozen=True)
+class Mine(bitbound.GD):
+    name = "mine"
+
+
+@dataclass(frozen=True)
+class Other(bitbound.GD):
+    name = "other"
+
+
+OTHER = bitbound.Card(Other, rules={"1/L": lambda setting: Other(1 / setting.L)})
+
+
+@dataclass(frozen=True)
+class Half(bitbound.Huber):
+    name = "half"
+
+
+def problem():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    return bitbound.problem(X, X[:, 0], clients=3, loss="least-squares", kappa=9)
+
+
+solved = problem()
+number = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "own.py:solved", "own.py:Mine[gamma=0.1]", "own.py:OTHER", "gd"],
+        ["run", "own.py:problem", "own.py:Mine", "--set", "gamma=0.1", "--seeds", "1"],
+        ["run", "own.py:problem", "own.py:Other", "--seeds", "1"],
+        ["run", "breast-cancer@9", "gd", "--loss", "own.py:Half:0.5", *FAST],
+        ["certify", "own.py:Mine", "--set", "gamma=0.1", "--kappa", "9"],
+        ["plan", "own.py:problem", "--methods", "gd"],
+    ],
+)  # fmt: skip
+def test_what_is_named_may_stand_in_a_file(capsys, words):
+    Path("own.py").write_text(OWN, encoding="utf-8")
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "own.py:solved", "own.py"], "2 methods and no CARD; name it own.py:NAME, there"),
+        (["run", "own.py:solved", "own.py:My"], "defines no method My; name it own.py:NAME"),
+        (["run", "own.py:number", "gd"], "number of own.py is no problem; name a problem, or a"),
+        (["run", "own.py", "gd"], "own.py defines no problem ''"),
+        (["run", "own.py:solved", "gd", "--kappa", "9"], "own.py:solved is complete; leave out"),
+        (["run", "breast-cancer@9", "gd", "--loss", "own.py:Mine"], "own.py defines no loss Mine"),
+    ],
+)
+def test_what_a_file_does_not_have_is_refused(capsys, words, told):
+    Path("own.py").write_text(OWN, encoding="utf-8")
+    assert main(words) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_compare_takes_a_method_from_a_file(capsys, tmp_path):
@@ -523,7 +644,7 @@ def test_demo_end_to_end(tmp_path):
         env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "curves: 100%" in done.stderr
+    assert "%" not in done.stderr, "there is no terminal to draw progress on"
     lines = done.stdout.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
     rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in METHODS]

@@ -7,9 +7,22 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_json, add_problem_options, add_seeds, read_problem
+from bitbound.cli.options import (
+    Commands,
+    add_json,
+    add_network,
+    add_output,
+    add_problem_options,
+    add_seeds,
+    add_strict,
+    read_network,
+    read_output,
+    read_problem,
+)
+from bitbound.data.errors import Refusal
 from bitbound.figures.comparison.compare import compare
-from bitbound.figures.comparison.costs import require_quantity
+from bitbound.figures.comparison.costs import SECONDS, require_quantity
+from bitbound.solvers.runs.store import Store
 
 
 def add_compare(commands: Commands) -> None:
@@ -22,21 +35,27 @@ def add_compare(commands: Commands) -> None:
         metavar="METHOD[+COMPRESSOR]",
         nargs="+",
         help="such as locodl+rand-k:2+natural, locodl[balanced]+natural, celgc[eta=1,gamma=1], "
-        "or path/to/method.py",
+        "or path/to/file.py:Name[gamma=1]",
     )
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
     parser.add_argument(
-        "--downlink", metavar="C", type=float, default=0.0, help="weight of a bit received"
+        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
     )
+    add_network(parser, None)
+    add_strict(parser)
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it as .svg or .png")
+    add_output(parser, "results")
     add_json(parser)
 
 
 def compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    require_quantity("total bits", chosen.downlink)
+    weight, network = chosen.downlink_weight, read_network(chosen)
+    require_quantity("total bits", weight)
+    if weight and network:
+        raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if chosen.plot:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
@@ -55,12 +74,16 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             chosen.methods,
             target=chosen.until,
             seeds=chosen.seeds,
+            network=network,
+            strict=chosen.strict,
+            store=Store(read_output(chosen) / "traces"),
             progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
         )
         bar.update(1 - bar.n)
     if chosen.json:
-        print(json.dumps(found.summary(chosen.downlink), allow_nan=False))
+        print(json.dumps(found.summary(weight), allow_nan=False))
     else:
-        print(found.table(chosen.downlink))
+        print(found.table(weight))
     if chosen.plot:
-        found.save(chosen.plot, "total bits" if chosen.downlink else "bits", chosen.downlink)
+        by = "total bits" if weight else SECONDS if network else "bits"
+        found.save(chosen.plot, by, weight)

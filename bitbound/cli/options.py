@@ -1,6 +1,7 @@
 """Options that commands share, and what they stand for."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TypeAlias
@@ -12,6 +13,7 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
@@ -19,6 +21,9 @@ from bitbound.theory.theorems.from_file import find_card, read_settings
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command adds its parser."""
+
+NETWORK = "lte"
+"""The network that is meant where only some of its numbers are said."""
 
 
 def count(text: str) -> int:
@@ -41,7 +46,7 @@ def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: 
 
 def add_problem_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--kappa``, ``--split`` and ``--loss``, which complete a PROBLEM."""
-    parser.add_argument("--kappa", type=float, default=KAPPA, help="condition number L/mu")
+    parser.add_argument("--kappa", type=float, help=f"condition number L/mu (default: {KAPPA:g})")
     parser.add_argument(
         "--split",
         metavar="RULE",
@@ -56,6 +61,30 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
 def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
     """Return the problem that PROBLEM and its options name."""
     return problem(chosen.problem, kappa=chosen.kappa, split=chosen.split, loss=chosen.loss)
+
+
+def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Add ``--network`` and what is said of it: rates, latency, the time of a gradient."""
+    parser.add_argument(
+        "--network", default=default, help=f"for seconds as modelled: {', '.join(NETWORKS)}"
+    )
+    parser.add_argument("--uplink", metavar="RATE", help="such as 1Mbit, in place of the network's")
+    parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
+    parser.add_argument("--latency", metavar="TIME", help="of a message one way, such as 50ms")
+    parser.add_argument("--gradient", metavar="TIME", help="of one gradient, such as 2ms")
+
+
+def read_network(chosen: argparse.Namespace) -> Network | None:
+    """Return the network of a name with what is said about it; None where nothing is."""
+    units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
+    said = {
+        name: read_amount(getattr(chosen, name), unit)
+        for name, unit in units.items()
+        if getattr(chosen, name) is not None
+    }
+    if chosen.network is None and not said:
+        return None
+    return replace(network_named(chosen.network or NETWORK), **said)
 
 
 def add_parameters(

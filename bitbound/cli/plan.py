@@ -2,12 +2,19 @@
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 
-from bitbound.cli.options import Commands, add_json, add_problem_options, count, read_problem
+from bitbound.cli.options import (
+    NETWORK,
+    Commands,
+    add_json,
+    add_network,
+    add_problem_options,
+    count,
+    read_network,
+    read_problem,
+)
 from bitbound.figures.plan.plan_table import plan_summary, plan_text
-from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from bitbound.theory.plan.planning import BEST, plan
 
 _SEEDS = 3
@@ -22,11 +29,7 @@ def add_plan(commands: Commands) -> None:
     )
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
-    parser.add_argument("--network", default="lte", help=f"one of {', '.join(NETWORKS)}")
-    parser.add_argument("--uplink", metavar="RATE", help="such as 1Mbit, in place of the network's")
-    parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
-    parser.add_argument("--latency", metavar="TIME", help="of a message one way, such as 50ms")
-    parser.add_argument("--gradient", metavar="TIME", help="of one gradient, such as 2ms")
+    add_network(parser, NETWORK)
     parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--rows", type=count, default=12, help="offers that are shown")
@@ -46,11 +49,10 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
-    network = _network(chosen)
     made = plan(
         read_problem(chosen),
         target=chosen.until,
-        network=network,
+        network=read_network(chosen) or NETWORK,
         methods=chosen.methods,
         compressors=chosen.compressors,
     )
@@ -69,14 +71,3 @@ def plan_methods(chosen: argparse.Namespace) -> None:
 
 def _names(text: str) -> list[str]:
     return text.split(",")
-
-
-def _network(chosen: argparse.Namespace) -> Network:
-    """Return the network of a name, with what is said about it on the command line."""
-    units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
-    said = {
-        name: read_amount(getattr(chosen, name), unit)
-        for name, unit in units.items()
-        if getattr(chosen, name) is not None
-    }
-    return replace(network_named(chosen.network), **said)

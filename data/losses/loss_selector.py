@@ -7,6 +7,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.losses.base import Loss
 from bitbound.data.losses.logistic_loss import Logistic
 from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+from bitbound.data.own_file import is_own, own_instance
 
 _LOSSES: tuple[type[Loss], ...] = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
 _BY_NAME = {loss.name: loss for loss in _LOSSES}
@@ -16,6 +17,9 @@ LOSSES = tuple(_BY_NAME)
 
 def loss_named(selector: str) -> Loss:
     """Return the loss of a name; a parameter follows after a colon.
+
+    One of your own is ``path/to/file.py:Name``, or ``path/to/file.py:Name:0.5`` with values for
+    its fields.
 
     Raises
     ------
@@ -27,6 +31,8 @@ def loss_named(selector: str) -> Loss:
     >>> loss_named("huber:2")
     Huber(delta=2.0)
     """
+    if is_own(selector):
+        return own_instance(selector, Loss, "loss")  # type: ignore[type-abstract]
     name, colon, parameter = selector.partition(":")
     if name not in _BY_NAME:
         near = get_close_matches(name, LOSSES, n=2)

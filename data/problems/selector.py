@@ -15,6 +15,7 @@ from bitbound.data.losses.logistic_loss import Logistic
 from bitbound.data.losses.loss_selector import loss_named
 from bitbound.data.losses.multinomial_loss import Multinomial
 from bitbound.data.numbers import whole
+from bitbound.data.own_file import file_and_name, is_own, load_file
 from bitbound.data.problems.linear_model import LinearModel, Weighting
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.multinomial import MultinomialRegression
@@ -52,6 +53,8 @@ def problem(
         ``<data>@<n>`` is logistic regression in the composite view, with data by a name of the
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
+        ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
+        returns one.
         Anything else is rows X of one's own, (N, d), with the targets y.
     y : array of shape (N,)
         Targets of rows of one's own: classes of any kind, or numbers.
@@ -95,8 +98,11 @@ def problem(
     >>> problem(X, y, clients=5, split="similarity:20", loss="huber:50", kappa=1e3)
     LinearModel('own data@5', n=5, d=10, kappa=1000, view='composite', loss='huber')
     """
-    if mu is None and kappa is None:
-        kappa = KAPPA
+    if isinstance(data, str) and is_own(data):
+        if (y, clients, mu, kappa, loss, split) != (None, None, None, None, "logistic", "shuffled"):
+            raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
+        return _from_file(data)
+    kappa = KAPPA if mu is None and kappa is None else kappa
     if isinstance(data, str):
         data, clients = _selected(data, y, clients)
         if data.partition(":")[0] == "quadratic":
@@ -126,6 +132,21 @@ def problem(
         several = Multinomial(len(dataset.labels))
         return MultinomialRegression.from_shares(dataset, shares, several, **choice)
     return LinearModel.from_shares(dataset, shares, phi, **choice)
+
+
+def _from_file(selector: str) -> RidgeProblem:
+    """Return the problem that a file of the user's defines, or that a function of it returns."""
+    path, name, _ = file_and_name(selector)
+    module = load_file(path, "a problem")
+    if not hasattr(module, name):
+        raise Refusal(f"{path} defines no problem {name!r}; name one as {path}:NAME")
+    made = getattr(module, name)
+    made = made() if callable(made) else made
+    if not isinstance(made, RidgeProblem):
+        raise Refusal(
+            f"{name} of {path} is no problem; name a problem, or a function that returns one"
+        )
+    return made
 
 
 def _selected(selector: str, y: Any, clients: Any) -> tuple[str, Any]:

@@ -1,6 +1,7 @@
 """Compare methods on a problem by what each accuracy costs."""
 
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -15,6 +16,7 @@ from bitbound.data.problem import Problem
 from bitbound.figures.comparison.contestants import Contestant, Entry, contestants
 from bitbound.figures.comparison.costs import (
     QUANTITIES,
+    SECONDS,
     Spread,
     cost_curve,
     costs_to,
@@ -23,7 +25,7 @@ from bitbound.figures.comparison.costs import (
     spread,
 )
 from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_text
-from bitbound.figures.text.tables import accuracy_name, json_number
+from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number
 from bitbound.solvers.backend import host
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import Progress, simulate
@@ -127,11 +129,14 @@ class Comparison:
         """Return a text of at most 80 columns: medians of what each target costs.
 
         The contestants are in the order of their bits, or with a weight of the downlink of their
-        total bits; the band is that of these.
+        total bits, or with a network of their seconds; the band is that of these.
         """
         require_quantity("total bits", downlink)
-        blocks = [ranking_text(self._pairs, target, downlink) for target in self.targets]
-        return "\n\n".join([f"{self._made}; {self._over}", *blocks])
+        blocks = [
+            ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
+        ]
+        heading = textwrap.fill(self._heading, WIDTH, subsequent_indent="  ")
+        return "\n\n".join([heading, *blocks])
 
     def __str__(self) -> str:
         return self.table()
@@ -141,9 +146,8 @@ class Comparison:
         return f"Comparison of {names}\non {self.problem}"
 
     def _repr_html_(self) -> str:
-        tables = [ranking_html(self._pairs, target, 0.0) for target in self.targets]
-        heading = escape(f"{self._made}; {self._over}")
-        return f"<p>{heading}</p>{''.join(tables)}"
+        tables = [ranking_html(self._pairs, target, self.network) for target in self.targets]
+        return f"<p>{escape(self._heading)}</p>{''.join(tables)}"
 
     def summary(self, downlink: float = 0.0) -> dict[str, Any]:
         """Return everything as values of strict JSON; null stands for "never"."""
@@ -153,6 +157,7 @@ class Comparison:
             | {"kappa": self._kappa},
             "seeds": list(self.traces[0].seeds),
             "downlink": downlink,
+            "network": None if self.network is None else asdict(self.network),
             "contestants": [
                 {
                     "name": contestant.name,
@@ -164,7 +169,8 @@ class Comparison:
                     "ending": list(trace.ending),
                     "costs": {
                         accuracy_name(target): {
-                            by: _summary(costs_to(trace, target, by, downlink)) for by in QUANTITIES
+                            by: _summary(costs_to(trace, target, by, downlink, self.network))
+                            for by in self._quantities
                         }
                         for target in self.targets
                     },
@@ -185,11 +191,11 @@ class Comparison:
             import pandas  # noqa: PLC0415  (optional)
         except ImportError:
             raise Refusal("to_pandas needs pandas; install it: pip install pandas") from None
-        counted = [by for by in QUANTITIES if by != "total bits"]
+        counted = [by for by in self._quantities if by != "total bits"]
         rows = []
         for contestant, trace in self._pairs:
             for target in self.targets:
-                costs = [costs_to(trace, target, by, 0.0) for by in counted]
+                costs = [costs_to(trace, target, by, 0.0, self.network) for by in counted]
                 rows += [
                     {
                         "contestant": contestant.name,
@@ -256,6 +262,15 @@ class Comparison:
     def _made(self) -> str:
         kappa = "" if self._kappa is None else f", kappa={self._kappa:g}"
         return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
+
+    @property
+    def _heading(self) -> str:
+        modelled = f"; seconds are modelled on {self.network}" if self.network else ""
+        return f"{self._made}; {self._over}{modelled}"
+
+    @property
+    def _quantities(self) -> tuple[str, ...]:
+        return (*QUANTITIES, SECONDS) if self.network else QUANTITIES
 
     @property
     def _over(self) -> str:

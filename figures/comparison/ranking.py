@@ -7,8 +7,15 @@ from html import escape
 import numpy as np
 
 from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.comparison.costs import band_text, cost_text, costs_to, spread
-from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.figures.comparison.costs import (
+    SECONDS,
+    Spread,
+    band_text,
+    cost_text,
+    costs_to,
+    spread,
+)
+from bitbound.figures.text.tables import WIDTH, accuracy_name, short_cost, table
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
 
@@ -32,31 +39,36 @@ def ranked(
 
 
 def ranking_cells(
-    pairs: Sequence[Ranked], target: float, downlink: float
+    pairs: Sequence[Ranked], target: float, downlink: float, network: Network | None = None
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table: medians, and the band of what is ranked by."""
-    by = "total bits" if downlink else "bits"
-    columns = {"bits up": "bits", "down": "downlink bits", "total": "total bits"}
+    by = "total bits" if downlink else SECONDS if network else "bits"
+    columns = {"bits up": "bits", "down": "downlink bits"}
+    columns |= {by.removesuffix(" bits"): by} if by != "bits" else {}
     columns |= {_BAND: by, "rounds": "rounds", "gradients": "gradients"}
-    if not downlink:
-        del columns["total"]
     rows = []
-    for contestant, trace in ranked(pairs, target, by, downlink):
+    for contestant, trace in ranked(pairs, target, by, downlink, network):
         spreads = {
-            head: spread(costs_to(trace, target, counted, downlink))
+            head: spread(costs_to(trace, target, counted, downlink, network))
             for head, counted in columns.items()
         }
-        cells = [
-            band_text(each) if head == _BAND else cost_text(each.median)
-            for head, each in spreads.items()
-        ]
+        cells = [_cell(head, each) for head, each in spreads.items()]
         rows.append([contestant.name, *cells])
     return ["method", *columns], rows
 
 
-def ranking_text(pairs: Sequence[Ranked], target: float, downlink: float) -> str:
+def _cell(head: str, costs: Spread) -> str:
+    """Write a band, seconds with three digits, or a number that was counted."""
+    if head == _BAND:
+        return band_text(costs)
+    return short_cost(costs.median) if head == SECONDS else cost_text(costs.median)
+
+
+def ranking_text(
+    pairs: Sequence[Ranked], target: float, downlink: float, network: Network | None = None
+) -> str:
     """Tabulate what a target costs; a name that is too long has its compressor on a second line."""
-    header, rows = ranking_cells(pairs, target, downlink)
+    header, rows = ranking_cells(pairs, target, downlink, network)
     others = [max(map(len, column)) for column in list(zip(header, *rows, strict=True))[1:]]
     room = WIDTH - sum(others) - 2 * len(others)
     lines = []
@@ -70,15 +82,15 @@ def ranking_text(pairs: Sequence[Ranked], target: float, downlink: float) -> str
     return "\n".join([_heading(target, downlink), table(header, lines, texts=1), *notes])
 
 
-def ranking_html(pairs: Sequence[Ranked], target: float, downlink: float) -> str:
+def ranking_html(pairs: Sequence[Ranked], target: float, network: Network | None = None) -> str:
     """Return the same table for a notebook, with every text escaped."""
-    header, rows = ranking_cells(pairs, target, downlink)
+    header, rows = ranking_cells(pairs, target, 0.0, network)
     head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
-    caption = f"<caption>{escape(_heading(target, downlink))}</caption>"
+    caption = f"<caption>{escape(_heading(target, 0.0))}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 

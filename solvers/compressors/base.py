@@ -128,7 +128,15 @@ class Compressor(ABC):
 
 @dataclass(frozen=True)
 class Biased(Compressor):
-    """A compressor without an omega; it states its alpha."""
+    """A compressor without an omega; it states its alpha.
+
+    Examples
+    --------
+    >>> from bitbound import Biased, compressor
+    >>> largest = compressor("top-k:2")
+    >>> isinstance(largest, Biased), largest.alpha(d=8)
+    (True, 0.25)
+    """
 
     unbiased: ClassVar[bool] = False
 

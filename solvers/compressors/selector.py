@@ -1,21 +1,18 @@
 """Compressors by name."""
 
-import ast
-import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from pathlib import Path
 
 from bitbound.data.errors import Refusal
 from bitbound.data.numbers import whole
+from bitbound.data.own_file import is_own, own_instance
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
 from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
-from bitbound.solvers.own_file import load_file
 
 _PLAIN: dict[str, Callable[[], Compressor]] = {
     "identity": Identity,
@@ -34,8 +31,6 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
 }
 NAMES = (*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)")
 """The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one."""
-
-_OWN = re.compile(r"(?P<file>.+\.py)(:(?P<kind>\w+))?(:(?P<values>.+))?")
 
 
 def compressor(selector: str) -> Compressor:
@@ -72,38 +67,11 @@ def compressor(selector: str) -> Compressor:
             if count is None:
                 raise Refusal(f"the number in {selector!r} is too long; take at most 12 digits")
             return make(count)
-    if own := _OWN.fullmatch(selector):
-        return _own(Path(own["file"]), own["kind"], own["values"])
+    if is_own(selector):
+        return own_instance(selector, Compressor, "compressor")  # type: ignore[type-abstract]
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? choose" if near else "choose"
     raise Refusal(
         f"no compressor is called {selector!r}; {hint} one of {', '.join(NAMES)} "
         f"with integers of at least 1 for K and S, or one of your own as path/to/file.py:NAME"
     )
-
-
-def _own(path: Path, kind: str | None, values: str | None) -> Compressor:
-    """Make the compressor of a class of a user's file, with values for its fields."""
-    module = load_file(path, "a compressor")
-    kinds = {
-        name: thing
-        for name, thing in vars(module).items()
-        if inspect.isclass(thing)
-        and issubclass(thing, Compressor)
-        and thing.__module__ == module.__name__
-    }
-    if kind not in kinds:
-        there = ", ".join(kinds) or "none, write class NAME(Compressor)"
-        raise Refusal(f"{path} defines no compressor {kind}; name it {path}:NAME, there is {there}")
-    made = kinds[kind]
-    if missing := sorted(made.__abstractmethods__):
-        raise Refusal(f"the compressor {kind} of {path} defines no {', '.join(missing)}")
-    try:
-        given = ast.literal_eval(f"({values},)") if values else ()
-        own: Compressor = made(*given)
-    except (ValueError, SyntaxError, TypeError) as error:
-        raise Refusal(
-            f"the compressor {kind} of {path} cannot be made of ({values or ''}): {error}; give the"
-            f" values of its fields, such as {path}:{kind}:3,0.5"
-        ) from error
-    return own

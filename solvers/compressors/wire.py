@@ -42,7 +42,14 @@ class Field(ABC):
 
 @dataclass(frozen=True)
 class Float32(Field):
-    """A 32-bit float (IEEE 754 binary32): rounded to nearest, infinite above its range."""
+    """A 32-bit float (IEEE 754 binary32): rounded to nearest, infinite above its range.
+
+    Examples
+    --------
+    >>> from bitbound import Float32
+    >>> Float32().width
+    32
+    """
 
     width = 32
 
@@ -60,6 +67,12 @@ class PowersOfTwo(Field):
 
     Code 0 of the exponent is zero, code c in 1..254 is 2^(c-127), that is 2^-126 to 2^127, and
     code 255 is infinity, which stands for all that is larger or not a number.
+
+    Examples
+    --------
+    >>> from bitbound import PowersOfTwo
+    >>> PowersOfTwo().width
+    9
     """
 
     width = 9
@@ -76,7 +89,14 @@ class PowersOfTwo(Field):
 
 @dataclass(frozen=True)
 class Sign(Field):
-    """Plus or minus one in one bit; the bit is set for minus."""
+    """Plus or minus one in one bit; the bit is set for minus.
+
+    Examples
+    --------
+    >>> from bitbound import Sign
+    >>> Sign().width
+    1
+    """
 
     width = 1
 
@@ -90,7 +110,14 @@ class Sign(Field):
 
 @dataclass(frozen=True)
 class Level(Field):
-    """An integer -s..s: one sign bit and ceil(log2(s+1)) bits for the size."""
+    """An integer -s..s: one sign bit and ceil(log2(s+1)) bits for the size.
+
+    Examples
+    --------
+    >>> from bitbound import Level
+    >>> Level(4).width
+    4
+    """
 
     s: int
 
@@ -115,7 +142,14 @@ class Level(Field):
 
 @dataclass(frozen=True)
 class Index(Field):
-    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1."""
+    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1.
+
+    Examples
+    --------
+    >>> from bitbound import Index
+    >>> Index(100).width
+    7
+    """
 
     d: int
 
@@ -135,7 +169,14 @@ class Index(Field):
 
 @dataclass(frozen=True)
 class Shared(Field):
-    """A number that both sides draw from their common seed: it is not sent and has no bits."""
+    """A number that both sides draw from their common seed: it is not sent and has no bits.
+
+    Examples
+    --------
+    >>> from bitbound import Shared
+    >>> Shared().width
+    0
+    """
 
     width = 0
 
@@ -150,7 +191,14 @@ class Shared(Field):
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a message in the order they are sent, with how many numbers each has."""
+    """The fields of a message in the order they are sent, with how many numbers each has.
+
+    Examples
+    --------
+    >>> from bitbound import Float32, Index, Layout
+    >>> Layout(((Index(100), 5), (Float32(), 5))).bits
+    195
+    """
 
     fields: tuple[tuple[Field, int], ...]
 

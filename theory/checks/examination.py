@@ -16,7 +16,7 @@ from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.channel.sizes import PATIENCE
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
-from bitbound.theory.checks.method.conduct import does_not_grow
+from bitbound.theory.checks.method.conduct import comes_back, does_not_grow
 from bitbound.theory.checks.method.growth import why_it_grows
 from bitbound.theory.checks.method.identities import identities
 from bitbound.theory.checks.method.one_step import (
@@ -278,7 +278,8 @@ def examine(
         tell("a potential")
         theorems, unpromised = _searched(method, setting)
         if unpromised:
-            sound = (*sound, does_not_grow(experiment))
+            conduct = (does_not_grow(experiment), comes_back(experiment))
+            sound += tuple(verdict for verdict in conduct if verdict)
         by_rule = False
     for theorem in theorems:
         tell(theorem.title)

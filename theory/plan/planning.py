@@ -11,7 +11,8 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import Network, network_named
 from bitbound.theory.plan.crossover import Reign, reigns
 from bitbound.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
-from bitbound.theory.theorems.catalogue import METHODS, card_named
+from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.from_file import find_card
 
 BEST = 5
 """Offers that are certified, or measured, if nothing is said."""
@@ -99,7 +100,8 @@ def plan(
     network : Network or str
         What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
     methods : sequence of str, optional
-        By default, all with theorems for strongly convex problems.
+        Of the catalogue, or ``path/to/file.py`` with a card; by default, all with theorems for
+        strongly convex problems.
     compressors : sequence, optional
         By default, natural, l1, and rand-k, rand-k+natural and top-k with a few k.
 
@@ -123,7 +125,7 @@ def plan(
     if not 0 < target < start:
         raise Refusal(f"the target f - f* = {target:g}; give one between 0 and {start:.3g}")
     on = network_named(network) if isinstance(network, str) else network
-    cards = METHODS.values() if methods is None else [card_named(name) for name in methods]
+    cards = METHODS.values() if methods is None else [find_card(name) for name in methods]
     sent = (
         usual_compressors(problem.n, problem.d)
         if compressors is None

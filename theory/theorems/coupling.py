@@ -10,6 +10,7 @@ rho^2 omega_av |s|^2 and 2 omega (eta/gamma)^2 |s|^2.
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,15 +91,8 @@ def best_coupling(
     def loss(v: NDArray[np.float64]) -> float:
         return -coupling(abs(v[0]), v[1]).decrease
 
-    found = [
-        minimize(
-            loss,
-            start,
-            method="Nelder-Mead",
-            options={"xatol": 1e-6, "fatol": 1e-9 * slowest, "maxiter": 400},
-        ).x
-        for start in _STARTS
-    ]
+    options: Any = {"xatol": 1e-6, "fatol": 1e-9 * slowest, "maxiter": 400}
+    found = [minimize(loss, start, method="Nelder-Mead", options=options).x for start in _STARTS]
     uncoupled = coupling(*_STARTS[0])
     best = max((coupling(abs(beta), size) for beta, size in found), key=lambda one: one.decrease)
     if best.decrease <= uncoupled.decrease + _ROUNDING * abs(uncoupled.decrease):

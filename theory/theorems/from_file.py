@@ -10,50 +10,49 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bitbound.data.errors import Refusal
+from bitbound.data.own_file import file_and_name, is_own, load_file, own_classes
 from bitbound.solvers.method import Method
-from bitbound.solvers.own_file import load_file
 from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import card_named
 
 
 def find_card(name: str) -> Card:
-    """Return the card of a method by its name, or the one of a file ``path/to/method.py``."""
-    return card_from_file(Path(name)) if name.endswith(".py") else card_named(name)
+    """Return the card of a method by its name, or that of a file: ``path/to/file.py[:NAME]``."""
+    return card_from_file(*file_and_name(name)[:2]) if is_own(name) else card_named(name)
 
 
-def card_from_file(path: Path) -> Card:
-    """Load the method of a file.
+def card_from_file(path: Path, name: str = "") -> Card:
+    """Load a method of a file.
 
-    The file is run as a module. It defines ``CARD = Card(...)`` with theorems and rules, or one
-    class of methods, whose parameters must then be given.
+    The file is run as a module. It defines ``CARD = Card(...)`` with theorems and rules, or a
+    class of methods, whose parameters must then be given. Where it defines several, ``name`` is
+    that of the card or of the class.
 
     Raises
     ------
     Refusal
-        If there is no such file, it cannot be run, or it defines no method or several.
+        If there is no such file, it cannot be run, or it defines no such method or several.
     """
     module = load_file(path, "a method")
-    card = getattr(module, "CARD", None)
-    if isinstance(card, Card):
-        return card
-    methods = [
-        thing
-        for thing in vars(module).values()
-        if inspect.isclass(thing)
-        and issubclass(thing, Method)
-        and thing.__module__ == module.__name__
-        and not inspect.isabstract(thing)
-    ]
-    if len(methods) != 1:
-        raise Refusal(
-            f"{path} defines {len(methods)} methods and no CARD; define one class of methods, "
-            "or CARD = Card(method, theorems, rules)"
-        )
-    if "__dataclass_fields__" not in vars(methods[0]):
-        raise Refusal(
-            f"{methods[0].__name__} is no dataclass; write @dataclass(frozen=True) above it"
-        )
-    return Card(methods[0])
+    cards = {key: card for key, card in vars(module).items() if isinstance(card, Card)}
+    classes = own_classes(module, Method)  # type: ignore[type-abstract]
+    methods = {key: kind for key, kind in classes.items() if not inspect.isabstract(kind)}
+    if not name and "CARD" in cards:
+        return cards["CARD"]
+    if name in cards:
+        return cards[name]
+    if not name and len(methods) == 1:
+        (name,) = methods
+    if name not in methods:
+        there = ", ".join([*methods, *cards]) or "none, write class NAME(Method)"
+        missing = f"no method {name}" if name else f"{len(methods)} methods and no CARD"
+        raise Refusal(f"{path} defines {missing}; name it {path}:NAME, there is {there}")
+    if "__dataclass_fields__" not in vars(methods[name]):
+        raise Refusal(f"{name} is no dataclass; write @dataclass(frozen=True) above it")
+    for card in cards.values():
+        if card.method is methods[name]:
+            return card
+    return Card(methods[name])
 
 
 def read_settings(method: type[Method], settings: Iterable[str]) -> dict[str, Any]:

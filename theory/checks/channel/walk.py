@@ -48,7 +48,7 @@ def with_pace(channel: Channel, pace: Schedule | None = None) -> PacedChannel:
 
 
 def walk(
-    experiment: ConvexExperiment, seed: int, start: Any = None
+    experiment: ConvexExperiment, seed: int, start: Any = None, steps: int = STEPS
 ) -> Iterator[tuple[Any, Any, tuple[Any, Any]]]:
     """Yield the states of some runs with the gradients, and each state before with its copy.
 
@@ -58,7 +58,7 @@ def walk(
     simulated, oracle = simulated_world(experiment, range(seed, seed + RUNS))
     channel = with_pace(simulated)
     state = method.start(channel.template, oracle, channel) if start is None else start
-    for iteration in range(1, STEPS + 1):
+    for iteration in range(1, steps + 1):
         before, copied = state, each(np.copy, state)
         state, _ = advance(method, state, oracle, channel, iteration)
         yield state, oracle, (before, copied)

@@ -10,19 +10,23 @@ import numpy as np
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Card
-from bitbound.theory.checks.channel.walk import EXACT, RUNS, distance, size, walk
+from bitbound.theory.checks.channel.walk import EXACT, RUNS, difference, distance, size, walk
 from bitbound.theory.checks.method.promise import round_cost
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
+
+_AWAY = 10.0
+"""A state that is so many times further away later on runs away."""
 
 
 def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -127,6 +131,39 @@ def does_not_grow(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     growth = np.max(np.where(np.isfinite(last), last, np.inf) / first)
     advice = "f - f* grows: look for a sign error in the step, or take a smaller step size."
     return Verdict("f - f* does not grow", float(growth), 1.0, "300 iterations", advice)
+
+
+def comes_back(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
+    """Check that no part of the state runs away from where it rests, with messages sent whole.
+
+    Each part alone is moved, and the state followed for 90 iterations. None if it rests nowhere.
+    """
+    method, whole = experiment.method, replace(experiment, compressor=Identity())
+    try:
+        star = fixed_point(method, whole.problem)
+    except Refusal:
+        return None
+    rest = each(lambda x: np.repeat(x, RUNS, axis=2), star)
+    growth, own = 0.0, {}
+    for field in fields(rest):
+        kept = getattr(rest, field.name)
+        if kept.dtype != bool:
+            moved = np.random.default_rng(seed).standard_normal(kept.shape)
+            if kept.shape[0] > 1:  # a sum over the clients stays as it is
+                moved -= moved.mean(axis=0)
+            start = replace(rest, **{field.name: kept + moved})
+            states = [state for state, _, _ in walk(whole, seed, start, 90)]
+            away = [difference(state, rest) for state in states]
+            growth = largest((growth, max(away[60:]) / (max(away[:30]) or 1.0)))
+            own[field.name] = distance(getattr(states[-1], field.name), kept)
+    name = max(own, key=own.__getitem__)
+    advice = (
+        f"Moved away from the solution, the state is {growth:.2g} times further away 60 iterations "
+        f"later, with messages sent whole, and {name} moved alone moves most: look at the line "
+        f"that updates {name}, or take smaller parameters."
+    )
+    note = "90 iterations, messages sent whole"
+    return Verdict("comes back to the solution", growth, _AWAY, note, advice)
 
 
 def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:

@@ -1,0 +1,117 @@
+"""A user's own file of Python, outside the package: ``path/to/file.py:Name`` is something of it."""
+
+import ast
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from bitbound.data.errors import Refusal
+
+_SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
+T = TypeVar("T")
+
+
+def is_own(selector: str) -> bool:
+    """Say whether a selector is that of a file: ``FILE.py``, ``FILE.py:NAME[:VALUES]``."""
+    return _SELECTOR.fullmatch(selector) is not None
+
+
+def file_and_name(selector: str) -> tuple[Path, str, str]:
+    """Take ``FILE.py:NAME:VALUES`` apart; empty where one is missing.
+
+    Raises
+    ------
+    Refusal
+        If it is something else.
+    """
+    parts = _SELECTOR.fullmatch(selector)
+    if parts is None:
+        raise Refusal(f"{selector!r} cannot be read; expected path/to/file.py:NAME")
+    return Path(parts["file"]), parts["name"] or "", parts["values"] or ""
+
+
+def own_classes(module: ModuleType, base: type[T]) -> dict[str, type[T]]:
+    """Return the classes by name that a module defines itself, of those that derive from one."""
+    return {
+        name: thing
+        for name, thing in vars(module).items()
+        if inspect.isclass(thing)
+        and issubclass(thing, base)
+        and thing.__module__ == module.__name__
+    }
+
+
+def own_instance(selector: str, base: type[T], meaning: str) -> T:
+    """Make an object of a class of a user's file, with values for its fields.
+
+    Parameters
+    ----------
+    selector : str
+        ``FILE.py:NAME``, or ``FILE.py:NAME:3,0.5`` with values.
+    base : type
+        What the class derives from.
+    meaning : str
+        What it is, such as "compressor".
+
+    Raises
+    ------
+    Refusal
+        If there is no such class, or it cannot be made of the values.
+    """
+    path, name, values = file_and_name(selector)
+    kinds = own_classes(load_file(path, f"a {meaning}"), base)
+    if name not in kinds:
+        there = ", ".join(kinds) or f"none, write class NAME({base.__name__})"
+        raise Refusal(f"{path} defines no {meaning} {name}; name it {path}:NAME, there is {there}")
+    made = kinds[name]
+    if missing := sorted(getattr(made, "__abstractmethods__", ())):
+        raise Refusal(f"the {meaning} {name} of {path} defines no {', '.join(missing)}")
+    try:
+        given = ast.literal_eval(f"({values},)") if values else ()
+        return made(*given)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise Refusal(
+            f"the {meaning} {name} of {path} cannot be made of ({values}): {error}; give the"
+            f" values of its fields, such as {path}:{name}:3,0.5"
+        ) from error
+
+
+def load_file(path: Path, meaning: str) -> ModuleType:
+    """Run a file as a module; files beside it can be imported by their names, as from a script.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file, which ends in ``.py``.
+    meaning : str
+        What it ought to define, such as "a method", for what is said where it is not there.
+
+    Raises
+    ------
+    Refusal
+        If there is no such file or it cannot be run.
+    """
+    if not os.path.isfile(path):  # also where the name is too long for one
+        raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
+    name = f"bitbound_own_{path.stem}"
+    specification = importlib.util.spec_from_file_location(name, path)
+    if specification is None or specification.loader is None:
+        raise Refusal(f"{path} is no file of Python; it must end in .py")
+    module = importlib.util.module_from_spec(specification)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    before, sys.modules[name] = sys.modules.get(name), module
+    try:
+        specification.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        if before is not None:
+            sys.modules[name] = before
+        raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    return module
