@@ -7,15 +7,12 @@ from pathlib import Path
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
-<<<<<<< HEAD
+from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-=======
-from bitbound.data.own_file import is_own
->>>>>>> w-door2
 from bitbound.theory.theorems.from_file import find_card, read_settings
 
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
@@ -88,13 +85,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
 
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
-<<<<<<< HEAD
     where, functions = _covered(chosen, card.method, sent)
-    if chosen.optimise and (not card.rules or chosen.method.endswith(".py")):
-=======
-    where = class_setting(card.method, chosen.n, chosen.kappa, chosen.omega, sent, chosen.d)
     if chosen.optimise and (not card.rules or is_own(chosen.method)):
->>>>>>> w-door2
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
         raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")

@@ -121,7 +121,7 @@ def _constants(compressor: Compressor, d: int, seed: int) -> Verdict:
         if bound - attained > excess:
             excess = bound - attained
             advice = (
-                f"{name} says {bound:.6g}, and at x = {written(hardest[:, None])}, where it should "
+                f"{name} says {bound:.6g}, and at x = {as_text(hardest[:, None])}, where it should "
                 f"be attained, the variance is {attained:.6g} |x|^2: look at "
                 f"{name.removeprefix('1 - ')}, at variance and at hardest."
             )
