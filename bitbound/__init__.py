@@ -67,6 +67,7 @@ from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.dasha import DASHA
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE
@@ -114,6 +115,7 @@ __all__ = [
     "DASHA",
     "DIANA",
     "EF21",
+    "EF21PDIANA",
     "EPISODE",
     "GD",
     "MARINA",

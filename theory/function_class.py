@@ -24,6 +24,8 @@ class FunctionClass:
         If the clients do not draw independently: E|mean noise|^2 <= omega_joint mean|x_i|^2.
     alpha : float, optional
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
+    alpha_down : float, optional
+        The same of the server's compressor; without it, what it broadcasts is not compressed.
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
 
@@ -42,6 +44,7 @@ class FunctionClass:
     omega_joint: float | None = None
     alpha: float | None = None
     L_f: float | None = None
+    alpha_down: float | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n, int) and self.n >= 1):
@@ -55,6 +58,8 @@ class FunctionClass:
             raise Refusal(f"omega = {self.omega:g} must be at least 0")
         if self.alpha is not None and not 0 < self.alpha <= 1:
             raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
+        if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
+            raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
         if self.L_f is not None and not self.mu < self.L_f:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
 
@@ -78,6 +83,7 @@ class FunctionClass:
             omega_joint=joint,
             alpha=alpha,
             L_f=L_f if setting.mu < L_f < setting.L else None,
+            alpha_down=setting.alpha_down if setting.alpha_down < 1 else None,
         )
 
     def in_units(self) -> "FunctionClass":

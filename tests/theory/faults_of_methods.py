@@ -3,6 +3,30 @@
 from planting import fault, faults_of
 
 METHOD_FAULTS = [
+    *(
+        fault(
+            f"ef21p-diana: {what}",
+            "solvers.methods.ef21p_diana",
+            (old, new),
+            on="ef21p-diana",
+            compressor="two-way(rand-k:2;scaled(rand-k:2))",
+        )
+        for what, old, new in (
+            (
+                "the model itself compressed",
+                "s.w + channel.downlink(s.x - s.w)",
+                "channel.downlink(s.x)",
+            ),
+            (
+                "what clients know does not accumulate",
+                "s.w + channel.downlink(s.x - s.w)",
+                "s.x + channel.downlink(s.x - s.w)",
+            ),
+            ("gradient at the old point", "problem.grad(w) - s.h", "problem.grad(s.w) - s.h"),
+            ("nothing broadcast", "channel.downlink(s.x - s.w)", "(s.x - s.w)"),
+            ("shifts without beta", "h=s.h + self.beta * m,", "h=s.h + m,"),
+        )
+    ),
     *faults_of(
         "gd",
         "gd",

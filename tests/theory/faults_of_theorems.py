@@ -81,6 +81,24 @@ THEOREM_FAULTS = [
         rule="paper",
         variant="II",
     ),
+    *(
+        fault(
+            f"ef21p-diana theorem: {what}",
+            "theory.theorems.ef21p_diana",
+            (old, new),
+            on="ef21p-diana",
+            compressor="two-way(rand-k:2;scaled(rand-k:2))",
+        )
+        for what, old, new in (
+            ("1 - 4 gamma mu L/(L + mu)", "contraction = m.gamma", "contraction = 4 * m.gamma"),
+            ("error of the server left out of Psi", "Squares(1.0, s.x - s.w)", "Squares(0.0, s.x)"),
+            (
+                "the server's error is no limit",
+                "min(_largest_steps(setting))",
+                "max(1 / setting.L,)",
+            ),
+        )
+    ),
     fault(
         "ef21 rule: smoothness of the clients left out",
         "theory.theorems.ef21",

@@ -49,12 +49,12 @@ def combination(weights: Iterable[float], forms: Sequence[Form]) -> Form:
     return sum(others, start=first)
 
 
-def contraction(alpha: float, error: int, vector: Blocks) -> Form:
-    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients."""
+def contraction(alpha: float, error: int, vector: Blocks, every_client: bool = True) -> Form:
+    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients, or of what all share."""
     unit = np.zeros(len(vector[0]))
     unit[error] = 1.0
     first, second = ((1 - alpha) * np.outer(v, v) - np.outer(unit, unit) for v in vector)
-    return Form((first, second), 0 * unit)
+    return Form((first, second if every_client else 0 * second), 0 * unit)
 
 
 def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:

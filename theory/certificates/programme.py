@@ -81,7 +81,7 @@ class Coordinates:
                 length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * scale)
                 new[number] = (functions.mu + centre * (functions.L - functions.mu)) * pulled
                 new[number, number] += (1 - centre) * (functions.L - functions.mu) * (length or 1.0)
-            for number, vector in step.errors:
+            for number, vector, _ in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen) / unit**0.5)

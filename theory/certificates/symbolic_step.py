@@ -57,7 +57,7 @@ class SymbolicStep:
     evaluations : tuple of Evaluation
         All gradients that were asked for.
     errors : tuple
-        The unknown error of each contraction, and the vector that was compressed.
+        The unknown error of each contraction, the vector that was compressed, and alpha.
     """
 
     method: MethodInUnits
@@ -69,7 +69,7 @@ class SymbolicStep:
     inequalities: dict[str, Form]
     kernels: Blocks
     evaluations: tuple[Evaluation, ...]
-    errors: tuple[tuple[int, Blocks], ...]
+    errors: tuple[tuple[int, Blocks, float], ...]
 
 
 def symbolic_step(
@@ -123,7 +123,7 @@ def _symbolic_step(
     basis: Basis,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
-    errors: list[tuple[int, Blocks]] = []
+    errors: list[tuple[int, Blocks, float]] = []
     functions = given.in_units()
 
     def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
@@ -156,9 +156,9 @@ def _symbolic_step(
             for total, form in zip(after, forms(s, problem, channel), strict=True)
         ]
     inequalities = interpolation(evaluations, functions)
-    for number, vector in errors:
-        named = f"contraction {number}"
-        inequalities[named] = contraction(functions.alpha or 1.0, number, vector)
+    for number, vector, alpha in errors:
+        own = bool(basis.every_client[number])
+        inequalities[f"contraction {number}"] = contraction(alpha, number, vector, own)
     used = np.arange(basis.size) < len(basis.names)
     kernels = (
         _kernel([x[:, :, 0] for x in relations], used & ~basis.noise),

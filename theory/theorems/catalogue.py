@@ -23,6 +23,7 @@ _FILES = (
     "locodl",
     "adiana",
     "diana",
+    "ef21p_diana",
     "five_gcs_cc",
     "compressed_scaffnew",
     "gradskip",

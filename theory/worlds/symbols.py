@@ -237,7 +237,8 @@ class SymbolicChannel(OrbitChannel):
     """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
 
     ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors``,
-    shared by all outcomes of a step, the same for contractions, the vector as its two blocks.
+    shared by all outcomes of a step, the same for contractions, the vector as its two blocks, and
+    their alpha.
     """
 
     def __init__(
@@ -245,7 +246,7 @@ class SymbolicChannel(OrbitChannel):
         method: Method,
         functions: FunctionClass,
         problem: SymbolicProblem,
-        errors: list[tuple[int, Blocks]],
+        errors: list[tuple[int, Blocks, float]],
         script: Sequence[int] = (),
     ) -> None:
         super().__init__(functions.n, problem.d, script)
@@ -256,7 +257,9 @@ class SymbolicChannel(OrbitChannel):
     def uplink(self, v: Array, cohort: Array | None = None) -> Matrix:
         """Return v plus a new unknown per client."""
         if self.method.needs.compressor == "contractive":
-            return self.send(v + self._error(v, cohort), cohort)
+            rows = np.ones(self.n, dtype=bool) if cohort is None else np.array(cohort)[:, 0, 0]
+            sent = self.problem.frame.expression(v, np.broadcast_to(rows, self.n))
+            return self.send(v + self._error(sent, self.functions.alpha or 1.0), cohort)
         if self.functions.omega == 0:
             return self.send(v, cohort)
         basis, frame = self.problem.basis, self.problem.frame
@@ -264,15 +267,24 @@ class SymbolicChannel(OrbitChannel):
         self.noises.append((number, np.broadcast_to(v, (self.n, *v.shape[1:]))))
         return self.send(v + frame.unknown(basis, number), cohort)
 
-    def _error(self, v: Array, cohort: Array | None) -> Matrix:
-        rows = np.ones(self.n, dtype=bool) if cohort is None else np.array(cohort)[:, 0, 0]
+    def downlink(self, v: Array) -> Matrix:
+        """Return v plus the error of the server's contraction, a new unknown that all share."""
+        if self.functions.alpha_down is None:
+            return v
+        return v + self._error((v[0, :, 0], 0 * v[0, :, 0]), self.functions.alpha_down, False)
+
+    def _error(self, sent: Blocks, alpha: float, every_client: bool = True) -> Matrix:
         frame, basis = self.problem.frame, self.problem.basis
-        sent = frame.expression(v, np.broadcast_to(rows, self.n))
-        for number, known in self.errors:
-            if _same(known, sent):
+        if any(block[basis.noise].any() for block in sent):
+            raise Refusal(
+                "a vector is contracted that depends on the noise of this very step; such a step "
+                "cannot be certified: begin it with this message"
+            )
+        for number, known, _ in self.errors:
+            if basis.every_client[number] == every_client and _same(known, sent):
                 return frame.unknown(basis, number)
-        number = basis.index("error", len(self.errors), every_client=True)
-        self.errors.append((number, sent))
+        number = basis.index("error", len(self.errors), every_client=every_client)
+        self.errors.append((number, sent, alpha))
         return frame.unknown(basis, number)
 
 
