@@ -66,6 +66,7 @@ from bitbound.solvers.methods.clipped_sgd import ClippedSGD
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.dasha import DASHA
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.econtrol import EControl
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.episode import EPISODE
@@ -135,6 +136,7 @@ __all__ = [
     "Condition",
     "Constants",
     "DamagedFileError",
+    "EControl",
     "EpisodePlusPlus",
     "Every",
     "Examination",

@@ -125,6 +125,16 @@ METHOD_FAULTS = [
         ("error feedback turned", "problem.grad(x) - s.g", "problem.grad(x) + s.g"),
     ),
     *faults_of(
+        "econtrol",
+        "econtrol",
+        None,
+        ("error forgotten", "s.e + change - c)", "change - c)"),
+        ("error not sent again", "self.b * s.e + change)", "change)"),
+        ("estimates do not accumulate", "State(x, s.h + c,", "State(x, c,"),
+        ("mean estimate twice", "s.h_mean + mean(c)", "s.h_mean + 2 * mean(c)"),
+        ("error added twice", "self.b * s.e + change)", "s.e + change)"),
+    ),
+    *faults_of(
         "marina",
         "marina",
         None,

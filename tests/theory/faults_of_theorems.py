@@ -93,7 +93,7 @@ THEOREM_FAULTS = [
             ("1 - 4 gamma mu L/(L + mu)", "contraction = m.gamma", "contraction = 4 * m.gamma"),
             ("error of the server left out of Psi", "Squares(1.0, s.x - s.w)", "Squares(0.0, s.x)"),
             (
-                "the server's error is no limit",
+                "no limit by the server",
                 "min(_largest_steps(setting))",
                 "max(1 / setting.L,)",
             ),
@@ -104,6 +104,18 @@ THEOREM_FAULTS = [
         "theory.theorems.ef21",
         ("constants.L_f + constants.L_tilde * noise / _theta(setting.alpha)", "constants.L_f"),
         on="ef21",
+    ),
+    fault(
+        "econtrol theorem: 1 - 8 gamma mu",
+        "theory.theorems.econtrol",
+        ("return 1 - m.gamma * setting.mu", "return 1 - 8 * m.gamma * setting.mu"),
+        on="econtrol",
+    ),
+    fault(
+        "econtrol theorem: errors left out of Psi",
+        "theory.theorems.econtrol",
+        ("Squares(weight * errors.v * m.b, s.e)", "Squares(0.0, s.e)"),
+        on="econtrol",
     ),
     fault(
         "ef21 theorem: 1 - 4 gamma mu",

@@ -32,6 +32,7 @@ _FILES = (
     "scaffnew",
     "fedcomgate",
     "ef21",
+    "econtrol",
     "marina",
     "dasha",
     "agd",
