@@ -57,7 +57,7 @@ class EControl(Method):
     --------
     >>> from bitbound import Budget, EControl, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
-    >>> method = EControl(gamma=0.01, b=0.01)
+    >>> method = EControl(gamma=0.001, b=0.01)
     >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
     array([272.])

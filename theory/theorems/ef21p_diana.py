@@ -26,6 +26,7 @@ class BothWays(Theorem):
 
     method = EF21PDIANA
     title = "EF21-P with DIANA, every f_i strongly convex"
+    published = False
 
     def conditions(self, m: EF21PDIANA, setting: Setting) -> tuple[Condition, ...]:
         up, down = _largest_steps(setting)
