@@ -78,7 +78,9 @@ from bitbound.solvers.methods.clipped_sgd import ClippedSGD
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.dasha import DASHA
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.econtrol import EControl
 from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
 from bitbound.solvers.methods.fedcomgate import FedCOMGATE
@@ -129,6 +131,7 @@ __all__ = [
     "DASHA",
     "DIANA",
     "EF21",
+    "EF21PDIANA",
     "EPISODE",
     "GD",
     "MARINA",
@@ -150,6 +153,7 @@ __all__ = [
     "Condition",
     "Constants",
     "DamagedFileError",
+    "EControl",
     "EpisodePlusPlus",
     "Every",
     "ExactProof",

@@ -75,9 +75,8 @@ class Inequalities:
         function, ends = name.split(": ")
         a, b = (self.end(function, end) for end in ends.split(" to "))
         kind = self.kind_of(function)
-        own = self.shared if kind < 0 else self.classes[kind]
+        own, counts = self.summed_over(kind)
         mu, L = own["mu"], own["L_f" if function == "average" else "L"]
-        counts = [self.n if kind < 0 else own["count"], *(int(c == kind) for c in self.kinds())]
         blocks = []
         for count, x, g, y, h in zip(counts, a[0], a[1], b[0], b[1]):
             u = [p - mu * q for p, q in zip(g, x)]
@@ -91,6 +90,11 @@ class Inequalities:
     def kinds(self):
         """Return the numbers of the classes."""
         return range(len(self.classes))
+
+    def summed_over(self, kind):
+        """Return the constants of a class, or of what is shared (-1), and how a block counts."""
+        own = self.shared if kind < 0 else self.classes[kind]
+        return own, [own.get("count", self.n), *(int(c == kind) for c in self.kinds())]
 
     def kind_of(self, function):
         """Return the class of a function, -1 for what all clients share."""
@@ -128,9 +132,8 @@ class Inequalities:
         return here["point"], [gradient, *zeros[1:]], values
 
     def contraction(self, one):
-        """(1 - alpha) |v|^2 - |C(v) - v|^2 over the clients of a class."""
-        own = self.classes[one["class"]]
-        counts = [own["count"], *(int(c == one["class"]) for c in self.kinds())]
+        """(1 - alpha) |v|^2 - |C(v) - v|^2 over the clients of a class, or of the server (-1)."""
+        own, counts = self.summed_over(one["class"])
         blocks = []
         for count, vector in zip(counts, numbers(one["vector"])):
             block = product(vector, vector)

@@ -103,7 +103,7 @@ class Messages(Protocol):
     --------
     >>> from bitbound import Messages
     >>> sorted(name for name in vars(Messages) if name[0] != "_")
-    ['broadcast', 'client_coins', 'cohort', 'coin', 'ownership', 'send', 'uplink']
+    ['broadcast', 'client_coins', 'cohort', 'coin', 'downlink', 'ownership', 'send', 'uplink']
     """
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -114,6 +114,9 @@ class Messages(Protocol):
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Send v from the server to all clients, or to those of a mask, uncompressed; (1, d, R)."""
+
+    def downlink(self, v: Array) -> Array:
+        """Send C(v) from the server to all clients, v and what is received (1, d, R)."""
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, seen by all: (1, 1, R) bool, true with probability p."""
@@ -171,17 +174,21 @@ class Needs:
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
         Whether it needs mu > 0.
+    downlink : "contractive" or None
+        The class of the server's compressor; None for a method that broadcasts uncompressed
+        vectors.
 
     Examples
     --------
     >>> from bitbound import DIANA, Needs
     >>> DIANA.needs
-    Needs(compressor='unbiased', composite=False, strongly_convex=True)
+    Needs(compressor='unbiased', composite=False, strongly_convex=True, downlink=None)
     """
 
     compressor: Literal["unbiased", "contractive"] | None = None
     composite: bool = False
     strongly_convex: bool = True
+    downlink: Literal["contractive"] | None = None
 
 
 @dataclass(frozen=True)

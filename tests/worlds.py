@@ -32,6 +32,9 @@ COMPRESSORS = {
     None: ["identity"],
 }
 
+BOTH_WAYS = ["two-way(natural;top-k:2)", "two-way(rand-k:2;scaled(rand-k:2))"]
+"""For methods whose server compresses."""
+
 PROBLEMS = {
     "quadratic": cache(lambda: Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)),
     "logistic": cache(lambda: select_problem("breast-cancer@5", kappa=50.0, seed=1)),
@@ -73,6 +76,11 @@ CASES = [
     for selector in COMPRESSORS[card.method.needs.compressor]
     if problem == "quadratic" or selector == MILD[card.method.needs.compressor]
     if not (problem == "one client" and card.shares_masks)
+] + [
+    Case(name, selector, "quadratic")
+    for name, card in METHODS.items()
+    if card.method.needs.downlink
+    for selector in BOTH_WAYS
 ]
 """Every method with every compressor on the quadratic, and with one on the other problems."""
 

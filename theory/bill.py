@@ -5,7 +5,7 @@ from typing import Any
 
 Bill = Callable[[Any, int, float, float], tuple[float, float]]
 """Of a method m, n, the bits of an uncompressed vector and of a message: uplink and downlink bits,
-the mean over clients and coins."""
+the mean over clients and coins. Where the server compresses, the vector stands for its message."""
 
 
 def uncompressed_both_ways(m: Any, n: int, vector: float, message: float) -> tuple[float, float]:

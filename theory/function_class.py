@@ -64,6 +64,8 @@ class FunctionClass:
         Contractive compressors: E|C(x) - x|^2 <= (1 - alpha) |x|^2.
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
+    alpha_down : float, optional
+        The alpha of the server's compressor; without it, what it broadcasts is not compressed.
     classes : tuple of ClientClass
         Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
         worst of theirs, and hold for g.
@@ -83,6 +85,7 @@ class FunctionClass:
     omega_joint: float | None = None
     alpha: float | None = None
     L_f: float | None = None
+    alpha_down: float | None = None
     classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
@@ -97,6 +100,8 @@ class FunctionClass:
             raise Refusal(f"omega = {self.omega:g} must be at least 0")
         if self.alpha is not None and not 0 < self.alpha <= 1:
             raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
+        if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
+            raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
         if self.L_f is not None and not self.mu < self.L_f:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
 
@@ -120,6 +125,7 @@ class FunctionClass:
             omega_joint=joint,
             alpha=alpha,
             L_f=L_f if setting.mu < L_f < setting.L else None,
+            alpha_down=setting.alpha_down if setting.alpha_down < 1 else None,
         )
 
     @classmethod
@@ -171,10 +177,16 @@ class FunctionClass:
                 if b > a
             ],
             L_f=alike.L_f,
+            alpha_down=alike.alpha_down,
         )
 
     @classmethod
-    def of_classes(cls, classes: Iterable[ClientClass], L_f: float | None = None) -> Self:
+    def of_classes(
+        cls,
+        classes: Iterable[ClientClass],
+        L_f: float | None = None,
+        alpha_down: float | None = None,
+    ) -> Self:
         """Return the family of problems whose clients are of given classes."""
         given = tuple(classes)
         if not given:
@@ -187,6 +199,7 @@ class FunctionClass:
             omega=max(one.omega for one in given),
             alpha=min(alphas) if len(alphas) == len(given) else None,
             L_f=L_f,
+            alpha_down=alpha_down,
             classes=given,
         )
 
@@ -200,6 +213,11 @@ class FunctionClass:
     def kind_of_client(self) -> NDArray[np.intp]:
         """The number of the class of every client, (n,)."""
         return np.repeat(np.arange(len(self.kinds)), [int(one.count) for one in self.kinds])
+
+    def contraction(self, kind: int) -> float:
+        """Return alpha of the clients of a kind, or of the server, whose kind is -1."""
+        alpha = self.alpha_down if kind < 0 else self.kinds[kind].alpha
+        return 1.0 if alpha is None else alpha
 
     def curvature(self, kind: int) -> tuple[float, float]:
         """Return mu and L of the clients of a kind, or of g, whose kind is -1."""

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
 
@@ -20,7 +21,7 @@ class Setting:
     n, d : int
         Number of clients and of features.
     compressor : Compressor
-        The compressor of every client.
+        The compressor of every client, perhaps with one of the server.
 
     Examples
     --------
@@ -86,3 +87,8 @@ class Setting:
     def alpha(self) -> float:
         """Contraction of the compressor, E|C(x) - x|^2 <= (1 - alpha) |x|^2."""
         return self.compressor.alpha(self.d)
+
+    @property
+    def alpha_down(self) -> float:
+        """Contraction of the server's compressor; 1 if it broadcasts uncompressed vectors."""
+        return downward(self.compressor).alpha(self.d)

@@ -13,6 +13,7 @@ from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
 from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
+from bitbound.solvers.compressors.two_way import TwoWay
 
 _PLAIN: dict[str, Callable[[], Compressor]] = {
     "identity": Identity,
@@ -29,8 +30,11 @@ _NUMBERED: dict[str, Callable[[int], Compressor]] = {
     "dithering:S": Dithering,
     "qsgd:S": Dithering,
 }
-NAMES = (*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)")
-"""The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one."""
+NAMES = (*_PLAIN, *_NUMBERED, "scaled(COMPRESSOR)", "two-way(UP;DOWN)")
+"""The forms of a selector; K, S stand for positive integers, COMPRESSOR for an unbiased one.
+
+UP is what clients send with, DOWN what the server broadcasts with.
+"""
 
 
 def compressor(selector: str) -> Compressor:
@@ -53,6 +57,8 @@ def compressor(selector: str) -> Compressor:
     """
     if selector in _PLAIN:
         return _PLAIN[selector]()
+    if ways := re.fullmatch(r"two-way\((.*?);(.*)\)", selector):
+        return TwoWay(compressor(ways[1]), compressor(ways[2]))
     if selector.count("scaled(") > 1:
         raise Refusal(
             f"{selector!r} scales more than once; scaled() takes an unbiased compressor, and what "

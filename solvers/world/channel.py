@@ -17,6 +17,7 @@ from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.backend import host, like, masked, written
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.lazy_gradient import lazy_gradient
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
@@ -75,7 +76,7 @@ class Channel:
     n : int
         Number of clients.
     compressor : Compressor
-        The compressor of every client.
+        The compressor of every client, perhaps with one of the server.
     runs : (R,) int
         The runs that are served, as positions in the whole batch.
     streams, ledger
@@ -100,20 +101,12 @@ class Channel:
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
-        n, d, runs = v.shape
-        senders = 1 if self.compressor.shared else n
-        uniforms = self.streams.uniform(
-            "compressor", self.runs, (senders, self.compressor.uniforms(d))
-        )
-        layout = self.compressor.layout(d)
-        message = self.compressor.message(v, like(v, uniforms))
-        if self.wire:
-            message = layout.transmit(message)
-        received = self.compressor.vector(message, d)
+        n, _, runs = v.shape
+        received, bits = self._compressed(v, self.compressor, "compressor")
         if cohort is None:
-            self.ledger.up(self.runs, n * layout.bits)
+            self.ledger.up(self.runs, n * bits)
             return received
-        self.ledger.up(self.runs, layout.bits * _count(cohort, (n, 1, runs)))
+        self.ledger.up(self.runs, bits * _count(cohort, (n, 1, runs)))
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
@@ -133,6 +126,12 @@ class Channel:
         else:
             served = _count(mask, (self.n, *v.shape[1:]))
             self.ledger.down(self.runs, served * (bits // v.shape[1]))
+        return received
+
+    def downlink(self, v: Array) -> Array:
+        """Send C(v), (1, d, R), from the server to all clients by its compressor; (1, d, R)."""
+        received, bits = self._compressed(v, downward(self.compressor), "downlink")
+        self.ledger.down(self.runs, self.n * bits)
         return received
 
     def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
@@ -189,6 +188,16 @@ class Channel:
         """Return each client's place in a random order, sorted by ``first`` above all; (n, R)."""
         order = self.streams.uniform(purpose, self.runs, (self.n, 1))[:, 0, :] + first
         return np.argsort(np.argsort(order, axis=0), axis=0)
+
+    def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
+        """Return what is received, and the bits of one sender's message."""
+        d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
+        uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
+        layout = compressor.layout(d)
+        message = compressor.message(v, like(v, uniforms))
+        if self.wire:
+            message = layout.transmit(message)
+        return compressor.vector(message, d), layout.bits
 
     def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Bits]:
         """Return what is received and the bits of all senders, (R,) or the same for all."""

@@ -7,6 +7,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method
 
 P = TypeVar("P", bound=Problem)
@@ -24,7 +25,8 @@ class Experiment(Generic[P_co]):
     problem : Problem
         The view that the method solves: with a shared function g, or without.
     compressor : Compressor
-        Of every client; the identity for a method that sends uncompressed vectors.
+        Of every client, perhaps with one of the server; the identity for a method that sends
+        uncompressed vectors.
 
     Examples
     --------
@@ -101,6 +103,14 @@ def fitted_compressor(
         )
     if need == "contractive":
         compressor.alpha(d)
+    down = downward(compressor)
+    if method.needs.downlink == "contractive":
+        down.alpha(d)
+    elif not isinstance(down, Identity):
+        raise Refusal(
+            f"{method.name} broadcasts uncompressed vectors and cannot use {compressor.name}; "
+            "leave the compressor of the server out"
+        )
     return compressor
 
 

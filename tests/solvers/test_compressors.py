@@ -1,5 +1,6 @@
 """Constants, names and refusals; and one message on all libraries, dtypes and the wire."""
 
+import re
 from itertools import product
 from math import ceil, log2, sqrt
 
@@ -115,7 +116,7 @@ def test_name_makes_the_compressor_again(name):
 
 def test_every_form_of_a_selector_is_understood():
     made = [
-        compressor(form.replace("COMPRESSOR", "l1").replace("K", "2").replace("S", "4"))
+        compressor(re.sub("COMPRESSOR|UP|DOWN", "l1", form).replace("K", "2").replace("S", "4"))
         for form in NAMES
     ]
     assert len(set(made)) == len(NAMES) - 1  # qsgd is another name of dithering

@@ -16,14 +16,17 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD
 from bitbound.solvers.methods.dasha import DASHA
+from bitbound.solvers.methods.econtrol import EControl
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.marina import MARINA
-from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import METHODS, parameters
@@ -325,3 +328,19 @@ def test_converges_at_least_at_the_promised_rate(name, rule, family):
 def test_refuses_what_it_cannot_use(name, compressor, message):
     with pytest.raises(Refusal, match=message):
         parameters(name, PROBLEMS["quadratic"](), compressor)
+
+
+@pytest.mark.parametrize("selector", ["top-k:2", "scaled(rand-k:2)", "natural", "sign"])
+def test_econtrol_without_error_is_ef21(selector):
+    problem = Quadratic.random(3, 6, mu=1.0, L=10.0, seed=2)
+    ours, ef21 = (
+        simulate(
+            Experiment.of(method, problem, make_compressor(selector)),
+            seeds=3,
+            budget=Budget(rounds=30),
+            record=Record(every=1),
+        )
+        for method in (EControl(0.02, 0.0), EF21(0.02))
+    )
+    for column in ("gap", "uplink_bits", "downlink_bits"):
+        np.testing.assert_allclose(ours.columns[column], ef21.columns[column], rtol=1e-10)

@@ -165,6 +165,20 @@ MESSAGE_FAULTS = [
         rule="balanced",
         compressor="rand-k:1@shared",
     ),
+    *(
+        fault(
+            f"downlink: {what}",
+            "solvers.world.channel",
+            (old, new),
+            on="ef21p-diana",
+            compressor="two-way(natural;scaled(rand-k:2))",
+        )
+        for what, old, new in (
+            ("one client pays", "self.runs, self.n * bits)", "self.runs, bits)"),
+            ("from the stream of the clients", '"downlink")\n', '"compressor")\n'),
+            ("compressor of the clients", "downward(self.compressor), ", "self.compressor, "),
+        )
+    ),
     # Wire and accounts
     fault(
         "wire: indices not counted",

@@ -3,6 +3,30 @@
 from planting import fault, faults_of
 
 METHOD_FAULTS = [
+    *(
+        fault(
+            f"ef21p-diana: {what}",
+            "solvers.methods.ef21p_diana",
+            (old, new),
+            on="ef21p-diana",
+            compressor="two-way(rand-k:2;scaled(rand-k:2))",
+        )
+        for what, old, new in (
+            (
+                "the model itself compressed",
+                "s.w + channel.downlink(s.x - s.w)",
+                "channel.downlink(s.x)",
+            ),
+            (
+                "what clients know does not accumulate",
+                "s.w + channel.downlink(s.x - s.w)",
+                "s.x + channel.downlink(s.x - s.w)",
+            ),
+            ("gradient at the old point", "problem.grad(w) - s.h", "problem.grad(s.w) - s.h"),
+            ("nothing broadcast", "channel.downlink(s.x - s.w)", "(s.x - s.w)"),
+            ("shifts without beta", "h=s.h + self.beta * m,", "h=s.h + m,"),
+        )
+    ),
     *faults_of(
         "gd",
         "gd",
@@ -99,6 +123,16 @@ METHOD_FAULTS = [
         ("gradient at the old point", "problem.grad(x) - s.g", "problem.grad(s.x) - s.g"),
         ("mean estimate twice", "s.g_mean + mean(c)", "s.g_mean + 2 * mean(c)"),
         ("error feedback turned", "problem.grad(x) - s.g", "problem.grad(x) + s.g"),
+    ),
+    *faults_of(
+        "econtrol",
+        "econtrol",
+        None,
+        ("error forgotten", "s.e + change - c)", "change - c)"),
+        ("error not sent again", "self.b * s.e + change)", "change)"),
+        ("estimates do not accumulate", "State(x, s.h + c,", "State(x, c,"),
+        ("mean estimate twice", "s.h_mean + mean(c)", "s.h_mean + 2 * mean(c)"),
+        ("error added twice", "self.b * s.e + change)", "s.e + change)"),
     ),
     *faults_of(
         "marina",

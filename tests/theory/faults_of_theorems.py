@@ -81,11 +81,41 @@ THEOREM_FAULTS = [
         rule="paper",
         variant="II",
     ),
+    *(
+        fault(
+            f"ef21p-diana theorem: {what}",
+            "theory.theorems.ef21p_diana",
+            (old, new),
+            on="ef21p-diana",
+            compressor="two-way(rand-k:2;scaled(rand-k:2))",
+        )
+        for what, old, new in (
+            ("1 - 4 gamma mu L/(L + mu)", "contraction = m.gamma", "contraction = 4 * m.gamma"),
+            ("error of the server left out of Psi", "Squares(1.0, s.x - s.w)", "Squares(0.0, s.x)"),
+            (
+                "no limit by the server",
+                "min(_largest_steps(setting))",
+                "max(1 / setting.L,)",
+            ),
+        )
+    ),
     fault(
         "ef21 rule: smoothness of the clients left out",
         "theory.theorems.ef21",
         ("constants.L_f + constants.L_tilde * noise / _theta(setting.alpha)", "constants.L_f"),
         on="ef21",
+    ),
+    fault(
+        "econtrol theorem: 1 - 8 gamma mu",
+        "theory.theorems.econtrol",
+        ("return 1 - m.gamma * setting.mu", "return 1 - 8 * m.gamma * setting.mu"),
+        on="econtrol",
+    ),
+    fault(
+        "econtrol theorem: errors left out of Psi",
+        "theory.theorems.econtrol",
+        ("Squares(weight * errors.v * m.b, s.e)", "Squares(0.0, s.e)"),
+        on="econtrol",
     ),
     fault(
         "ef21 theorem: 1 - 4 gamma mu",

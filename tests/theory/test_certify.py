@@ -30,11 +30,9 @@ from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.orbits import orbits
 
-DENSE = [
-    name
-    for name in METHODS
-    if METHODS[name].theorems and name not in {"5gcs-cc", "scaffold", "fedcomgate", "gradskip"}
-]
+SKIPPED = {"5gcs-cc", "scaffold", "fedcomgate", "gradskip", "econtrol"}
+"""Those with too many outcomes; and EControl, whose errors weigh a thousandth of its messages."""
+DENSE = [name for name in METHODS if METHODS[name].theorems and name not in SKIPPED]
 """Those whose outcomes are few enough to be enumerated densely."""
 
 SLACK = 1e-6
@@ -118,7 +116,7 @@ def test_many_clients_are_no_slower(name, n):
     proved = certify(method, where)
     assert proved.seconds < 1.0
     assert proved.verify() == proved.factor
-    theorem = METHODS[name].best_theorem(method, where, published=True)
+    theorem = METHODS[name].best_theorem(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
 
 

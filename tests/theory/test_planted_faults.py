@@ -22,6 +22,7 @@ from bitbound.theory.verdict import Verdict
 SEEDS, MANY_SEEDS = range(2), range(20)
 COMPRESSORS = ["natural", "l1", "dithering:3", "ternary", "rand-k:2+natural", "rand-k:1@shared"]
 BIASED = ["sign", "scaled(rand-k:2)"]
+BOTH_WAYS = ["two-way(natural;top-k:2)", "two-way(rand-k:2;scaled(rand-k:2))"]
 OUTSIDE = {("fedcomgate", "published"), ("5gcs-cc", "5gcs")}
 """Rules that follow no theorem, or serve no compressor."""
 
@@ -35,6 +36,7 @@ SUBJECTS = [
     *(("diana", "b", compressor) for compressor in COMPRESSORS),
     *(("locodl", "balanced", compressor) for compressor in COMPRESSORS),
     *(("ef21", None, compressor) for compressor in BIASED),
+    *(("ef21p-diana", None, compressor) for compressor in BOTH_WAYS),
 ]
 
 

@@ -58,24 +58,28 @@ class Unknowns:
 class Noisy(Scripted):
     """Every message gets a noise per client, or the error of a contraction."""
 
-    def __init__(self, unknowns, script, contractive):
+    def __init__(self, unknowns, script, contractive, family):
         super().__init__(unknowns.n, unknowns.d, script)
         self.unknowns, self.noises, self.contractive = unknowns, [], contractive
+        self.alpha, self.alpha_down = family.alpha, family.alpha_down
 
     def uplink(self, v, cohort=None):
         if self.contractive:
-            return self.send(v + self.error(v), cohort)
+            return self.send(v + self.error(v, self.n, self.alpha), cohort)
         noise = self.unknowns.vectors(self.n, "noise", len(self.noises))
         self.noises.append((noise, v))
         return self.send(v + noise, cohort)
 
-    def error(self, v):
-        v = np.broadcast_to(v, (self.n, *v.shape[1:]))
-        for known, error in self.unknowns.errors:
-            if np.allclose(known, v, atol=1e-14):
+    def downlink(self, v):
+        return v if self.alpha_down is None else v + self.error(v, 1, self.alpha_down)
+
+    def error(self, v, senders, alpha):
+        v = np.broadcast_to(v, (senders, *v.shape[1:]))
+        for known, error, _ in self.unknowns.errors:
+            if known.shape == v.shape and np.allclose(known, v, atol=1e-14):
                 return error
-        error = self.unknowns.vectors(self.n, "error", len(self.unknowns.errors))
-        self.unknowns.errors.append((v, error))
+        error = self.unknowns.vectors(senders, "error", len(self.unknowns.errors))
+        self.unknowns.errors.append((v, error, alpha))
         return error
 
 
@@ -130,7 +134,7 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             form += np.einsum("i,ij,ik->jk", variances * omegas, sent[..., 0], sent[..., 0])
         return form, values
 
-    pairs = list(outcomes(step, lambda script: Noisy(problem, script, contractive)))
+    pairs = list(outcomes(step, lambda script: Noisy(problem, script, contractive, family)))
     after = sum(probability * form for probability, (form, _) in pairs)
     for probability, (_, values) in pairs:
         for place, value in values.items():
@@ -146,10 +150,10 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
         for place in {**values_now, **values_after}
     }
     constraints = []
-    for sent, error in problem.errors:
+    for sent, error, alpha in problem.errors:
         for v, e in zip(sent[:, :, 0], error[:, :, 0], strict=True):
             total = total + cp.Variable(nonneg=True) * (
-                (1 - family.alpha) * np.outer(v, v) - np.outer(e, e)
+                (1 - alpha) * np.outer(v, v) - np.outer(e, e)
             )
     for function in {name for name, _, _ in problem.points}:
         clients = family.n if function == "f" else 1

@@ -51,6 +51,14 @@ class CertifiedTheorem(Theorem):
             conditions.append(
                 Condition("omega <= omega of the certificate", setting.omega, functions.omega)
             )
+        if m.needs.downlink is not None:
+            conditions.append(
+                Condition(
+                    "alpha_down of the certificate <= alpha_down",
+                    functions.alpha_down or 1.0,
+                    setting.alpha_down,
+                )
+            )
         return tuple(conditions)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:

@@ -47,10 +47,12 @@ def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
 
 
 def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass) -> Form:
-    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind."""
-    own = functions.kinds[kind]
+    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind.
+
+    That of the server, whose kind is -1, counts for every client.
+    """
     unit = _unit(error, vector[0])
-    alpha = 1 if own.alpha is None else own.alpha
+    alpha = functions.contraction(kind)
     blocks = [
         factor * ((1 - alpha) * np.outer(v, v) - np.outer(e, e))
         for factor, v, e in zip(
@@ -72,9 +74,9 @@ def _own(unit: Matrix, kind: int, blocks: Blocks) -> Blocks:
 
 
 def _shares(kind: int, functions: FunctionClass) -> tuple[int, ...]:
-    """Return how often each block counts in a sum over the clients of a kind."""
-    others = range(len(functions.kinds))
-    return (functions.kinds[kind].count, *(int(other == kind) for other in others))
+    """Return how often each block counts in a sum over the clients of a kind, or over all (-1)."""
+    count = functions.n if kind < 0 else functions.kinds[kind].count
+    return (count, *(int(other == kind) for other in range(len(functions.kinds))))
 
 
 def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:
@@ -100,11 +102,11 @@ def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -
         ]
         if points:
             label = evaluations[points[0].numbers[0]].function
-            shares = (functions.n, *(0,) * len(kinds[1:])) if kind < 0 else _shares(kind, functions)
+            shares = _shares(kind, functions)
             named |= _pairs(label, points, *functions.curvature(kind), shares, functions.n)
     if functions.L_f is not None:
         points = list(_averages(evaluations, functions))
-        shares = (functions.n, *(0,) * len(kinds[1:]))
+        shares = _shares(-1, functions)
         named |= _pairs("average", points, functions.mu, functions.L_f, shares, functions.n)
     return named
 

@@ -210,6 +210,8 @@ def _posed(
 def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compressor | None, int]:
     """Return a rand-k with the class's omega on at least so many features."""
     need = method.needs.compressor
+    if functions.alpha_down is not None:
+        raise Refusal("no worst case is built where the server compresses what it broadcasts")
     if need is None or (need == "unbiased" and functions.omega == 0):
         return None, size
     omega = 1 / (functions.alpha or 1.0) - 1 if need == "contractive" else functions.omega

@@ -27,6 +27,8 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
     alike = {"mu": _text(functions.mu), "L": _text(functions.L)}
     if functions.L_f is not None:
         alike["L_f"] = _text(functions.L_f)
+    if functions.alpha_down is not None:
+        alike["alpha"] = _text(functions.alpha_down)
     return {
         "claim": f"E[Psi+] <= (1 - {proof.decrease}) Psi, the decrease being "
         f"{float(proof.decrease):.10g}",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Functions, Gradients, Method, Schedule, WithProbability
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.iteration import theorem_step
@@ -99,7 +100,9 @@ class GenericChannel(Channel):
     @classmethod
     def of(cls, method: Method, functions: Functions, seed: int) -> Self:
         """Return the channel of a method, whose compressor drops one feature of each message."""
-        compressor = RandK(functions.d - 1) if method.needs.compressor else Identity()
+        sparse = RandK(functions.d - 1)
+        up = sparse if method.needs.compressor else Identity()
+        compressor = TwoWay(up, sparse) if method.needs.downlink else up
         return cls(
             n=functions.n,
             compressor=compressor,

@@ -21,6 +21,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.two_way import downward, upward
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -40,7 +41,8 @@ class LinearChannel(Scripted):
 
     def __init__(self, n: int, d: int, compressor: Compressor, script: Sequence[int] = ()) -> None:
         super().__init__(n, d, script)
-        self.maps = linear_outcomes(compressor, d)
+        self.maps = linear_outcomes(upward(compressor), d)
+        self.maps_down = linear_outcomes(downward(compressor), d)
         self.shared = compressor.shared
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -50,6 +52,12 @@ class LinearChannel(Scripted):
         choices = product(self.maps, repeat=draws)
         diagonal = self.choose([(probability, choice) for choice in choices])
         return self.send(v * np.array(diagonal)[:, :, None], cohort)
+
+    def downlink(self, v: Array) -> Array:
+        """Send C(v) from the server, for one outcome of C."""
+        probability = 1 / len(self.maps_down)
+        diagonal = self.choose([(probability, diagonal) for diagonal in self.maps_down])
+        return v * diagonal[None, :, None]
 
 
 def linear_outcomes(compressor: Compressor, d: int) -> list[Matrix]:

@@ -17,7 +17,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Method, Schedule
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
@@ -87,11 +89,11 @@ def _step(experiment: ConvexExperiment, s: Any, draw: int, order: Order | None =
     return theorem_step(experiment.method, s, oracle, world)
 
 
-def linear_compressor(method: Method) -> Compressor | None:
+def linear_compressor(method: Method | type[Method]) -> Compressor | None:
     """Return a compressor of the class that a method needs, linear for every draw."""
-    return {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[
-        method.needs.compressor
-    ]
+    classes = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}
+    up, down = classes[method.needs.compressor], classes[method.needs.downlink]
+    return up if down is None else TwoWay(up or Identity(), down)
 
 
 def _require_invariants(experiment: ConvexExperiment, draw: int) -> None:
@@ -126,6 +128,9 @@ class _Permuted:
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         return self.inner.broadcast(v, self._there(mask))
+
+    def downlink(self, v: Array) -> Array:
+        return self.inner.downlink(v)
 
     def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
         return self.inner.talking(schedule, iteration)

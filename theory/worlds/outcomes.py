@@ -62,6 +62,10 @@ class Scripted:
         """Return v."""
         return v
 
+    def downlink(self, v: Array) -> Array:
+        """Return v, as if the compressor were the identity."""
+        return v
+
     def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
         """Say whether all runs communicate after an iteration, counted from 1: (1,)."""
         if isinstance(schedule, Every):

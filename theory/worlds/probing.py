@@ -21,6 +21,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -28,6 +29,7 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.potential import Gap, Potential, Terms, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.linear_maps import linear_outcomes
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 LINEARITY = 1e-7
@@ -90,6 +92,14 @@ class ProbingChannel(Scripted):
                 received[rows, :, run] += direction[:, :, 0]
                 received[rows, :, run + 1] -= direction[:, :, 0]
         return self.send(received, cohort)
+
+    def downlink(self, v: Array) -> Array:
+        """Return C(v): one of its outcomes, or the only one of a compressor that draws nothing."""
+        compressor, d = downward(self.compressor), v.shape[1]
+        if not compressor.uniforms(d):
+            return compressor.compress(v, v[:, :0, :])
+        maps = linear_outcomes(compressor, d)
+        return v * self.choose([(1 / len(maps), diagonal) for diagonal in maps])[None, :, None]
 
 
 def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> OneStep:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Every
 from bitbound.solvers.world.channel import Channel, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -97,6 +98,13 @@ class _Scales(Wrapped):
         shape = (self.inner.n, *v.shape[1:])
         self.down += 32 * int(np.broadcast_to(True if mask is None else mask, shape).sum())
         return self.inner.broadcast(v, mask)
+
+    def downlink(self, v: Array) -> Array:
+        compressor, d = downward(self.inner.compressor), v.shape[1]
+        layout, uniforms = compressor.layout(d), np.zeros((1, compressor.uniforms(d), 1))
+        layout.encode(compressor.message(v, uniforms))
+        self.down += self.inner.n * layout.bits
+        return self.inner.downlink(v)
 
 
 class _Counter(Wrapped):

@@ -126,7 +126,12 @@ class _Replay(Wrapped):
         return self.tape.first(self.inner.send(v, mask))
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        received = self.inner.broadcast(v, mask)
+        return self._told(self.inner.broadcast(v, mask))
+
+    def downlink(self, v: Array) -> Array:
+        return self._told(self.inner.downlink(v))
+
+    def _told(self, received: Array) -> Array:
         kept = self.tape.first(received)
         self.tape.difference = max(self.tape.difference, distance(received, kept))
         return kept

@@ -14,16 +14,14 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.verdict import ROUNDING, Verdict, searched
 from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.linearity import linear_compressor
 
-COMPRESSORS = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}
 FARTHEST = 2.0**13
 """A parameter that may grow or shrink by this factor has no boundary there."""
 HALVINGS = 30
@@ -157,7 +155,7 @@ def _starts(
     The messages are compressed, unless it meets the theorem without compression only.
     """
     found = False
-    for chosen in dict.fromkeys((COMPRESSORS[card.method.needs.compressor], None)):
+    for chosen in dict.fromkeys((linear_compressor(card.method), None)):
         for kappa in kappas:
             for L, alike in ((kappa, True), (np.geomspace(kappa, np.sqrt(kappa), clients), False)):
                 problem = Quadratic.random(clients, 2, 1.0, L, shared_eigenvectors=alike)

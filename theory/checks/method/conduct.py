@@ -11,6 +11,7 @@ import numpy as np
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
@@ -75,11 +76,11 @@ def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict |
 
 def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
     """Check that a round costs what the published accounting says; None without a bill."""
-    n, d = experiment.n, experiment.d
+    n, d, sent = experiment.n, experiment.d, experiment.compressor
     if card.bill is None:
         return None
     spent = round_cost(experiment)
-    up, down = card.bill(experiment.method, n, 32 * d, experiment.compressor.bits(d))
+    up, down = card.bill(experiment.method, n, downward(sent).bits(d), sent.bits(d))
     off = max(abs(spent.uplink_bits - up), abs(spent.downlink_bits - down))
     note = f"{up:,.6g} up, {down:,.6g} down"
     advice = (

@@ -29,6 +29,7 @@ from bitbound.theory.verdict import Verdict, largest, searched
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
+from bitbound.theory.worlds.linearity import linear_compressor
 from bitbound.theory.worlds.probing import one_step
 
 TIGHT = 1e-6
@@ -130,8 +131,7 @@ def worst_quadratic(
     Refusal
         If the rule meets the theorem on none of these problems: then nothing is checked.
     """
-    need = card.method.needs.compressor
-    linear = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}[need]
+    linear = linear_compressor(card.method)
     ratios: list[float] = []
     for chosen, (n, d), kappa in product(dict.fromkeys((linear, None)), sizes, kappas):
         if chosen is None and linear is not None and ratios:

@@ -172,6 +172,7 @@ class _CoinChannel(Scripted):
         self.uplink = inner.uplink  # type: ignore[method-assign]
         self.send = inner.send  # type: ignore[method-assign]
         self.broadcast = inner.broadcast  # type: ignore[method-assign]
+        self.downlink = inner.downlink  # type: ignore[method-assign]
         self.client_coins = inner.client_coins  # type: ignore[method-assign]
         self.cohort = inner.cohort  # type: ignore[method-assign]
         self.ownership = inner.ownership  # type: ignore[method-assign]

@@ -11,6 +11,7 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.worlds.linearity import linear_compressor
 
 SIZES = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 3))
 """Clients and entries."""
@@ -24,11 +25,11 @@ def smaller(
     The parameters are those of a rule of the card, or stay as they are.
     """
     constants = experiment.problem.plain.constants
-    linear = (Identity(), RandK(1), Scaled(RandK(1)))
+    linear = (Identity(), RandK(1), Scaled(RandK(1)), linear_compressor(experiment.method))
     needs = experiment.method.needs.compressor
     for n, d in SIZES:
         L = constants.L if d > 1 else constants.mu
-        for compressor in linear if needs else (None,):
+        for compressor in dict.fromkeys(linear) if needs else (None,):
             try:
                 problem = Quadratic.random(n, d, constants.mu, L)
                 method = card.parameters(problem, compressor, rule) if card else experiment.method

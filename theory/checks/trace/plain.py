@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.randomness import generator
@@ -81,6 +82,15 @@ class PlainChannel:
             if _inside(mask, client, entry):
                 self.ledger.down(32)
         return v
+
+    def downlink(self, v: Array) -> Array:
+        """Send C(v) from the server to all clients."""
+        compressor, d = downward(self.compressor), v.shape[1]
+        count = compressor.uniforms(d)
+        uniforms = np.array(self._draw("downlink", count)).reshape(1, count, 1)
+        for _ in range(self.n):
+            self.ledger.down(compressor.bits(d))
+        return compressor.compress(v, uniforms)
 
     def talking(self, schedule: Schedule, iteration: int) -> bool:
         """Say whether the run communicates after an iteration, counted from 1."""

@@ -6,7 +6,7 @@ unknowns; a gradient and the noise of a compressor are new unknowns. E[Psi+] the
 form of the unknowns, the same for every problem and every dimension.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -123,7 +123,7 @@ class SymbolicChannel(OrbitChannel):
 
     ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors``,
     shared by all outcomes of a step, for contractions the kind, the unknown and the vector's
-    blocks.
+    blocks; the kind of the server is -1.
     """
 
     def __init__(
@@ -143,7 +143,10 @@ class SymbolicChannel(OrbitChannel):
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus a new unknown per client."""
         if self.method.needs.compressor == "contractive":
-            return self.send(v + self._error(v, cohort), cohort)
+            active = np.ones(self.n, dtype=bool) if cohort is None else np.asarray(cohort)[:, 0, 0]
+            frame = self.problem.frame
+            sent = frame.expression(v, np.broadcast_to(active, self.n))
+            return self.send(v + self._error(sent), cohort)
         if self.functions.omega == 0:
             return self.send(v, cohort)
         basis, frame = self.problem.basis, self.problem.frame
@@ -151,13 +154,26 @@ class SymbolicChannel(OrbitChannel):
         self.noises.append((number, v))
         return self.send(v + frame.unknown(basis, number), cohort)
 
-    def _error(self, v: Array, cohort: Array | None) -> ClientArray:
-        active = np.ones(self.n, dtype=bool) if cohort is None else np.asarray(cohort)[:, 0, 0]
+    def downlink(self, v: Array) -> Array:
+        """Return v plus the error of the server's contraction, a new unknown that all share."""
+        if self.functions.alpha_down is None:
+            return v
+        point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
+        return v + self._error({-1: (point, *(0 * part for part in parts))})
+
+    def _error(self, sent: Mapping[int, Blocks]) -> ClientArray:
+        """Return the error of contractions of what is sent, known by kind."""
         frame, basis = self.problem.frame, self.problem.basis
-        sent = frame.expression(v, np.broadcast_to(active, self.n))
+        if any(block[basis.noise].any() for vector in sent.values() for block in vector):
+            raise Refusal(
+                "a vector is contracted that depends on the noise of this very step; such a step "
+                "cannot be certified: begin it with this message"
+            )
+        server = -1 in sent
         known: dict[int, dict[int, Blocks]] = {}
         for kind, number, vector in self.errors:
-            known.setdefault(number - kind, {})[kind] = vector
+            if (kind < 0) == server:
+                known.setdefault(number - max(kind, 0), {})[kind] = vector
         fitting = (
             first
             for first, found in known.items()
@@ -165,9 +181,11 @@ class SymbolicChannel(OrbitChannel):
         )
         first = next(fitting, None)
         if first is None:
-            first = basis.index("error", len(self.errors), every_client=True)
+            first = basis.index("error", len(self.errors), every_client=not server)
         found = known.get(first, {})
-        self.errors += [(k, first + k, vector) for k, vector in sent.items() if k not in found]
+        self.errors += [
+            (k, first + max(k, 0), vector) for k, vector in sent.items() if k not in found
+        ]
         return frame.unknown(basis, first)
 
 
