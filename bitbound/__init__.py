@@ -72,6 +72,7 @@ from bitbound.solvers.compressors.wire import (
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.agd import AGD
 from bitbound.solvers.methods.celgc import CELGC
+from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
 from bitbound.solvers.methods.clipped_sgd import ClippedSGD
@@ -91,6 +92,7 @@ from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.methods.momentum_clipping import MomentumClipping
 from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.solvers.methods.normalised_gd import NormalisedGD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.methods.scaffold import SCAFFOLD
@@ -144,6 +146,7 @@ __all__ = [
     "Card",
     "Certificate",
     "ClientClass",
+    "Clip21",
     "ClippedMinibatchSGD",
     "ClippedSCAFFOLD",
     "ClippedSGD",
@@ -185,6 +188,7 @@ __all__ = [
     "NaiveParallelClip",
     "Needs",
     "Network",
+    "NormalisedEF21",
     "NormalisedGD",
     "OutsideTheoremWarning",
     "Plan",

@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
@@ -216,8 +216,9 @@ def test_list_names_what_there_is(capsys):
 
 @pytest.mark.parametrize("name", CLIPPING)
 def test_clipping_methods_run_with_given_parameters(capsys, name):
-    second = "beta=1" if name == "normalised-gd" else "gamma=1"
-    chosen = ["--set", "eta=0.2", "--set", second, "--set", "I=2"]
+    values = {"eta": 0.2, "gamma": 1, "beta": 1, "tau": 1, "I": 2}
+    known = {field.name for field in fields(CLIPPING[name].method)}
+    chosen = [word for k, v in values.items() if k in known for word in ("--set", f"{k}={v}")]
     assert main(["run", "breast-cancer@9", name, *FAST, *chosen]) == 0
     assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
 

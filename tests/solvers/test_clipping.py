@@ -296,8 +296,10 @@ def test_impossible_cohorts_are_refused(method, S):
 @pytest.mark.parametrize("method", [card.method for card in CLIPPING.values()], ids=[*CLIPPING])
 def test_parameters_are_positive(method):
     names = [field.name for field in fields(method)]
-    for place, value in product(range(3), (0, -1.0, np.nan, np.array([[[1.0, 0.0]]]))):
-        parameters = [ETA, GAMMA, 2]
+    for place, value in product(
+        range(min(3, len(names))), (0, -1.0, np.nan, np.array([[[1.0, 0.0]]]))
+    ):
+        parameters = [ETA, GAMMA, 2][: len(names)]
         parameters[place] = value
         sentence = f"{names[place]} = .* of {method.name}; give a number above 0"
         with pytest.raises(Refusal, match=sentence):

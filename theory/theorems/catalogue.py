@@ -46,6 +46,8 @@ _FILES = (
     "clipped_sgd",
     "normalised_gd",
     "momentum_clipping",
+    "clip21",
+    "normalised_ef21",
 )
 """The files of this folder with a card, in the order of a legend."""
 

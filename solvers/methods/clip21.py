@@ -1,0 +1,82 @@
+"""Clip21: clients send clipped differences to an estimate of their gradient."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bitbound.solvers.authoring import (
+    Array,
+    Every,
+    Functions,
+    Gradients,
+    Messages,
+    Method,
+    Needs,
+    Solution,
+    copies,
+    mean,
+    where,
+)
+from bitbound.solvers.clipping import norm, require_positive, unit
+from bitbound.solvers.methods.ef21 import State
+
+
+@dataclass(frozen=True)
+class Clip21(Method):
+    """Clip21 for min (1/n) sum_i f_i(x), without a bound on how unlike the clients are.
+
+    Each round, with clip(v) = min(1, tau/|v|) v::
+
+        c_i = clip(grad f_i(x) - g_i)            sent by client i
+        g_i <- g_i + c_i,   g_mean <- g_mean + mean_i c_i
+        x <- x - gamma g_mean                    broadcast by the server
+
+    Parameters
+    ----------
+    gamma : float
+        Step size.
+    tau : float
+        Largest length of a message; infinite for gradient descent.
+
+    Notes
+    -----
+    The g_i start at 0. Clipping the gradients themselves does not stay at the solution where
+    clients are unlike; these messages go to 0 there, and after finitely many rounds none is
+    clipped. Source: Khirirat, Gorbunov, Horvath, Islamov, Karray, Richtarik, "Clip21: error
+    feedback for gradient clipping", arXiv:2305.18929, without noise.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, Clip21, Quartics, run
+    >>> trace = run(Clip21(gamma=0.01, tau=1.0), Quartics.of(H=1), seeds=1, budget=Budget(rounds=3))
+    >>> trace.final("uplink_bits")
+    array([96.])
+    """
+
+    gamma: float
+    tau: float
+
+    name: ClassVar[str] = "clip21"
+    needs: ClassVar[Needs] = Needs(strongly_convex=False)
+    schedule: ClassVar[Every] = Every()
+
+    def __post_init__(self) -> None:
+        require_positive(self, "gamma", "tau")
+
+    def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
+        return State(x, g=copies(0 * x, problem.n), g_mean=0 * x)
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        change = problem.grad(s.x) - s.g
+        c = channel.send(where(norm(change) > self.tau, self.tau * unit(change), change))
+        g_mean = s.g_mean + mean(c)
+        return State(channel.broadcast(s.x - self.gamma * g_mean), s.g + c, g_mean)
+
+    def model(self, s: State) -> Array:
+        return s.x
+
+    def fixed_point(self, problem: Solution) -> State:
+        g = problem.grad_star
+        return State(problem.x_star, g, mean(g))
+
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
+        return (s.g_mean - mean(s.g),)
