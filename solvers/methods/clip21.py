@@ -17,7 +17,15 @@ from bitbound.solvers.authoring import (
     where,
 )
 from bitbound.solvers.clipping import norm, require_positive, unit
-from bitbound.solvers.methods.ef21 import State
+
+
+@dataclass(frozen=True)
+class State:
+    """State of Clip21."""
+
+    x: Array  # (1, d, R), the model
+    g: Array  # (n, d, R), the gradient estimate of each client
+    g_mean: Array  # (1, d, R), the mean estimate, kept by the server
 
 
 @dataclass(frozen=True)

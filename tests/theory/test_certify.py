@@ -116,7 +116,7 @@ def test_many_clients_are_no_slower(name, n):
     proved = certify(method, where)
     assert proved.seconds < 1.0
     assert proved.verify() == proved.factor
-    theorem = METHODS[name].best_theorem(method, where)
+    theorem = METHODS[name].potential(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
 
 
