@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 _STARTS = ((0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (1.0, 0.05))
@@ -86,9 +87,12 @@ def best_coupling(
         ends = (_decrease(t, beta, C, nu, K) for t in (slowest, fastest))
         return Coupling(beta, C, min(ends))
 
+    def growth(v: NDArray[np.float64]) -> float:
+        return -coupling(abs(float(v[0])), float(v[1])).decrease
+
     found = [
         minimize(
-            lambda v: -coupling(abs(v[0]), v[1]).decrease,
+            growth,
             start,
             method="Nelder-Mead",
             options={"xatol": 1e-6, "fatol": 1e-9 * slowest, "maxiter": 400},
