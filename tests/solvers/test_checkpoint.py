@@ -64,6 +64,7 @@ def stopped_and_gone_on_with(experiment, path, every, **options):
             return simulate(experiment, checkpoint=Stopping(path, {}, every), **options), stops
         except Stop:
             stops += 1
+            assert stops < 100, "it does not get on"
 
 
 def assert_equal(found, expected):
