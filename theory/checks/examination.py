@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
@@ -27,7 +28,7 @@ from bitbound.theory.checks.method.one_step import (
 )
 from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
-from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.checks.soundness import conduct, soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
@@ -164,7 +165,8 @@ def check(
     method : Method
         With its parameters.
     problem : Problem
-        Strongly convex.
+        Strongly convex, unless the method does without; then it is checked how the method conducts
+        itself, and no theorem.
     compressor : Compressor, optional
         Of every client; without one, messages are not compressed.
     card : Card, optional
@@ -188,8 +190,7 @@ def check(
     Raises
     ------
     Refusal
-        If method, problem and compressor do not fit each other, the problem is not strongly
-        convex, or for what ``strict`` says.
+        If method, problem and compressor do not fit each other, or for what ``strict`` says.
 
     Examples
     --------
@@ -200,12 +201,9 @@ def check(
     0 of 31 checks fail
     """
     experiment = Experiment.of(method, problem, compressor)
-    if not is_convex(experiment):
-        raise Refusal(
-            f"{problem.name} is not strongly convex, and what is checked is a promise about such "
-            "problems; take one with mu > 0"
-        )
     card = card_of(method) if card is None else card
+    if not is_convex(experiment):
+        return _conducted(card, experiment)
     return examine(
         card,
         experiment,
@@ -308,6 +306,21 @@ def examine(
         diagnosis = why_it_grows(theorems[0], experiment, limit=1.0) if grows else ""
         found.append(Promised(None, (), 1.0, tuple(steps), diagnosis=diagnosis))
     return Examination(method, setting, sound, tuple(found), unpromised)
+
+
+def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
+    """Check a method on a problem about which no theorem says what one step does."""
+    sent = experiment.compressor
+    sound = (
+        *conduct(card, experiment),
+        *compressor_checks(sent, _small(sent)),
+        *channel_checks(sent, d=_small(sent), draws=2000),
+        *problem_checks(experiment.problem),
+    )
+    name = experiment.problem.name
+    return Examination(
+        experiment.method, Setting.at(experiment), sound, (), f"{name} is not strongly convex"
+    )
 
 
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:
