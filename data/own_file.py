@@ -13,6 +13,8 @@ from typing import TypeVar
 from bitbound.data.errors import Refusal
 
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
+_RUN: dict[str, tuple[Path, bytes, dict[str, ModuleType]]] = {}
+"""The file that every module of this kind was made of, its text, and the modules beside it."""
 T = TypeVar("T")
 
 
@@ -84,6 +86,9 @@ def own_instance(selector: str, base: type[T], meaning: str) -> T:
 def load_file(path: Path, meaning: str) -> ModuleType:
     """Run a file as a module; files beside it can be imported by their names, as from a script.
 
+    A file is not run again where neither it nor a module beside it has changed, so that its classes
+    stay the same ones.
+
     Parameters
     ----------
     path : Path
@@ -98,12 +103,14 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     """
     if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
-    name = f"bitbound_own_{path.stem}"
+    name, where, text = f"bitbound_own_{path.stem}", path.resolve(), path.read_bytes()
+    if name in sys.modules and _RUN.get(name) == (where, text, _beside(where)):
+        return sys.modules[name]
     specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:
         raise Refusal(f"{path} is no file of Python; it must end in .py")
     module = importlib.util.module_from_spec(specification)
-    folder = str(path.resolve().parent)
+    folder = str(where.parent)
     if folder not in sys.path:
         sys.path.append(folder)
     before, sys.modules[name] = sys.modules.get(name), module
@@ -114,4 +121,15 @@ def load_file(path: Path, meaning: str) -> ModuleType:
         if before is not None:
             sys.modules[name] = before
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    _RUN[name] = (where, text, _beside(where))
     return module
+
+
+def _beside(path: Path) -> dict[str, ModuleType]:
+    """Return the modules that were imported by their names from the folder of a file."""
+    return {
+        name: module
+        for name, module in list(sys.modules.items())
+        if Path(getattr(module, "__file__", None) or "/").parent == path.parent
+        and not name.startswith("bitbound_own_")
+    }

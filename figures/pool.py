@@ -51,7 +51,8 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
         instead; they must see the folder of the traces and the data.
 
     A process that dies, or uses no processor time for a minute, is replaced and its job done once
-    more. A job that fails does not keep the others from being finished.
+    more; a job that takes more than 24 hours is given up. A job that fails does not keep the others
+    from being finished.
 
     Raises
     ------

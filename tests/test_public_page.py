@@ -92,7 +92,7 @@ def test_what_is_found_is_told_in_a_few_lines():
 
 
 def test_what_cannot_be_checked_is_refused():
-    with pytest.raises(bitbound.Refusal, match="episode-quartics is not strongly convex"):
-        bitbound.check(bitbound.CELGC(eta=0.1, gamma=1.0), bitbound.Quartics.of(H=8))
+    with pytest.raises(bitbound.Refusal, match="episode-quartics has mu = 0"):
+        bitbound.check(bitbound.GD(gamma=0.5), bitbound.Quartics.of(H=8))
     with pytest.raises(bitbound.Refusal, match="outside every theorem"):
         bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, strict=True)

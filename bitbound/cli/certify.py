@@ -75,6 +75,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
         account_summary,
         describe_account,
+        describe_limit,
         describe_optimum,
         optimum_summary,
     )
@@ -82,6 +83,9 @@ def certify_method(chosen: argparse.Namespace) -> int:
     from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.certificate_file import write_certificate  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
+        limit_of_potentials,
+    )
 
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
@@ -106,11 +110,14 @@ def certify_method(chosen: argparse.Namespace) -> int:
         chosen.optimise,
         weights=chosen.weights,
     )
+    limit = limit_of_potentials(found.certificate) if search else None
     proof = prove(found.certificate) if chosen.export else None
     if proof is not None:
         write_certificate(proof, chosen.export)
     if chosen.json:
         summary = account_summary(found)
+        if limit is not None:
+            summary["limit_of_potentials"] = limit
         if proof is not None:
             summary["exact decrease"] = str(proof.decrease)
         if optimum:
@@ -118,6 +125,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
         print(json.dumps(summary, allow_nan=False))
     else:
         print(describe_account(found))
+        if limit is not None:
+            print(describe_limit(limit))
         if proof is not None:
             print(
                 f"{'exact':12}E[Psi+] <= (1 - {float(proof.decrease):.12g}) Psi, proved in "

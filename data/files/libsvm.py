@@ -166,9 +166,10 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
             reason = f"what was downloaded is not kept, as {refusal}"
         else:
             if entry.manifest is None:
+                rows = f"N = {entry.rows} and " if entry.rows else ""
                 warnings.warn(
-                    f"{entry.name} was downloaded and only {entry.known} could be checked, as its "
-                    f"SHA-256 is not known here; it is kept as {kept}",
+                    f"{entry.name} was downloaded, and its SHA-256 is not known here: only {rows}"
+                    f"that no index is above {entry.features} was checked; it is kept as {kept}",
                     stacklevel=3,
                 )
             return kept

@@ -62,13 +62,6 @@ class LibSVMFile:
     rows: int | None = None
     manifest: Manifest | None = None
 
-    @property
-    def known(self) -> str:
-        """What a file can be checked against, in words."""
-        if self.manifest is not None:
-            return "its SHA-256, N, d, the entries that are not zero and the rows of each label"
-        return f"d = {self.features}" + (f" and N = {self.rows}" if self.rows else "")
-
 
 _MANIFESTS = {
     "a5a": Manifest(

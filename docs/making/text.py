@@ -63,7 +63,7 @@ def prose(text: str) -> str:
             parts.append(f"```text\n{textwrap.dedent(block)}\n```")
         elif block.strip():
             announced = re.sub(r"::\s*$", ":", block)
-            parts.append(escaped(announced))
+            parts.append(re.sub(r"^([+-]) ", r"\\\1 ", escaped(announced), flags=re.MULTILINE))
     return "\n\n".join(parts)
 
 

@@ -55,6 +55,7 @@ def page(results: Results) -> str:
         results=results,
         panels=_panels(results),
         counts=_counts(results),
+        titles={part.anchor: part.title for part in results.parts},
         version=version("bitbound"),
         style=_part("chart.css") + _part("report.css"),
         script=_part("report.js"),

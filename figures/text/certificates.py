@@ -108,6 +108,15 @@ def _divergence(account: Account) -> str:
     )
 
 
+def describe_limit(decrease: float) -> str:
+    """Say what bounds a potential that was searched for from the other side."""
+    line = (
+        f"{'other side':12}no Psi decreases by more than {decrease:.8g} of it: that is attained in "
+        "the long run, on quadratics of one dimension"
+    )
+    return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
+
+
 def describe_optimum(optimum: Optimum, objective: str) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"

@@ -1,4 +1,8 @@
-"""LibSVM text and compressed files with damage: rows that can be used, or a refusal."""
+"""LibSVM text and compressed files with damage: rows that can be used, or a refusal.
+
+The text is tried 10,000 times, and so are the compressed files, 2,500 times each kind; together it
+takes some 10 s of one core.
+"""
 
 import bz2
 import gzip

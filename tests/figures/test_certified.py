@@ -152,6 +152,20 @@ def test_certify_searches_a_potential(capsys):
     assert found["search"]["verified"] is True
 
 
+def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
+    words = ["certify", "locodl", "--n", "3", "--kappa", "100", "--omega", "4"]
+    words += ["--potential", "search"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    certified, limit = found["certified_decrease"], found["limit_of_potentials"]
+    assert certified < limit < 1.1 * certified
+    assert main(words) == 0
+    assert "other side  no Psi decreases by more than 0.010" in capsys.readouterr().out
+    for few in (["--n", "5"], ["--potential", "stated"]):
+        assert main([*words, *few]) == 0
+        assert "other side" not in capsys.readouterr().out
+
+
 def test_certify_says_what_is_too_large_to_be_attained(capsys):
     assert main(["certify", "diana", "--n", "10000", "--kappa", "50"]) == 0
     assert "not attained here: the worst case for n = 10000 is too large" in " ".join(

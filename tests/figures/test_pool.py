@@ -109,7 +109,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
     assert len(set(here)) == paper
     judged = json.loads((tmp_path / "verdicts.json").read_text())
     claims = {c["claim"]: c for c in judged["figures"][0]["panels"][0]["claims"]}
-    assert len(claims) == 11
+    assert len(claims) == 9
     for claim in claims.values():
         assert ("why" in claim) == (claim["outcome"] == FAILS)
     texts = [(tmp_path / name).read_text() for name in ("table2.txt", "verdicts.txt")]

@@ -16,6 +16,11 @@ from subjects import first_finding
 SOURCE = (*ROOMS, "bitbound")
 MOST = 120
 """Tests that are run for one mutant."""
+COMPILED = {
+    "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:_in_one_pass",
+    "data/problems/row_passes.py": "data/problems/fused.py:",
+}
+"""What compiled code does is not recorded: who calls it is asked."""
 PLANTING = ("test_fault_is_caught", "tests/mutants/", "test_fuzz_stored")
 """Tests that look for a text, or only take long, are not run."""
 
@@ -81,7 +86,7 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
     Short ones come first, and the first one always; all together take so many seconds.
     """
     possible = [c for c in candidates if not any(part in c.name for part in PLANTING)]
-    start = f"{mutant.file}:"
+    start = COMPILED.get(mutant.file, f"{mutant.file}:")
     called = [c for c in possible if mutant.function and start + mutant.function in c.functions]
     near = [] if called else [c for c in possible if any(f.startswith(start) for f in c.functions)]
     chosen: list[str] = []

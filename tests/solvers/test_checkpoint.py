@@ -64,6 +64,7 @@ def stopped_and_gone_on_with(experiment, path, every, **options):
             return simulate(experiment, checkpoint=Stopping(path, {}, every), **options), stops
         except Stop:
             stops += 1
+            assert stops < 100, "it does not get on"
 
 
 def assert_equal(found, expected):
@@ -79,8 +80,12 @@ def check(experiment, path, **options):
     options["keep_model"] = True
     expected = simulate(experiment, **options)
     every = max(1, int(expected.columns["iteration"].max()) // 8)
-    found, stops = stopped_and_gone_on_with(experiment, path, every, **options)
+    told = []
+    found, stops = stopped_and_gone_on_with(
+        experiment, path, every, progress=told.append, **options
+    )
     assert stops >= 2
+    assert told[-1] == 1
     assert_equal(found, expected)
 
 

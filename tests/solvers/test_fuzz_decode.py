@@ -1,4 +1,8 @@
-"""Random bytes for every compressor: a message that is these bytes, or a refusal."""
+"""Random bytes for every compressor: a message that is these bytes, or a refusal.
+
+Each of the 21 compressors is tried 500 times, 10,500 in all, not 10,000 times: that would take
+some 80 s of one core.
+"""
 
 import numpy as np
 import pytest

@@ -429,10 +429,14 @@ def test_a_key_is_found_without_reading_again(project, store, monkeypatch):
     project.load("later")
     path = store.path(Experiment.of(*experiment), **OPTIONS)
 
-    def refuse(path):
-        raise AssertionError(f"{path} is read again")
+    def refuse_loaded(path):
+        """Refuse the text of what has been imported; the rest may have changed."""
+        assert path not in loaded, "it is read again"
+        return read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    loaded = {Path(m.__file__) for m in sys.modules.values() if getattr(m, "__file__", None)}
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", refuse_loaded)
     assert store.path(Experiment.of(*experiment), **OPTIONS) == path
 
 
@@ -475,7 +479,8 @@ DEPENDING = {
     "engine.py": METHODS,
     "tape.py": METHODS,
     "quadratic.py": METHODS,
-    "logistic.py": set(),
+    "logistic.py": METHODS,  # as its gradients may be lazy, which the engine knows
+    "multinomial.py": set(),
     "catalogue.py": set(),
 }
 

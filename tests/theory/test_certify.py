@@ -21,11 +21,11 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify, largest_step
-from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import repaired_multipliers
 from bitbound.theory.certificates.search import optimise, setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.orbits import orbits

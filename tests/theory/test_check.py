@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,12 @@ from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.checks.examination import check as examine_method
-from bitbound.theory.checks.method.conduct import bill_check
+from bitbound.theory.checks.method.conduct import bill_check, comes_back
 from bitbound.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
@@ -419,3 +420,32 @@ def test_every_method_has_a_bill(name):
         wrong = replace(card, bill=lambda *of, more=more: np.add(card.bill(*of), more))
         assert not bill_check(wrong, experiment).holds
     assert bill_check(replace(card, bill=None), experiment) is None
+
+
+SENT = {None: None, "unbiased": RandK(2), "contractive": TopK(2)}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_the_package_come_back(name):
+    card, problem = METHODS[name], Quadratic.random(3, 4, mu=1.0, L=10.0)
+    sent = SENT[card.method.needs.compressor]
+    experiment = Experiment.of(card.parameters(problem, sent), problem, sent)
+    assert comes_back(experiment).holds
+
+
+@dataclass(frozen=True)
+class Forgetting(EF21):
+    """Its estimates of the gradients move away from them; f - f* does not show it at first."""
+
+    name = "forgetting"
+
+    def communicate(self, s, problem, channel):
+        after = super().communicate(s, problem, channel)
+        return replace(after, g=2 * s.g - after.g)
+
+
+def test_what_runs_away_is_named():
+    problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    verdict = comes_back(Experiment.of(Forgetting(gamma=0.02), problem, TopK(2)))
+    assert not verdict.holds
+    assert "look at the line that updates g," in verdict.advice

@@ -103,3 +103,18 @@ def test_what_is_wrong_is_said_with_the_smallest_counterexample(own, right, wron
         return
     assert any(words in sentence for sentence in advice), advice
     assert all("Smallest counterexample: d = " in sentence for sentence in advice)
+
+
+def test_an_omega_that_is_larger_than_attained_is_seen(own):
+    hardest = "\n    def hardest(self, d):\n        return np.eye(d)[0]\n"
+    for name, factor, holds in (("tight.py", 1, True), ("lax.py", 2, False)):
+        text = SIGNS.replace("return d - 1.0", f"return {factor} * (d - 1.0)") + hardest
+        verdicts = compressor_checks(compressor(f"{own(text, name)}:RandomSigns"))
+        assert all(verdict.holds for verdict in verdicts) == holds
+
+
+def test_what_fails_for_one_number_of_entries_only_is_seen(own):
+    text = SIGNS.replace("return size * signs", "return size * signs * (1 + (d == 7))")
+    verdicts = compressor_checks(compressor(f"{own(text)}:RandomSigns"))
+    failing = [verdict for verdict in verdicts if not verdict.holds]
+    assert "d = 7" in failing[0].advice

@@ -14,7 +14,8 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.potential_search import SMALLEST, searched_potential
+from bitbound.theory.certificates.potential_family import SMALLEST
+from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
 from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.function_class import FunctionClass

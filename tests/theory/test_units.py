@@ -10,6 +10,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import worst_instance
+from bitbound.theory.checks.examination import check
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.linear_maps import worst_case
@@ -66,6 +67,28 @@ def test_a_worst_case_has_no_unit(name, unit):
         sent = where.compressor if method.needs.compressor else None
         found.append(worst_case(Experiment.of(method, problem, sent), METHODS[name].theorems[0]))
     assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e3])
+@pytest.mark.parametrize("name", ["gd", "scaffnew", "diana", "locodl"])
+def test_a_whole_check_has_no_unit(name, unit):
+    """Its outcomes, factors, hypotheses and exact worst cases; f - f* has the unit of L."""
+    curvatures = np.random.default_rng(0).uniform(1.0, KAPPA, (N, D, 1)) * np.eye(D)
+    found = []
+    for scale in (1.0, unit):
+        problem = Quadratic.from_arrays(scale * curvatures, np.arange(6.0).reshape(N, D))
+        sent = compressor("rand-k:1") if METHODS[name].method.needs.compressor else None
+        method = METHODS[name].parameters(problem, sent)
+        found.append(check(method, problem, sent, seeds=2, accuracy=1e-3 * scale))
+    one, other = found
+    assert one.holds
+    told = [[(v.check, v.outcome) for v in each.verdicts] for each in found]
+    assert told[0] == told[1]
+    for first, second in zip(one.promised, other.promised, strict=True):
+        assert second.rate == pytest.approx(first.rate, rel=1e-12)
+        assert second.loose == first.loose
+        exact = [[v.value for v in each.verdicts if v.points] for each in (first, second)]
+        assert exact[1] == pytest.approx(exact[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -13,13 +13,13 @@ from bitbound.theory.card import Card
 from bitbound.theory.certificates.certify import certify, contracts
 from bitbound.theory.certificates.decrease import Weights
 from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
+from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.probing import OneStep
 
@@ -31,7 +31,7 @@ CONTRADICTION = 1e-7
 
 MOST_DOUBLINGS = 40
 
-MOST_CLIENTS = 20_000
+MOST_CLIENTS = 10**6
 """The cost of a certificate grows with n: this many take seconds."""
 
 

@@ -27,10 +27,10 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import Experiment, fitted_view
 from bitbound.theory.certificates.certify import RANK, certify, chosen_potential, worst_vectors
-from bitbound.theory.certificates.potentials import Reweighted
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
+from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits

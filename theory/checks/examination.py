@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
@@ -27,7 +28,7 @@ from bitbound.theory.checks.method.one_step import (
 )
 from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
-from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.checks.soundness import conduct, soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
@@ -164,7 +165,8 @@ def check(
     method : Method
         With its parameters.
     problem : Problem
-        Strongly convex.
+        Strongly convex, unless the method does without; then it is checked how the method conducts
+        itself, and no theorem.
     compressor : Compressor, optional
         Of every client; without one, messages are not compressed.
     card : Card, optional
@@ -188,8 +190,7 @@ def check(
     Raises
     ------
     Refusal
-        If method, problem and compressor do not fit each other, the problem is not strongly
-        convex, or for what ``strict`` says.
+        If method, problem and compressor do not fit each other, or for what ``strict`` says.
 
     Examples
     --------
@@ -200,12 +201,9 @@ def check(
     0 of 31 checks fail
     """
     experiment = Experiment.of(method, problem, compressor)
-    if not is_convex(experiment):
-        raise Refusal(
-            f"{problem.name} is not strongly convex, and what is checked is a promise about such "
-            "problems; take one with mu > 0"
-        )
     card = card_of(method) if card is None else card
+    if not is_convex(experiment):
+        return _conducted(card, experiment)
     return examine(
         card,
         experiment,
@@ -310,6 +308,21 @@ def examine(
     return Examination(method, setting, sound, tuple(found), unpromised)
 
 
+def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
+    """Check a method on a problem about which no theorem says what one step does."""
+    sent = experiment.compressor
+    sound = (
+        *conduct(card, experiment),
+        *compressor_checks(sent, _small(sent)),
+        *channel_checks(sent, d=_small(sent), draws=2000),
+        *problem_checks(experiment.problem),
+    )
+    name = experiment.problem.name
+    return Examination(
+        experiment.method, Setting.at(experiment), sound, (), f"{name} is not strongly convex"
+    )
+
+
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:
     """Return what a certificate proves about a method without a theorem, or why it does not."""
     try:
@@ -325,7 +338,9 @@ def _promised_steps(
     theorem: Theorem, card: Card, experiment: ConvexExperiment, rule: str | None, by_rule: bool
 ) -> Iterator[Verdict]:
     """Check one step against a theorem: along a run, at random states, and in the worst case."""
-    yield steps_along_a_run(theorem, experiment)
+    # What cannot be checked gives no verdict: a line that cannot fail would say nothing.
+    with suppress(Refusal):
+        yield steps_along_a_run(theorem, experiment)
     if by_rule:
         d = _small(experiment.compressor)
         small = Quadratic.random(3, d, 1.0, experiment.problem.plain.constants.kappa)
@@ -337,7 +352,6 @@ def _promised_steps(
         else:
             if not theorem.unmet(fewer.method, Setting.at(fewer)):
                 yield steps_at_random_states(theorem, fewer)
-    # What cannot be checked gives no verdict: a line that cannot fail would say nothing.
     with suppress(Refusal):
         if by_rule:
             yield worst_quadratic(theorem, card, rule)

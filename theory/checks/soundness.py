@@ -1,15 +1,18 @@
 """What must hold whatever a theorem says: of the problem, the method, its messages, its trace.
 
-These checks need no promise, so they serve a method that has no theorem yet.
+These checks need no promise, so they serve a method that has no theorem yet. A method that does not
+need strong convexity may have another fixed point than the solution, if any: of it is asked that it
+rests where all gradients vanish.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.channel.accounts import accounts
 from bitbound.theory.checks.channel.unsent import unsent
@@ -20,6 +23,7 @@ from bitbound.theory.checks.method.conduct import (
     keeps_invariants,
     potential_at_solution,
     purity,
+    rests_without_gradients,
     schedule,
     stays_at_solution,
 )
@@ -30,16 +34,8 @@ from bitbound.theory.verdict import Verdict
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CHECKS: tuple[Check, ...] = (
-    stays_at_solution,
-    keeps_invariants,
-    purity,
-    independence,
-    accounts,
-    unsent,
-    schedule,
-    recorded,
-)
+_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded)
+"""These need no solution."""
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
@@ -47,14 +43,30 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
 
     What fails is tried again on smaller problems, and the smallest on which it fails is told.
     """
+    if not experiment.method.needs.strongly_convex:
+        return conduct(card, experiment, seed)
     checks: tuple[Check, ...] = (
-        *_CHECKS,
+        stays_at_solution,
+        keeps_invariants,
+        *_CONDUCT,
         lambda experiment, _: potential_at_solution(card, experiment),
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, _: best_rule(card, experiment),
     )
     with np.errstate(all="ignore"):
         verdicts = [_smallest(check, experiment, seed) for check in checks]
+    return tuple(verdict for verdict in verdicts if verdict)
+
+
+def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
+    """Make the checks that need no strong convexity, of the method or the problem.
+
+    Of a method on one machine, no messages are asked for.
+    """
+    alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
+    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))]
+    with np.errstate(all="ignore"):
+        verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)
 
 

@@ -20,11 +20,15 @@ from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import fitted_view
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import Matrix, unit_deviations, valid_deviations
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+FEW_CLIENTS = 4
+"""Up to so many clients the slowest decrease takes less than a second."""
 
 LARGEST_STATE = 40
 """Largest number of entries of a state: the map has as many to the fourth power."""
@@ -61,6 +65,22 @@ def slowest_decrease(
         raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
     curves = combinations_with_replacement(curvatures, functions.n)
     return 1 - max(_radius(method, functions, np.array(some)) for some in curves)
+
+
+def limit_of_potentials(certificate: Certificate) -> float | None:
+    """Return a decrease that no potential exceeds, attained on quadratics; None if it is costly.
+
+    It is that of :func:`slowest_decrease` with the curvatures mu and L, for few clients of one
+    class that draw independently.
+    """
+    functions = certificate.functions
+    alone = functions.omega_joint is None and functions.L_f is None and not functions.classes
+    if not (alone and functions.n <= FEW_CLIENTS):
+        return None
+    try:
+        return slowest_decrease(certificate.method, functions, (functions.mu, functions.L))
+    except Refusal:
+        return None
 
 
 def _radius(method: Method, functions: FunctionClass, curvatures: Matrix) -> float:

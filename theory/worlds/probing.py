@@ -35,6 +35,9 @@ from bitbound.theory.worlds.outcomes import Scripted, outcomes
 LINEARITY = 1e-7
 """Relative error up to which a vector counts as linear in the errors of the messages."""
 
+_DRAWN = 1e-12
+"""Relative variance below which a message draws nothing; the rest is rounding."""
+
 
 @dataclass(frozen=True)
 class OneStep:
@@ -78,6 +81,7 @@ class ProbingChannel(Scripted):
             raise Refusal("a message depends on another message of the same step; enumerate them")
         mean = self.compressor.mean(x)
         variance = self.compressor.variance(x)[:, 0] - np.sum((mean - x) ** 2, axis=(1, 2))
+        variance[variance < _DRAWN * np.sum(x**2, axis=(1, 2))] = 0.0
         received = mean + np.zeros((1, 1, v.shape[2]))
         if self.compressor.shared:
             sources = [(slice(None), float(variance.sum()), x / max(np.linalg.norm(x), 1e-300))]
@@ -160,11 +164,11 @@ def _mean(
     terms: Terms, variances: NDArray[np.float64], problem: StronglyConvexProblem
 ) -> tuple[float, bool]:
     """Return the mean of a Lyapunov function over the errors, and whether it is exact."""
-    psi, exact = 0.0, True
+    psi, exact, drawn = 0.0, True, variances > 0
     smoothness = problem.constants.L_f + problem.constants.ridge
     for term in terms:
         vectors = term.point if isinstance(term, Gap) else term.vectors
-        errors = _coefficients(vectors, len(variances))
+        errors = _coefficients(vectors, drawn)
         if isinstance(term, Gap):
             psi += term.weight * float(problem.gap(vectors[:, :, :1])[0])
             psi += term.weight * smoothness / 2 * float(errors @ variances)
@@ -174,11 +178,11 @@ def _mean(
     return psi, exact
 
 
-def _coefficients(vectors: Array, errors: int) -> NDArray[np.float64]:
-    """Return the squared coefficient of each error in the vectors of a term, (J,)."""
+def _coefficients(vectors: Array, drawn: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the squared coefficient of each error that is drawn in a term's vectors, (J,)."""
     if vectors.shape[2] == 1:
-        return np.zeros(errors)
-    difference = vectors[:, :, 1:] - vectors[:, :, :1]
+        return np.zeros(drawn.size)
+    difference = (vectors[:, :, 1:] - vectors[:, :, :1]) * np.repeat(drawn, 2)
     up, down = difference[:, :, 0::2], difference[:, :, 1::2]
     size = np.max(np.abs(up), initial=0.0)
     scale = max(size, 1e-8 * float(np.max(np.abs(vectors))))

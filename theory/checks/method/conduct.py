@@ -10,13 +10,15 @@ import numpy as np
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Every
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
 from bitbound.theory.checks.channel.walk import EXACT, RUNS, difference, distance, size, walk
 from bitbound.theory.checks.method.promise import round_cost
@@ -49,6 +51,25 @@ def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     worst, what = worst_of(found)
     advice = f"{what}, with all gradients those at x*, or at fixed_point."
     return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
+
+
+def rests_without_gradients(experiment: Experiment[Any], seed: int = 0) -> Verdict:
+    """Check that a run rests at a point where every client's gradient is 0.
+
+    So it must whatever the clients' functions are; here they are alike, |x|^2/2 each.
+    """
+    n, d = experiment.n, experiment.d
+    alike = Quadratic.from_arrays(np.broadcast_to(np.eye(d), (n, d, d)), np.zeros((n, d)))
+    resting = replace(experiment, problem=alike)
+    channel, oracle = simulated_world(resting, range(seed, seed + RUNS))
+    start = resting.method.start(0 * channel.template, oracle, channel)
+    found = [(0.0, "")]
+    for iteration, (state, _, _) in enumerate(walk(resting, seed, start), 1):
+        moved = float(np.max(np.abs(resting.method.model(state))))
+        found.append((moved, f"The model has moved by {moved:.3g} after {iteration} iterations"))
+    worst, what = worst_of(found)
+    advice = f"{what} where all gradients are 0: look at what is added to it, and at x/|x| at 0."
+    return Verdict("rests without gradients", worst, 0.0, advice=advice)
 
 
 def potential_at_solution(card: Card, experiment: ConvexExperiment) -> Verdict | None:

@@ -37,7 +37,7 @@ class Wander(Method):
     """A method that goes nowhere, so that what is recorded rises and falls, and waits twice."""
 
     name: ClassVar[str] = "wander"
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = Needs(strongly_convex=False)
     schedule: ClassVar[WithProbability] = WithProbability(0.5)
 
     def start(self, x: Any, problem: Any, channel: Any) -> _Wandering:
@@ -103,6 +103,7 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
                 "rounds": rounds,
                 "gap": float(view.value(x)[0]) - view.f_star,
                 "distance": sum(step * step for step in away),
+                "squared_gradient": _squared_gradient(experiment, x),
                 "uplink_bits": ledger.uplink_bits / view.n,
                 "downlink_bits": ledger.downlink_bits / view.n,
                 "gradients": ledger.gradients / view.n,
@@ -110,6 +111,14 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
             }
         )
     return rows
+
+
+def _squared_gradient(experiment: ConvexExperiment, x: Any) -> float:
+    """Return |grad f(x)|^2 where theorems may bound it, else NaN."""
+    if experiment.method.needs.strongly_convex:
+        return float("nan")
+    gradients = experiment.problem.grad(x)
+    return sum(float(sum(column) / experiment.n) ** 2 for column in gradients[:, :, 0].T)
 
 
 def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
@@ -128,14 +137,16 @@ def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found
                 for name, value in row.items():
                     said = float(columns[name][place[t]])
                     text = f"at iteration {t} the trace says {name} = {said:.6g}, a plain loop"
-                    found.append((abs(said - value) / (1 + abs(value)), f"{text} {value:.6g}"))
+                    off = abs(said - value) / (1 + abs(value))
+                    none = not np.isfinite(value) and repr(said) == repr(value)
+                    found.append((0.0 if none else off, f"{text} {value:.6g}"))
             elif row["rounds"] > rounds or t == iterations:
                 found.append((np.inf, f"iteration {t} of a run is not recorded"))
             rounds = row["rounds"]
         ending = "diverged" if diverged else "iterations"
-        off = 0.0 if trace.ending[run] == ending else np.inf
+        wrong = 0.0 if trace.ending[run] == ending else np.inf
         text = f"a run that ends by {ending} says that it ended by {trace.ending[run]}"
-        found.append((off, text))
+        found.append((wrong, text))
     return found
 
 
