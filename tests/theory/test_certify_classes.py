@@ -11,6 +11,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.worst_instance import divergence
@@ -43,6 +44,17 @@ def test_two_classes_lose_nothing(name, settings, first, second):
     dense = unreduced_decrease(method, family, card.theorems[0])
     assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
     assert proved.verify() == proved.factor
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 2)])
+def test_the_error_of_the_server_is_one_for_all_classes(first, second):
+    family = replace(two_classes(first, second, 2.0), alpha_down=0.5)
+    card = METHODS["ef21p-diana"]
+    method = card.method(gamma=0.004, beta=0.3)
+    proved = certify(method, family)
+    dense = unreduced_decrease(method, family, card.theorems[0])
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+    assert proved.decrease < certify(method, replace(family, alpha_down=None)).decrease
 
 
 @pytest.mark.parametrize("n", [2, 5])
@@ -101,6 +113,13 @@ def test_groups_of_a_problem():
     assert sums[-1] == pytest.approx(smoothness.sum())
     with pytest.raises(Refusal, match="groups"):
         FunctionClass.of_groups(setting, 7)
+
+
+def test_groups_keep_the_compressor_of_the_server():
+    problem = Quadratic.random(6, 4, mu=1.0, L=30.0, seed=0)
+    setting = Setting.of(EF21PDIANA, problem, compressor("two-way(rand-k:2;top-k:1)"))
+    for groups in (1, 3):
+        assert FunctionClass.of_groups(setting, groups).alpha_down == 0.25
 
 
 def test_more_groups_certify_no_less():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
@@ -96,6 +97,16 @@ def test_the_checker_refuses_what_is_changed(name):
     ]
     for where, change in changes:
         assert CHECKER.check(perturbed(file, where, change)), where
+
+
+def test_the_contraction_of_the_server_is_proved_and_checked():
+    functions = FunctionClass(3, 1.0, 20.0, omega=2.0, alpha_down=0.5)
+    proof = prove(certify(EF21PDIANA(0.004, 0.3), functions))
+    assert proof.verify()
+    assert not replace(proof, functions=replace(functions, alpha_down=0.3)).verify()
+    file = certificate_file(proof)
+    assert CHECKER.check(file) == ""
+    assert CHECKER.check(perturbed(file, ("shared", "alpha"), lambda _: "3/10"))
 
 
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef21", "marina"])

@@ -152,16 +152,14 @@ def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     """Return a method in its natural units: what its fields are on L-smooth functions.
 
     They are met in a few steps whose coins are fair: a field that only a rare outcome changes
-    has a size as well.
+    has a size as well. The first size counts, since the steps may grow without end.
     """
     problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, seed=0)
     _, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
     states = generic_states(method, oracle, 0, np.ones((1, FEATURES, 1)))
     sizes: dict[str, float] = {}
     for s in states:
-        sizes = {
-            name: max(sizes.get(name, 0.0), float(np.max(np.abs(x)))) for name, x in vars(s).items()
-        }
+        sizes = {name: sizes.get(name) or float(np.max(np.abs(x))) for name, x in vars(s).items()}
         if all(sizes.values()):
             break
     usable = (size if 0 < size < np.inf else 1.0 for size in sizes.values())
