@@ -9,7 +9,7 @@ from array_api_compat import numpy as namespace
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from bitbound.data.problems.compilation import can_compile
+from bitbound.data.files.compilation import can_compile
 from bitbound.data.problems.fused import FusedGradients
 from bitbound.data.problems.logistic import LogisticRegression
 

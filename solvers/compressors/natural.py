@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.problems.compilation import can_compile
+from bitbound.data.files.compilation import can_compile
 from bitbound.solvers.backend import (
     feature_sum,
     floor_power_of_two,

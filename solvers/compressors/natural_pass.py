@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.problems.compilation import compiled
+from bitbound.data.files.compilation import compiled
 
 _SCALE = 2.0**-896
 _MANTISSA = (1 << 52) - 1
