@@ -24,6 +24,7 @@ from bitbound.solvers.method import (
 )
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.worlds.generic import FEATURES, generic_states
 from bitbound.theory.worlds.linearity import linear_compressor
@@ -151,19 +152,24 @@ class MethodInUnits(Method):
 def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     """Return a method in its natural units: what its fields are on L-smooth functions.
 
-    They are met in a few steps whose coins are fair: a field that only a rare outcome changes
-    has a size as well. The first size counts, since the steps may grow without end.
+    They are met at the start and after a step; a field that only a rare outcome changes gets its
+    size in one of a few more, whose coins are fair. No other grows with these.
     """
     problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, seed=0)
-    _, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
-    states = generic_states(method, oracle, 0, np.ones((1, FEATURES, 1)))
-    sizes: dict[str, float] = {}
-    for s in states:
-        sizes = {name: sizes.get(name) or float(np.max(np.abs(x))) for name, x in vars(s).items()}
+    channel, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
+    start = method.start(np.ones((1, FEATURES, 1)), oracle, channel)
+    after = theorem_step(method, start, oracle, channel)
+    sizes = {name: max(_size(getattr(s, name)) for s in (start, after)) for name in vars(start)}
+    for s in generic_states(method, oracle, 0, np.ones((1, FEATURES, 1))):
         if all(sizes.values()):
             break
+        sizes = {name: size or _size(getattr(s, name)) for name, size in sizes.items()}
     usable = (size if 0 < size < np.inf else 1.0 for size in sizes.values())
     return MethodInUnits(method, L, tuple(usable))
+
+
+def _size(x: Array) -> float:
+    return float(np.max(np.abs(x)))
 
 
 def _times(factor: float, x: Array) -> Array:
