@@ -17,6 +17,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
@@ -89,3 +90,10 @@ def test_outcomes_that_cannot_be_listed_are_refused():
     )
     with pytest.raises(Refusal, match="not linear"):
         one_step(experiment, THEOREM, fixed_point(experiment.method, problem))
+
+
+def test_a_run_that_diverges_is_found_without_compression_of_the_broadcast():
+    functions = FunctionClass(2, 1.0, 20.0, omega=1.0, alpha_down=0.5)
+    assert divergence(EF21PDIANA(0.3, 0.3), functions, THEOREM).growth > 1e6
+    with pytest.raises(Refusal, match="no worst case is built"):
+        worst_instance(EF21PDIANA(0.001, 0.3), functions, THEOREM)

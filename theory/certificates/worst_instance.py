@@ -139,6 +139,11 @@ def worst_instance(
     """
     if len(functions.kinds) > 1:
         raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
+    if functions.alpha_down is not None:
+        raise Refusal(
+            "no worst case is built where the server compresses what it broadcasts; leave "
+            "alpha_down out"
+        )
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
@@ -210,8 +215,6 @@ def _posed(
 def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compressor | None, int]:
     """Return a rand-k with the class's omega on at least so many features."""
     need = method.needs.compressor
-    if functions.alpha_down is not None:
-        raise Refusal("no worst case is built where the server compresses what it broadcasts")
     if need is None or (need == "unbiased" and functions.omega == 0):
         return None, size
     omega = 1 / (functions.alpha or 1.0) - 1 if need == "contractive" else functions.omega
@@ -266,7 +269,8 @@ def divergence(
 ) -> Divergence | None:
     """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
 
-    None if it diverges on none of them: a factor above 1 does not say that a run must.
+    None if it diverges on none of them: a factor above 1 does not say that a run must. The server
+    broadcasts uncompressed vectors, which are in every class.
 
     Examples
     --------
