@@ -29,7 +29,7 @@ def describe_account(account: Account) -> str:
         f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
-        f"{'proof':12}{Known.PROVED.words() if _verified(account) else FAILS}, checked without "
+        f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
         "the solver",
         f"{'verdict':12}{account.verdict}",
     ]
@@ -81,7 +81,7 @@ def _published(account: Account) -> str:
     return f"E[Psi+] <= {_times_psi(account.published)} ({account.title})"
 
 
-def _verified(account: Account) -> bool:
+def _proof_holds(account: Account) -> bool:
     return account.certificate.verify() == account.certificate.factor
 
 
@@ -154,7 +154,7 @@ def account_summary(account: Account) -> dict[str, Any]:
         "certified_factor": proof.factor,
         "looseness": _number(account.looseness),
         "verdict": account.verdict,
-        "verified": _verified(account),
+        "proof_holds": _proof_holds(account),
         "weights": list(proof.weights),
         "multipliers": dict(proof.multipliers),
         "solver": proof.solver,

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from bitbound import Constants, LogisticRegression, Refusal, problem
+from bitbound.data.files.splits import Division
 from bitbound.data.problems.rows import sparse
 
 SPARSE = "sparse@1000"
@@ -74,4 +75,5 @@ def sparse_problem(
         x_star=np.zeros((1, d, 1)),
         rows=sparse(matrix, n),
         split="made",
+        division=Division((), ((m,),) * n),
     )

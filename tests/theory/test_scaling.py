@@ -63,7 +63,7 @@ def test_gradient_descent_is_measured(tmp_path):
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
-@pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "holds"), (1.5, 1, "FAILS")])
+@pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
     monkeypatch.setattr(laws, "scaling", lambda seeds, tell: iter([found]))
