@@ -69,7 +69,8 @@ def test_a_picture_shows_every_bit_of_a_message(name):
 
 def test_every_kind_of_compressor_has_a_page():
     kinds = {type(compressor(name)) for name in compressor_page.EXAMPLES}
-    made = {form.replace("COMPRESSOR", "natural") for form in NAMES}
+    single = (form for form in NAMES if ";" not in form)  # a pair has the pages of its parts
+    made = {form.replace("COMPRESSOR", "natural") for form in single}
     made = {form.replace("K", "2").replace("S", "3") for form in made}
     assert kinds == {type(compressor(name)) for name in made}
 

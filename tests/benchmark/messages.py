@@ -13,7 +13,7 @@ from bitbound.solvers.world.simulation import simulated_world
 
 def compressors() -> Iterator[Compressor]:
     """Yield every compressor that has a name, with k = 1 entry or s = 3 levels."""
-    plain = (form for form in NAMES if "COMPRESSOR" not in form)
+    plain = (form for form in NAMES if "(" not in form)
     made = (compressor(form.replace("K", "1").replace("S", "3")) for form in plain)
     return iter({chosen.name: chosen for chosen in made}.values())
 

@@ -43,7 +43,7 @@ def test_endless_local_steps_of_methods_are_refused(name):
         simulate(method, PROBLEM, made.compressor, seeds=1, budget=Budget(gap=1e-3))
 
 
-@pytest.mark.parametrize("name", CLIPPING)
+@pytest.mark.parametrize("name", [n for n, card in CLIPPING.items() if "I" in names(card)])
 def test_endless_local_steps_of_clipping_methods_are_refused(name):
     card = CLIPPING[name]
     method = card.method(**dict.fromkeys({"eta", "gamma", "beta"} & names(card), 0.1), I=MANY)
