@@ -26,7 +26,7 @@ KINDS = {
 """Kind of a module by the first start of its path that fits, and how many mutants of it."""
 OF_THE_CHECK = ("methods", "compressors", "channel", "theorems", "problems")
 """The kinds whose faults a user's own check should catch."""
-CLIPPING = ("celgc", "clipp", "episode", "momentum_clipping", "naive_parallel", "normalised_gd")
+CLIPPING = ("celgc", "clip", "episode", "momentum_clipping", "naive_parallel", "normalised")
 """Starts of the names of modules of clipping methods, whose problems a check refuses."""
 
 

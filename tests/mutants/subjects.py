@@ -20,6 +20,8 @@ WITH_RULES = {
     "scaffnew": ["paper", "best"],
     "fedcomgate natural": ["damped"],
     "ef21 top-k:2": ["paper"],
+    "econtrol top-k:2": ["largest"],
+    "ef21p-diana two-way(rand-k:2;top-k:2)": ["largest"],
     "marina rand-k:2": ["paper"],
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],
