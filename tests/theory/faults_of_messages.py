@@ -241,7 +241,7 @@ MESSAGE_FAULTS = [
     fault(
         "accounts: uplink of one client",
         "solvers.world.channel",
-        ("self.ledger.up(self.runs, n * layout.bits)", "self.ledger.up(self.runs, layout.bits)"),
+        ("self.ledger.up(self.runs, n * bits)", "self.ledger.up(self.runs, bits)"),
         on="diana",
     ),
     fault(
@@ -295,7 +295,7 @@ MESSAGE_FAULTS = [
     fault(
         "all clients draw the same subset",
         "solvers.world.channel",
-        ("senders = 1 if self.compressor.shared else n", "senders = 1"),
+        ("1 if compressor.shared else v.shape[0]", "1"),
         on="diana",
     ),
     fault(
@@ -422,7 +422,7 @@ _ON_DIANA = [
      'u = self._shared("client coins", self.n); u[2:3] = abs(u[:1] - (u[1:2] >= 0.5) * (1 - 1e-9)'
      "); return u < like("),
     ("compressors: the clients share their draws", CHANNEL,
-     "        senders = 1 if self.compressor.shared else n\n", "        senders = 1\n"),
+     "1 if compressor.shared else v.shape[0]", "1"),
     ("ledger: 32-bit counters up", CHANNEL, "self.uplink_bits = np.zeros(runs, dtype=np.int64)",
      "self.uplink_bits = np.zeros(runs, dtype=np.int32)"),
     ("ledger: 32-bit counters down", CHANNEL, "self.downlink_bits = np.zeros(runs, dtype=np.int64)",
