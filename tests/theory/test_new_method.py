@@ -154,7 +154,7 @@ def test_every_command_and_table_knows_it(package):
     assert [code for code, _ in said] == [0, 0, 0, 0]
     listed, run, checked, certified = (text for _, text in said)
     names = [line.split()[0] for line in listed.splitlines()[1:6]]
-    assert names == ["locodl", "adiana", "diana", "toy", "5gcs-cc"]
+    assert names == ["locodl", "adiana", "diana", "toy", "ef21p-diana"]
     assert json.loads(run)["method"]["name"] == "toy"
     for words in ("the toy's theorem", "bits of a round as published", "no check fails"):
         assert words in checked
