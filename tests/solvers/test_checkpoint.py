@@ -336,7 +336,7 @@ for gamma in (1e-7, 1e-6):
 
 @pytest.mark.skipif(os.name != "posix", reason="kills")
 def test_a_sweep_that_is_killed_all_the_time_ends(tmp_path):
-    """Each time, it is killed when it has written twice: a curve takes three, or more on a slow machine."""
+    """Each time, it is killed when it has written twice: a curve takes three writings at least."""
     codes, budget = [], Budget(iterations=2500)
     while not codes or codes[-1] != 0:
         assert len(codes) < 12
