@@ -22,9 +22,8 @@ COUPLED = {"locodl": locodl.CoupledLoCoDL(), "scaffnew": scaffnew.CoupledScaffne
 
 def made(name, rule, n, kappa, omega):
     card = METHODS[name]
-    where = class_setting(card.method, n, kappa, omega or None, None, 1)
-    if omega == 0 and name == "locodl":
-        where = class_setting(card.method, n, kappa, 0.0, None, 1)
+    compressed = card.method.needs.compressor is not None
+    where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
     return card.at(where, rule), where
 
 

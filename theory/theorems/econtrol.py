@@ -117,7 +117,7 @@ def _largest_steps(errors: _Errors, setting: Setting) -> tuple[float, float]:
 
 
 def _largest(setting: Setting) -> EControl:
-    """B = (1 - sqrt(1 - alpha))/12, and the largest step of the theorem."""
+    """Take b = (1 - sqrt(1 - alpha))/12 and the largest step of the theorem."""
     b = (1 - math.sqrt(1 - setting.alpha)) / 12
     return EControl(min(_largest_steps(_Errors(b, setting.alpha), setting)), b)
 
