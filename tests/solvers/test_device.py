@@ -14,9 +14,14 @@ import array_api_strict
 import numpy as np
 import pytest
 from comparisons import assert_same_columns
-from worlds import CASES, fitted, simulate
+from worlds import CASES, PROBLEMS, fitted, simulate
 
+from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.solvers import backend, local_solve
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.episode import EPISODE
+from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.world import philox
@@ -24,6 +29,7 @@ from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.device import DeviceStreams
 from bitbound.solvers.world.philox import uniform_numbers
 from bitbound.solvers.world.randomness import Streams, generator, key
+from bitbound.theory.theorems.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}
@@ -179,3 +185,75 @@ def test_every_method_and_compressor_is_the_same_and_nobody_waits(case, transfer
     assert_nobody_waits(moved, ITERATIONS)
     if not getattr(experiment.method, "adaptive", False):
         assert not moved["local work"]
+
+
+@pytest.mark.parametrize(
+    "looked_at",
+    [
+        lambda s: bool(s.x[0, 0, 0] < 1e9),
+        lambda s: float(s.x[0, 0, 0]),
+        lambda s: backend.host(s.x),
+    ],
+    ids=["bool", "float", "host"],
+)
+def test_a_method_that_waits_is_seen(transfers, monkeypatch, looked_at):
+    """Once in every round."""
+    whole = GD.communicate
+
+    def waits(self, s, problem, channel):
+        looked_at(s)
+        return whole(self, s, problem, channel)
+
+    monkeypatch.setattr(GD, "communicate", waits)
+    moved = same_on_device(GD(0.01), PROBLEMS["quadratic"](), None, transfers, **SHORT)
+    assert moved["the loop"] == ITERATIONS
+
+
+def test_what_is_not_asked_for_is_refused():
+    """The stand-in does not become an array of numpy unseen."""
+    with pytest.raises((RuntimeError, TypeError)):
+        np.asarray(on_device(np.zeros(3))).sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "selector", "budget"),
+    [
+        ("locodl", "rand-k:2", Budget(bits=1500)),
+        ("compressed-scaffnew", None, Budget(bits=1500)),
+        ("marina", "natural", Budget(bits=2000)),
+        ("gradskip", None, Budget(gradients=60)),
+        ("scaffnew", None, Budget(rounds=9)),
+        ("adiana", "rand-k:2", Budget(gap=1e-2)),
+    ],
+)
+def test_runs_end_where_they_end_on_the_host(name, selector, budget, transfers):
+    """Each at its own iteration; what is spent is looked at where a bound of it is too large."""
+    problem, sent = PROBLEMS["quadratic"](), compressor(selector) if selector else None
+    method = parameters(name, problem, sent)
+    moved = same_on_device(method, problem, sent, transfers, seeds=4, budget=budget)
+    assert not moved["the loop"]
+
+
+def test_coins_are_tossed_for_64_iterations_at_once(transfers):
+    problem, sent = PROBLEMS["quadratic"](), compressor("rand-k:2")
+    method = parameters("locodl", problem, sent)
+    moved = same_on_device(
+        method, problem, sent, transfers, seeds=2, budget=Budget(iterations=129), record=Record(2.0)
+    )
+    assert_nobody_waits(moved, 129)
+    assert moved["coins"] == 3
+
+
+def test_runs_that_diverge_do_not_spoil_others(transfers):
+    gamma = np.array([[[0.01, 1e6, 0.02]]])
+    options = {"seeds": [0, 0, 1], "budget": Budget(rounds=60)}
+    same_on_device(GD(gamma), PROBLEMS["quadratic"](), None, transfers, **options)
+
+
+@pytest.mark.parametrize("law", [Uniform(0.5), Rademacher(0.5), Ball(0.5)], ids=repr)
+def test_noise_is_made_on_the_device(law, transfers):
+    """Runs of one seed share it there too."""
+    problem = Quartics.of(H=2.0, noise=law)
+    method = EPISODE(0.01, 0.05, 2)
+    moved = same_on_device(method, problem, None, transfers, **SHORT | {"seeds": [3, 5, 6]})
+    assert_nobody_waits(moved, ITERATIONS)
