@@ -54,11 +54,11 @@ class Tape:
 
     def draw(self, slot: int | str, n: int, d: int) -> Samples:
         """Return the next sample of a slot for every client and run, (n, d, R)."""
-        shape, on_device = (n, self.noise.uniforms(d)), isinstance(self.places, Turn)
-        seeds, spread = (self.places, slice(None)) if on_device else self._seeds
+        shape, everyone = (n, self.noise.uniforms(d)), (self.places, slice(None))
+        seeds, spread = everyone if isinstance(self.places, Turn) else self._seeds
         uniforms = self.streams.uniform(f"noise {slot}", seeds, shape)
         return self.noise.sample(uniforms, d)[:, :, spread]
 
     @cached_property
-    def _seeds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _seeds(self) -> tuple[Any, Any]:
         return np.unique(self.places, return_inverse=True)
