@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.exact.certificate_file import certificate_file, write_certificate
@@ -54,6 +56,37 @@ def test_the_best_decrease_is_proved_at_every_condition_number(name, kappa):
     assert proof.decrease >= certificate.decrease
     assert proof.decrease > 0
     assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
+
+
+@pytest.mark.parametrize("kappa", [10.0, 1e6])
+@pytest.mark.parametrize("gamma", [1e-6, 1e-12, 1e-14])
+def test_the_decrease_of_a_tiny_step_has_all_its_digits(gamma, kappa):
+    proof = prove(certify(GD(gamma), FunctionClass(10, 1.0, kappa)))
+    exact = 1 - (1 - Fraction(proof.method.gamma)) ** 2
+    assert abs(proof.decrease - exact) <= Fraction(1, 10**9) * exact
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("name", ["ef21", "econtrol", "fedcomgate", "dasha"])
+def test_no_digits_are_lost_in_another_unit(name, unit):
+    """Each of these was left where the solver stopped, some at a part in a million."""
+    card = METHODS[name]
+    plain = class_setting(
+        card.method, 10, 1e6, 3.0 if card.method.needs.compressor else None, None, 1
+    )
+    where = setting(10, 1e-6 * unit, unit, plain.d, plain.compressor)
+    proof = prove(certify(card.at(where), FunctionClass.of(where)))
+    assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
+    other = prove(certify(card.at(plain), FunctionClass.of(plain)))
+    assert float(proof.decrease) == pytest.approx(float(other.decrease), rel=1e-7)
+
+
+def test_a_term_of_weight_0_proves_nothing_and_is_in_no_way():
+    """Without compression DIANA's shifts are outside of its Lyapunov function."""
+    method, functions = DIANA(0.05, 1.0), FunctionClass(4, 1.0, 20.0)
+    proof = prove(certify(method, functions))
+    assert min(proof.weights) == 0
+    assert float(proof.decrease) == pytest.approx(1 - 0.95**2, rel=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
