@@ -15,6 +15,9 @@ from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
+TINY = 1e-6
+"""Below this size what is fixed becomes the unit of what is sought."""
+
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
 
@@ -156,6 +159,11 @@ def maximise(
             matrices[1] = np.eye(len(matrices[1]))
         values[:, 1] = 0.0
     count = len(forms)
+    alone = lower is None and normal is None and not above
+    unit = _unit([m[0] for m in blocks] + [values[:, 0]]) if alone else 1.0
+    for matrices in blocks:
+        matrices[0] = matrices[0] / unit
+    values[:, 0] /= unit
     scales = np.ones(count + 1)
     for place in range(count + 1):
         entries = [m[place + 1] for m in blocks] + [values[:, place + 1]]
@@ -188,13 +196,19 @@ def maximise(
         len(bounded),
         [*sizes, *(len(least) for _, least in above)],
     )
-    y = y / scales
+    y = unit * y / scales
     grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
     end = equalities + len(bounded)
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
     return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
+
+
+def _unit(fixed: Sequence[Matrix]) -> float:
+    """Return the size of what is fixed where it is tiny: a solver's accuracy is absolute."""
+    size = max(np.abs(x).max(initial=0.0) for x in fixed)
+    return float(size) if 0 < size < TINY else 1.0
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:

@@ -1,8 +1,9 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
+
+FLAT = 1e-12
+"""Relative size up to which a number may be a 0 that was rounded."""
 
 MANY_CLIENTS = 100
 """So many clients show what a method does that tells none of them apart."""
@@ -106,6 +110,10 @@ def symbolic_step(
     for size in (16, LARGEST_BASIS):
         with suppress(BasisFullError):
             step = _symbolic_step(natural, functions, potential, found, Basis(size * kinds, kinds))
+            if any(flat.size for flat in _flat(step)):
+                basis = Basis(step.basis.used, kinds)
+                dyadic = natural.in_powers_of_two()
+                step = _without_flat(_symbolic_step(dyadic, functions, potential, found, basis))
             break
     else:
         raise Refusal(
@@ -297,3 +305,42 @@ def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
     kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
     return kernel
+
+
+def _counting(step: SymbolicStep) -> list[Form]:
+    """Return the forms that count: those of the terms with a weight, and the inequalities."""
+    terms = [pair for pair in zip(step.weights, step.now, step.after, strict=True) if pair[0]]
+    return [*(form for _, *pair in terms for form in pair), *step.inequalities.values()]
+
+
+def _flat(step: SymbolicStep) -> list[Matrix]:
+    """Return bases, in coordinates of the kernels, of where all forms are 0 up to rounding."""
+    found = []
+    for block, kernel in enumerate(step.kernels):
+        seen = np.concatenate([form.blocks[block] @ kernel for form in _counting(step)])
+        _, sizes, turned = np.linalg.svd(seen)
+        found.append(turned[np.count_nonzero(sizes > FLAT * sizes.max(initial=0.0)) :])
+    return found
+
+
+def _without_flat(step: SymbolicStep) -> SymbolicStep:
+    """Leave out the directions in which all forms that count are exactly 0.
+
+    There no decrease could be proved in floats, and none is needed: such are the control variates
+    where the compressors lose nothing. Where units are powers of two, so are their entries.
+    """
+    kernels = []
+    for block, (kernel, flat) in enumerate(zip(step.kernels, _flat(step), strict=True)):
+        forms = [form.blocks[block] for form in _counting(step)]
+        exact = all(_is_zero(forms, kernel @ y) for y in flat)
+        rest = scipy.linalg.null_space(flat) if exact and len(flat) else np.eye(kernel.shape[1])
+        kernels.append(kernel @ rest)
+    return replace(step, kernels=tuple(kernels))
+
+
+def _is_zero(forms: list[Matrix], direction: Matrix) -> bool:
+    """Whether forms are exactly 0 along a direction, its entries taken to be powers of two."""
+    parts = direction / np.abs(direction).max()
+    powers = np.sign(parts) * 2.0 ** np.round(np.log2(np.maximum(np.abs(parts), FLAT)))
+    powers[np.abs(parts) < FLAT**0.5] = 0.0
+    return not any(math.fsum(row * powers) for form in forms for row in form)

@@ -29,12 +29,13 @@ from bitbound.theory.checks.method.conduct import (
 )
 from bitbound.theory.checks.method.smallest import in_words, smaller
 from bitbound.theory.checks.trace.replay import recorded
+from bitbound.theory.checks.trace.resumed import goes_on
 from bitbound.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded)
+_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded, goes_on)
 """These need no solution."""
 
 
