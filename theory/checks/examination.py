@@ -37,6 +37,7 @@ from bitbound.theory.verdict import FAILS, Verdict, readable, readable_factor
 
 Tell = Callable[[str], None]
 
+
 @dataclass(frozen=True)
 class Promised:
     """A theorem at some parameters, and how the code keeps it.

@@ -76,7 +76,9 @@ def _growing_field(
     if not growth[name] > promised * (1 + ROUNDING):
         return ""
     where = f": look at the line that updates {name}" if blamed else ""
-    return f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}{where}."
+    return (
+        f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}{where}."
+    )
 
 
 def _certified(theorem: Theorem, experiment: ConvexExperiment) -> str:
