@@ -130,7 +130,7 @@ def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, row
     kept.write_bytes(text.replace(b"\n", b"\r\n"))  # line ends do not count
     assert load("loose").A.shape == (2, 2)
     kept.write_bytes(text.replace(b"1:1", b"1:2"))
-    with pytest.raises(Refusal, match="loose is not the set loose: it has .* as SHA-256"):
+    with pytest.raises(Refusal, match=r"loose is not the set loose: it has .* as SHA-256"):
         load("loose")
 
 

@@ -21,8 +21,8 @@ from bitbound.theory.verdict import Verdict, worst_of
 _ITERATIONS, _MOST_CLIENTS = 4, 10
 _MOVED = 1e-5
 _LEFT = 1e-4
-"""What may be left of a use, relative to the largest change: the moves are not infinitely small."""
-_ROUNDING = 1e-8
+"""What may be left of a use, relative to the largest: the moves are not infinitely small."""
+_ROUNDING = 1e-11
 
 
 def untold(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
@@ -52,15 +52,20 @@ def _of_one_feature(experiment: ConvexExperiment, n: int) -> ConvexExperiment:
 
 def _untold(experiment: ConvexExperiment, seed: int) -> Verdict:
     right = _Events(experiment, seed)
-    moved = [_Events(experiment, seed, place).values for place in range(right.messages)]
-    changes = (np.array(moved).T - np.array(right.values)[:, None]) / _MOVED
-    changes /= np.max(np.abs(changes), initial=1e-300)
-    found, told = [(0.0, "")], np.zeros((0, right.messages))
-    for what, change in zip(right.names, changes, strict=True):
-        if what:
-            found.append((_beside(change, told), what))
-        else:
-            told = np.concatenate([told, change[None]])
+    moved = [_Events(experiment, seed, place).values for place in range(len(right.moves))]
+    changes = np.array(moved).T - np.array(right.values)[:, None]
+    alike = {name: np.array(right.names) == name for name in right.names}
+    for same in alike.values():
+        rounding = _ROUNDING * np.max(np.abs(np.array(right.values)[same]))
+        changes[same] = np.where(np.abs(changes[same]) <= rounding, 0.0, changes[same])
+    sizes = np.linalg.norm(changes := changes / np.array(right.moves), axis=1)
+    largest = {name: max(sizes[same]) for name, same in alike.items()}
+    found, told = [(0.0, "")], np.zeros((0, len(right.moves)))
+    for what, change, size in zip(right.names, changes, sizes, strict=True):
+        if what and size:
+            found.append((_beside(change / largest[what], told), what))
+        elif size:
+            told = np.concatenate([told, change[None] / size])
     worst, what = worst_of(found)
     advice = (
         f"{what} depends on messages of other clients that the server has not told it of: look for "
@@ -72,7 +77,7 @@ def _untold(experiment: ConvexExperiment, seed: int) -> Verdict:
 def _beside(vector: NDArray[Any], rows: NDArray[Any]) -> float:
     """Return how far a vector is from the span of some rows."""
     _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
-    basis = basis[sizes > _ROUNDING]
+    basis = basis[sizes > _LEFT * _MOVED]
     return float(np.linalg.norm(vector - basis.T @ (basis @ vector)))
 
 
@@ -81,7 +86,7 @@ class _Events:
 
     def __init__(self, experiment: ConvexExperiment, seed: int, moved: int = -1) -> None:
         self.names, self.values = list[str](), list[float]()
-        self.messages, self.moved = 0, moved
+        self.moves, self.moved = list[float](), moved
         simulated, problem = simulated_world(experiment, [seed])
         channel, oracle = _Server(with_pace(simulated, Every()), self), _Client(problem, self)
         state = experiment.method.start(simulated.template, oracle, channel)
@@ -95,12 +100,13 @@ class _Events:
             self.values.append(float(np.asarray(x)[0, 0, 0]))
 
     def received(self, v: Array, mask: Array | None) -> Array:
-        """Return messages as they arrive: one of the others may be moved."""
-        places = np.zeros(v.shape)
+        """Return messages as they arrive: one of the others may be moved, relative to its size."""
+        changed = np.zeros(v.shape)
+        size = _MOVED * float(np.max(np.abs(v))) or max(self.moves, default=_MOVED)
         for client in range(1, v.shape[0]):
-            places[client] = self.messages == self.moved
-            self.messages += 1
-        return v + _MOVED * places * (True if mask is None else np.asarray(mask))
+            changed[client] = size * (len(self.moves) == self.moved)
+            self.moves.append(size)
+        return v + changed * (True if mask is None else np.asarray(mask))
 
 
 class _Server(Wrapped):
