@@ -25,7 +25,7 @@ def benchopt(*words):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         [sys.executable, "-m", "benchopt", *map(str, words)],
-        capture_output=True, text=True, timeout=300, env=os.environ | {"PATH": path},
+        capture_output=True, text=True, timeout=300, check=False, env=os.environ | {"PATH": path},
     )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ class Solver(BaseSolver):
     name = "bitbound"
     sampling_strategy = "callback"
     stopping_criterion = SufficientProgressCriterion(patience=30, strategy="callback")
-    requirements = ["pip::bitbound"]
     parameters = {
         "method, compressor": [
             ("locodl", "rand-k:2+natural"),
