@@ -206,11 +206,11 @@ def _beside(card: Card, compared: Comparison | None) -> str:
         mark = "**" if cards[name] is card else ""
         link = f"{mark}[{name}]({cards[name].name}.md){mark}"
         rows.append((link, *(cost_text(each[name].median) for each in spreads.values())))
-    chosen = "from theory" if card.rules else "the best of a grid, with which none is random"
+    chosen = "from theory" if card.rules else "the best of a grid of steps and thresholds"
     runs = len(compared.traces[0].seeds)
     return page(
         "## Bits beside the others",
-        f"{f'Medians over {runs} seeds' if runs > 1 else 'One run'}, per client, until f - f\\* <= "
+        f"{f'Medians over {runs} seeds' if runs > 1 else 'Nothing is random'}, per client, until f - f\\* <= "
         f"{accuracy_name(compared.targets[-1])}, on {compared.made}; parameters are {chosen}.",
         table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),
     ).strip()
