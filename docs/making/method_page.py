@@ -211,7 +211,8 @@ def _beside(card: Card, compared: Comparison | None) -> str:
     return page(
         "## Bits beside the others",
         f"{f'Medians over {runs} seeds' if runs > 1 else 'Nothing is random'}, per client, until "
-        f"f - f\\* <= {accuracy_name(compared.targets[-1])}, on {compared.made}; parameters are {chosen}.",
+        f"f - f\\* <= {accuracy_name(compared.targets[-1])}, on {compared.made}; parameters are "
+        f"{chosen}.",
         table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),
     ).strip()
 
