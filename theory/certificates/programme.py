@@ -15,6 +15,9 @@ from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
+ROUNDED = 1e-25
+"""Relative size of an entry of Psi that is the rounding of 0, a square of 1e-16 and a little."""
+
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
 
@@ -76,7 +79,8 @@ class Coordinates:
                     value * functions.curvature(evaluation.kind)[1] / 2 * np.outer(point, point)
                 )
             diagonal = np.diag(steep)
-            scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+            seen_at_all = diagonal > ROUNDED * diagonal.max(initial=0.0)
+            scale = 1 / np.sqrt(np.where(seen_at_all, diagonal, 1.0))
             new = np.diag(scale)
             if block == 0:  # where all evaluate at one point, it is as long as there
                 shared = scale
