@@ -92,3 +92,8 @@ class Setting:
     def alpha_down(self) -> float:
         """Contraction of the server's compressor; 1 if it broadcasts uncompressed vectors."""
         return downward(self.compressor).alpha(self.d)
+
+    @property
+    def omega_down(self) -> float:
+        """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
+        return downward(self.compressor).omega(self.d)
