@@ -34,7 +34,9 @@ def add_discover(commands: Commands) -> None:
         "--local", choices=("yes", "no"), help="only with local steps, or without (default: both)"
     )
     parser.add_argument("--constants", type=count, default=3, help="free constants at most")
-    parser.add_argument("--best", type=count, default=3, help="certified of every kind")
+    parser.add_argument(
+        "--best", type=count, default=2, help="certified of every kind and number of constants"
+    )
     parser.add_argument(
         "--certificates", type=count, default=30, help="for the constants of each, at most"
     )

@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from bitbound.figures.text.tables import WIDTH, table
+from bitbound.figures.text.tables import ABSENT, WIDTH, count_text, table
 from bitbound.theory.discover.discovery import Search
 from bitbound.theory.discover.step_lines import step_lines
 
@@ -21,9 +21,9 @@ def describe_search(search: Search) -> str:
         [
             str(place),
             one.candidate.sentence.kind,
-            one.known.name if one.known else "-",
-            f"{one.candidate.cost:,.0f}",
-            f"{one.screened:,.0f}",
+            one.known.name if one.known else ABSENT,
+            count_text(one.candidate.cost),
+            ABSENT if one.screened is None else count_text(one.screened),
             f"{one.certificate.factor:.6f}",
         ]
         for place, one in enumerate(search.found, start=1)
@@ -58,18 +58,18 @@ def search_summary(search: Search) -> dict[str, Any]:
         "d": search.task.d,
         "unbiased": search.task.unbiased.name,
         "contractive": search.task.contractive.name,
-        "downlink weight": search.task.weight,
+        "downlink_weight": search.task.weight,
         "structures": search.sentences,
         "convergent": search.convergent,
         "uncertified": search.uncertified,
         "found": [
             {
-                "bits per digit": one.candidate.cost,
-                "bits per digit at least": one.screened,
+                "bits_per_digit": one.candidate.cost,
+                "bits_per_digit_at_least": one.screened,
                 "factor": one.certificate.factor,
                 "kind": one.candidate.sentence.kind,
                 "constants": asdict(one.certificate.method),
-                "known as": one.known.name if one.known else None,
+                "known_as": one.known.name if one.known else None,
                 "structure": one.candidate.sentence.to_json(),
                 "step": step_lines(one.candidate.sentence).text(one.candidate.sentence.local),
             }

@@ -238,7 +238,12 @@ def _clarabel(
     solver = clarabel.DefaultSolver(
         scipy.sparse.csc_matrix((k, k)), objective, scipy.sparse.csc_matrix(A), b, cones, settings
     )
-    found = solver.solve()
+    try:
+        found = solver.solve()
+    except BaseException as panic:  # what the solver's own language throws is no Exception
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise Refusal(f"the solver fails for these parameters ({panic})") from None
     status = str(found.status)
     residual = float(max(found.r_prim, found.r_dual))
     gap = abs(float(found.obj_val - found.obj_val_dual))

@@ -1,5 +1,6 @@
 """The search for methods: screen all sentences, tune and certify the best, say which are known."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
@@ -29,8 +30,9 @@ class Discovery:
     ----------
     candidate : Candidate
         Its structure and constants, with the certified cost.
-    screened : float
-        Bits per digit on quadratics: no certificate promises less.
+    screened : float or None
+        Bits per digit on quadratics, which no certificate undercuts; None for more clients than
+        are screened.
     certificate : Certificate
         The proof of its factor, at mu = 1 and L = kappa.
     known : Method or None
@@ -38,7 +40,7 @@ class Discovery:
     """
 
     candidate: Candidate
-    screened: float
+    screened: float | None
     certificate: Certificate
     known: Method | None
 
@@ -86,7 +88,8 @@ def discover(
     Parameters
     ----------
     best : int
-        How many of every kind, which is what they compress and whether they have local steps.
+        How many of every kind, which is what they compress and whether they have local steps, and
+        number of constants.
     certificates : int
         Largest number of certificates for the constants of each.
     seed : int
@@ -120,7 +123,7 @@ def discover(
             kept, one, f"tuned {certificates}", lambda c=candidate: tuned(c, task, certificates)
         )
         if better:
-            found += _proved(better, candidate.cost, task)
+            found += _proved(better, candidate.cost if task.bounded else None, task)
     progress(1.0, "done")
     found.sort(key=lambda one: one.candidate.cost)
     return Search(task, tuple(found), len(everything), len(passed), len(chosen) - len(found))
@@ -147,26 +150,27 @@ def _remembered(
 
 
 def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
-    """Return the best few of every kind, each structure once.
+    """Return the best few of every kind and number of constants, each method once.
 
-    What has more constants than another must be better by more than ``WORTH``; what moves as
-    another does is that one.
+    What has more constants than another of its kind must be better by more than ``WORTH``; what
+    moves as another does is that one.
     """
     chosen: list[Candidate] = []
-    for kind in dict.fromkeys(candidate.sentence.kind for candidate in passed):
-        own = [candidate for candidate in passed if candidate.sentence.kind == kind]
-        own.sort(key=lambda one: one.cost * (1 + WORTH) ** len(one.values))
-        kept: list[Candidate] = []
-        for candidate in own:
-            if len(kept) == best:
-                break
-            if not any(same(candidate.method(1.0), one.method(1.0)) for one in kept):
-                kept.append(candidate)
-        chosen += kept
+    for candidate in sorted(passed, key=lambda one: (len(one.values), one.cost)):
+        kind, size = candidate.sentence.kind, len(candidate.values)
+        rivals = [one for one in chosen if one.sentence.kind == kind]
+        alike = [one for one in rivals if len(one.values) == size]
+        if len(alike) == best or any(
+            same(candidate.method(1.0), one.method(1.0)) for one in rivals
+        ):
+            continue
+        simpler = min((one.cost for one in rivals if len(one.values) < size), default=math.inf)
+        if candidate.cost * (1 + WORTH) < simpler:
+            chosen.append(candidate)
     return chosen
 
 
-def _proved(candidate: Candidate, bound: float, task: Task) -> list[Discovery]:
+def _proved(candidate: Candidate, bound: float | None, task: Task) -> list[Discovery]:
     """Return the discovery with its proof, if there is one."""
     one = candidate.sentence
     try:

@@ -38,12 +38,13 @@ def moments(method: Method, points: int = POINTS) -> NDArray[np.float64] | None:
     rng = np.random.default_rng(0)
     kinds = method.needs.compressor, method.needs.downlink
     found = []
-    for _ in range(points):
+    for point in range(points):
         numbers = [Fraction(int(a), 16) for a in rng.integers(1, 17, 2 * CLIENTS + 1)]
         curvatures = [float(a) for a in numbers[:CLIENTS]]
         screen = Screen.of([curvatures], (kinds[0], 0.5), (kinds[1], 0.5))
+        number = point if "contractive" in kinds else 0  # cases where nothing is drawn come first
         with np.errstate(all="ignore"):
-            run = screen.first_case().run(method, float(numbers[-1]), ITERATIONS)
+            run = screen.case(number).run(method, float(numbers[-1]), ITERATIONS)
         if run is None:
             return None
         found.append(run)

@@ -202,9 +202,10 @@ class Screen:
             np.linspace(-1.0, 1.0, n)[:, None, None] if n > 1 else np.zeros((1, 1, 1)),
         )
 
-    def first_case(self) -> "Screen":
+    def case(self, number: int) -> "Screen":
         """Narrow to one choice of curvatures and compressors."""
-        return Screen(self.curvature[:, :1], self.up[:, :1], self.down[:, :1], self.odds[:1])
+        one = slice(number, number + 1)
+        return Screen(self.curvature[:, one], self.up[:, one], self.down[:, one], self.odds[one])
 
     def run(self, method: Method, x: float, iterations: int) -> Matrix | None:
         """Return mean and second moment of the model after each iteration from x, (2 iterations,).
@@ -262,14 +263,17 @@ class Steps:
         )
 
     def second_moments(self) -> Matrix:
-        """Return the map of second moments, (cases, N' N', N' N')."""
+        """Return the map of second moments, symmetric (N', N') matrices: (cases, K, K)."""
         base = self.kernel
         alone, together = base.T @ self.alone @ base, base.T @ self.together @ base
-        cases, size = len(alone), base.shape[1]
+        size = base.shape[1]
         mixed = np.einsum("ko,koab,kocd->kacbd", self.p * self.odds, together, together)
         if self.p < 1:
             mixed = mixed + (1 - self.p) * np.einsum("kab,kcd->kacbd", alone, alone)
-        return mixed.reshape(cases, size * size, size * size)
+        rows, columns = np.tril_indices(size)
+        mixed = mixed[:, rows, columns]
+        both = mixed[:, :, rows, columns] + mixed[:, :, columns, rows]
+        return np.where(rows == columns, both / 2, both)
 
     def factor(self) -> float:
         """Return the spectral radius of the map of second moments in the worst case."""
@@ -294,7 +298,7 @@ def _draws(kind: Kind | None, error: float, count: int) -> list[Draw]:
     kept = tuple(product((0.0, 1.0), repeat=count))
     lost = error**2
     odds = tuple(float(np.prod([1 - lost if one else lost for one in some])) for some in kept)
-    return [random, *(Draw((some,), (1.0,)) for some in signs), Draw(kept, odds)]
+    return [*(Draw((some,), (1.0,)) for some in signs), random, Draw(kept, odds)]
 
 
 def _size(state: Any) -> int:

@@ -84,7 +84,7 @@ class StepLines:
         ):
             line = line.replace(code, formula)
         name, _, value = line.partition(" = ")
-        fresh = name in {"m_i", "m_mean", "z"}
+        fresh = name in {"m_i", "m_mean", "z", "dual"}
         return f"{name} {'=' if fresh else '<-'} {value}"
 
 
@@ -148,9 +148,10 @@ def _of_model(one: Sentence) -> StepLines:
     ]
     sent = "mean(m)"
     if one.correction:
-        sent = "m_mean - self.tau * self.gamma / self.p * s.h_mean"
+        sent = "m_mean - self.tau / dual * s.h_mean"
     lines = [f"m = {_up(one)}(s.x{' - s.y' * one.reference})"]
     lines += ["m_mean = mean(m)"] * one.correction
+    lines += ["dual = self.p / self.gamma"] * one.memory
     lines += [f"z = channel.{'downlink' if one.down else 'broadcast'}({sent})"]
     if one.reference:
         y = _sum(["s.y", *(_times(one, "y", t.name, t.free, "z") for t in one.y)])
@@ -169,12 +170,12 @@ def _of_model(one: Sentence) -> StepLines:
 
 def _memory(one: Sentence, name: str, shape: str, message: str, start: str, rest: str) -> Part:
     """Return the memory of each client, or the mean one, in units of gradients."""
-    unit = "self.p / self.gamma"
-    vectors = {"own": f"-{message}", "mean": "z", "apart": f"(z - {message})"}
-    terms = [
-        _times(one, "h", term.name, term.free, f"{unit} * {vectors[term.name]}") for term in one.h
-    ]
-    terms = [re.sub(r"^(.*)\* -(\w+)$", r"-\1* \2", term) for term in terms]
+    vectors = {
+        "own": f"-dual * {message}",
+        "mean": "dual * z",
+        "apart": f"dual * (z - {message})",
+    }
+    terms = [_times(one, "h", term.name, term.free, vectors[term.name]) for term in one.h]
     meaning = "the memory of each client" if name == "h" else "its mean"
     return Part(name, shape, meaning, start, rest, _sum([f"s.{name}", *terms]), f"s.{name}")
 

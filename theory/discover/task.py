@@ -15,6 +15,9 @@ from bitbound.theory.function_class import FunctionClass
 SCREENED_CLIENTS = 3
 """Clients of the quadratics at most: the map of second moments grows with their number."""
 
+GENTLE_KAPPA, GENTLE_ERROR = 4.0, 0.1
+"""Condition number and relative errors on which structures that never converge are sorted out."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -61,6 +64,11 @@ class Task:
         known = {"unbiased": self.unbiased, "contractive": self.contractive, None: Identity()}
         return known[kind]
 
+    @property
+    def bounded(self) -> bool:
+        """Whether what is screened is a limit of every certificate: not for more clients."""
+        return self.n <= SCREENED_CLIENTS
+
     def compressor(self, one: Sentence) -> Compressor | None:
         """Return what a method is run with."""
         if one.down:
@@ -77,9 +85,18 @@ class Task:
 
     def screen(self, one: Sentence) -> Screen:
         """Return the quadratics and compressors that a method is screened with."""
-        error = {"unbiased": self._omega**0.5, "contractive": (1 - self._alpha) ** 0.5, None: 0.0}
-        ways = (one.up, error[one.up]), (one.down, error[one.down])
+        ways = (one.up, self.error(one.up)), (one.down, self.error(one.down))
         return Screen.extreme(min(self.n, SCREENED_CLIENTS), self.kappa, *ways)
+
+    def gentle(self, one: Sentence) -> Screen:
+        """Return quadratics and compressors on which all converges that ever does."""
+        ways = (one.up, GENTLE_ERROR), (one.down, GENTLE_ERROR)
+        return Screen.extreme(min(self.n, 2), GENTLE_KAPPA, *ways)
+
+    def error(self, kind: Kind | None) -> float:
+        """Return the relative error of a message, a root mean square, by its compressor's class."""
+        errors = {"unbiased": self._omega**0.5, "contractive": (1 - self._alpha) ** 0.5}
+        return errors[kind] if kind else 0.0
 
     def bits(self, one: Sentence, method: Method) -> tuple[float, float]:
         """Return the bits that a client sends and receives in one iteration in the mean."""

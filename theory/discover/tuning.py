@@ -4,7 +4,7 @@ Both are found by the simplex method of Nelder and Mead on a logarithmic scale.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -18,15 +18,19 @@ from bitbound.theory.certificates.potential_family import Family
 from bitbound.theory.certificates.potential_search import best_start
 from bitbound.theory.discover.grammar import Sentence
 from bitbound.theory.discover.method_file import method_class
-from bitbound.theory.discover.task import Task
+from bitbound.theory.discover.screen import Screen
+from bitbound.theory.discover.task import GENTLE_KAPPA, Task
 
 Vector = NDArray[np.float64]
 
-DRAWS, STARTS = 24, 2
+DRAWS, STARTS = 48, 2
 """Constants that are drawn for a sentence, and how many of them are improved."""
 
-MOST_SCREENED = 60
+MOST_SCREENED = 40
 """Evaluations on quadratics for each free constant and start."""
+
+NONE = 1 - 1e-10
+"""The factor from where on what is left of a decrease may be rounding."""
 
 NOT_CONVERGENT = 100.0
 """The logarithm of the cost from where on a method does not converge."""
@@ -71,34 +75,62 @@ def made(one: Sentence, values: Vector, L: float) -> Method:
 
 
 def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate | None:
-    """Return the best constants on quadratics; None if the method converges with none drawn."""
-    screen = task.screen(one)
+    """Return the best constants on quadratics; None if the method converges with none tried.
 
-    def cost(x: Vector) -> float:
-        values = _values(one, x)
-        method = made(one, values, task.kappa)
-        with np.errstate(all="ignore"):
-            steps = screen.steps(method)
-            factor = math.inf if steps is None else steps.factor()
-        if factor >= 1:
-            return NOT_CONVERGENT + min(math.log(factor), NOT_CONVERGENT)
-        return math.log(task.cost(one, method, 1 - factor))
-
-    drawn = [_drawn(one, rng, task.kappa) for _ in range(DRAWS)]
-    if screen.steps(made(one, _values(one, drawn[0]), task.kappa)) is None:
+    A structure that does not even converge on gentle quadratics, with small errors, is sorted out;
+    the constants found there are where the search on those of the task begins, among others.
+    """
+    gentle = _Screening(one, task, task.gentle(one), GENTLE_KAPPA)
+    drawn = [_drawn(one, rng, task) for _ in range(DRAWS)]
+    if gentle.factor(drawn[0]) is None:
         return None
-    starts = sorted((cost(x), tuple(x)) for x in drawn)[:STARTS]
-    if starts[0][0] >= NOT_CONVERGENT:
+    converging = gentle.best(drawn)
+    if not converging:
         return None
+    hard = _Screening(one, task, task.screen(one), task.kappa)
     most = MOST_SCREENED * len(drawn[0])
-    x = min((_simplex(cost, np.array(x), most) for _, x in starts), key=cost)
-    values = _values(one, x)
-    steps = screen.steps(made(one, values, task.kappa))
-    if steps is None:
+    starts = hard.best([*drawn, *converging])
+    if not starts:
+        starts = hard.best([_simplex(hard.cost, converging[0], most // 3)])
+    if not starts:
         return None
-    decrease = 1 - steps.factor()
-    found = task.cost(one, made(one, values, task.kappa), decrease)
-    return Candidate(one, tuple(values.tolist()), decrease, found)
+    found = min((_simplex(hard.cost, x, most) for x in starts), key=hard.cost)
+    factor = hard.factor(found)
+    if factor is None or factor >= NONE:
+        return None
+    values = _values(one, found)
+    cost = task.cost(one, made(one, values, task.kappa), 1 - factor)
+    return Candidate(one, tuple(values.tolist()), 1 - factor, cost)
+
+
+@dataclass(frozen=True, eq=False)
+class _Screening:
+    """The cost of a sentence on quadratics, by the logarithms of its constants."""
+
+    sentence: Sentence
+    task: Task
+    screen: Screen
+    L: float
+
+    def factor(self, x: Vector) -> float | None:
+        """Return the factor of the second moments; None if the method does not rest."""
+        method = made(self.sentence, _values(self.sentence, x), self.L)
+        with np.errstate(all="ignore"):
+            steps = self.screen.steps(method)
+            return None if steps is None else steps.factor()
+
+    def cost(self, x: Vector) -> float:
+        """Return the logarithm of the bits per digit."""
+        factor = self.factor(x)
+        if factor is None or factor >= NONE:
+            return NOT_CONVERGENT + min(math.log(factor or math.inf), NOT_CONVERGENT)
+        method = made(self.sentence, _values(self.sentence, x), self.L)
+        return math.log(self.task.cost(self.sentence, method, 1 - factor))
+
+    def best(self, tried: Sequence[Vector]) -> list[Vector]:
+        """Return the best few of those that converge."""
+        costs = [(self.cost(x), place) for place, x in enumerate(tried)]
+        return [tried[place] for cost, place in sorted(costs)[:STARTS] if cost < NOT_CONVERGENT]
 
 
 def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
@@ -123,8 +155,8 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
         value = math.log(task.cost(one, method, decrease))
         if best is None or value < best[0]:
             best, weights = (value, decrease, values), found
-        if best[0] <= math.log(start.cost) + ENOUGH:  # no certificate can promise more
-            left = 0
+        if task.bounded and best[0] <= math.log(start.cost) + ENOUGH:
+            left = 0  # no certificate can promise more
         return value
 
     x = np.log(np.array(start.values))
@@ -176,11 +208,11 @@ def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
     return found
 
 
-def _drawn(one: Sentence, rng: np.random.Generator, kappa: float) -> Vector:
-    """Draw logarithms of constants, log-uniformly."""
-    wide = {"gamma": (0.02, 2.0), "p": (0.5 / kappa**0.5, 1.0)}
-    spans = [wide.get(name, (0.05, 1.0)) for name in one.constants]
-    return np.array([rng.uniform(*np.log(span)) for span in spans])
+def _drawn(one: Sentence, rng: np.random.Generator, task: Task) -> Vector:
+    """Draw logarithms of constants: the more the messages err, the smaller some of them are."""
+    wide = {"gamma": (0.02, 2.0), "p": (0.5 / task.kappa**0.5, 1.0)}
+    usual = (0.2 / (1 + task.error(one.up) ** 2 + task.error(one.down) ** 2), 1.0)
+    return np.array([rng.uniform(*np.log(wide.get(name, usual))) for name in one.constants])
 
 
 def _values(one: Sentence, x: Vector) -> Vector:
