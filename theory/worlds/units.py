@@ -4,7 +4,6 @@ What is computed in these units does not depend on the unit in which L and mu ar
 parameters of the method are changed with them.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -112,10 +111,6 @@ class MethodInUnits(Method):
     def without_units(self) -> "MethodInUnits":
         """Return the same method, in which no unit is changed."""
         return replace(self, gradient=1.0, sizes=(1.0,) * len(self.sizes))
-
-    def in_powers_of_two(self) -> "MethodInUnits":
-        """Return the same method, in units that change numbers without rounding them."""
-        return replace(self, sizes=tuple(2.0 ** round(math.log2(size)) for size in self.sizes))
 
     def steeper(self, problem: Any) -> Steeper:
         """Return a problem with the gradients that the method itself sees."""
