@@ -15,7 +15,7 @@ from bitbound.data.problems.logistic import LogisticRegression
 
 Vectors = NDArray[np.float64]
 
-_LARGE = 1 << 14
+LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on a pass of compiled code is faster than numpy."""
 
 
@@ -156,7 +156,7 @@ def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
     None where there is no fused pass, for other problems, other arrays than those of numpy with
     64-bit floats, and without numba; and where vectors are so small that it does not pay.
     """
-    if problem.n * x.shape[1] * x.shape[2] < _LARGE:
+    if problem.n * x.shape[1] * x.shape[2] < LARGE:
         return None
     fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
     if not (fits and x.dtype == np.float64 and can_compile()):
