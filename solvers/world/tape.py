@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, is_numpy
 from bitbound.data.noise import Noise, Samples
