@@ -84,3 +84,15 @@ def test_a_row_that_tests_nothing_is_not_tested(capsys):
     (row,) = (line for line in text.splitlines() if line.startswith("median bits"))
     assert row.endswith("  not tested")
     assert text.rstrip().endswith("no check fails; not tested: median bits to the accuracy")
+
+
+def test_a_term_of_weight_0_is_no_obstacle(capsys):
+    assert main(["certify", "diana", "--omega", "0"]) == 0
+    assert "verdict     tight" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("gamma", ["1e-12", "1e-14"])
+def test_what_rounding_hides_is_proved_exactly(capsys, gamma):
+    assert main(["certify", "gd", "--set", f"gamma={gamma}"]) == 0
+    out = capsys.readouterr().out
+    assert f"E[Psi+] <= (1 - 1.99999999999e{gamma[2:]}) Psi, proved in rational numbers" in out

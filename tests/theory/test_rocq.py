@@ -19,7 +19,7 @@ from bitbound.theory.theorems.catalogue import METHODS
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
-CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=8.0)
+CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
 
 
 def refusal(text, folder):
@@ -33,7 +33,7 @@ def refusal(text, folder):
 def proof_of(name):
     """Return the exact proof of a method at its first rule, or of two classes of clients."""
     if name == "two classes":
-        return prove(certify(GD(0.1), CLASSES))
+        return prove(certify(GD(0.25), CLASSES))
     card = METHODS[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 5, 30.0, omega, None, 1)
@@ -83,7 +83,7 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
     ("field", "change"),
     [
         ("counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
-        ("L of the average", lambda text: text.replace("L := 8;", "L := 30;")),
+        ("L of the average", lambda text: text.replace("L := 6;", "L := 30;")),
         ("squares", lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text)),
     ],
 )

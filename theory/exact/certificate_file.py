@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.exact.exact_proof import ExactProof, RationalForm, RationalStep, fractions
+from bitbound.theory.exact.exact_proof import (
+    ExactProof,
+    RationalForm,
+    RationalStep,
+    fraction_matrix,
+)
 from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
@@ -21,7 +26,7 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
     """
     rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
     step = rational_step.symbols
-    kernels = [fractions(kernel) for kernel in step.kernels]
+    kernels = [fraction_matrix(kernel) for kernel in step.kernels]
     now, after = rational_step.psi(proof.weights)
     return {
         "about": _about(proof),
@@ -145,7 +150,7 @@ def _unknown(number: int, step: SymbolicStep) -> list[Rationals]:
 
 def _vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
     return [
-        [str(entry) for entry in fractions(block) @ kernel]
+        [str(entry) for entry in fraction_matrix(block) @ kernel]
         for block, kernel in zip(blocks, kernels, strict=True)
     ]
 
