@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from fractions import Fraction
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from bitbound.theory.exact.exact_proof import (
 from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+
+LONGEST = 300
+"""Longest text about the parameters of a method."""
 
 
 def certificate_file(proof: ExactProof) -> dict[str, Any]:
@@ -48,16 +52,19 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
 def _about(proof: ExactProof) -> str:
     exact: Any = exact_parameters(proof.method)
     values = {field.name: getattr(exact, field.name) for field in fields(exact)}
-    told = ", ".join(
-        f"{name} = {value.value if isinstance(value, Exact) else value}"
-        for name, value in values.items()
-    )
+    told = shorten(", ".join(f"{name} = {_word(x)}" for name, x in values.items()), LONGEST)
     classes = "; ".join(
         f"{one.count} clients with mu = {_text(one.mu)}, L = {_text(one.L)}, "
         f"omega = {_text(one.omega)}, alpha = {_text(1 if one.alpha is None else one.alpha)}"
         for one in proof.functions.kinds
     )
     return f"{proof.method.name} ({told}) and {classes}"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_word, value))})"
+    return str(value.value if isinstance(value, Exact) else value)
 
 
 def _free(step: SymbolicStep, kernel: Rationals) -> list[str]:
