@@ -15,6 +15,9 @@ from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
+ROUNDED = 1e-25
+"""Relative size of an entry of Psi that is the rounding of 0, a square of 1e-16 and a little."""
+
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
 
@@ -79,7 +82,8 @@ class Coordinates:
                     value * functions.curvature(evaluation.kind)[1] / 2 * np.outer(point, point)
                 )
             diagonal = np.diag(steep)
-            scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+            seen_at_all = diagonal > ROUNDED * diagonal.max(initial=0.0)
+            scale = 1 / np.sqrt(np.where(seen_at_all, diagonal, 1.0))
             new = np.diag(scale)
             if block == 0:  # where all evaluate at one point, it is as long as there
                 shared = scale
@@ -241,7 +245,12 @@ def _clarabel(
     solver = clarabel.DefaultSolver(
         scipy.sparse.csc_matrix((k, k)), objective, scipy.sparse.csc_matrix(A), b, cones, settings
     )
-    found = solver.solve()
+    try:
+        found = solver.solve()
+    except BaseException as panic:  # what the solver's own language throws is no Exception
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise Refusal(f"the solver fails for these parameters ({panic})") from None
     status = str(found.status)
     residual = float(max(found.r_prim, found.r_dual))
     gap = abs(float(found.obj_val - found.obj_val_dual))

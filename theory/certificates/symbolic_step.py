@@ -265,8 +265,13 @@ def _expected(
 ) -> Matrix:
     """Return the grams of a form with the noises replaced by their variances."""
     for number, sent in reversed(channel.noises):
-        gram = gram + _variance(gram, number, sent, functions, problem.frame)
-        own = slice(number, number + problem.basis.kinds)
+        count = 1  # unknowns, one for each kind of clients or one of the server
+        if problem.basis.every_client[number]:
+            count = problem.basis.kinds
+            gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        else:
+            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
+        own = slice(number, number + count)
         gram[:, own, :] = 0 * gram[:, own, :]
         gram[:, :, own] = 0 * gram[:, :, own]
     return gram
