@@ -58,7 +58,11 @@ def _about(proof: ExactProof) -> str:
         f"omega = {_text(one.omega)}, alpha = {_text(1 if one.alpha is None else one.alpha)}"
         for one in proof.functions.kinds
     )
-    return f"{proof.method.name} ({told}) and {classes}"
+    functions, server = proof.functions, ""
+    if functions.alpha_down is not None or functions.omega_down:
+        alpha = 1 if functions.alpha_down is None else functions.alpha_down
+        server = f"; a server with omega = {_text(functions.omega_down)}, alpha = {_text(alpha)}"
+    return f"{proof.method.name} ({told}) and {classes}{server}"
 
 
 def _word(value: Any) -> str:
