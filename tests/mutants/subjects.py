@@ -54,6 +54,7 @@ SUBJECTS = [
         for rule in rules
     ),
     *(f"quadratic:d=6@4 {name} {sent}" for name, found in SENDERS.items() for sent in found),
+    *(f"quadratic:d=6@1 {name} top-k:2" for name in ("ef", "compressed-gd")),
     *(f"breast-cancer@5 {method}" for method in [*ON_DATA, *OTHER_DATA]),
     *(f"quadratic:d=6@4 {cohort}" for cohort in COHORTS),
     OWN,

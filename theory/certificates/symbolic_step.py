@@ -1,9 +1,8 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,6 @@ from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
-
-FLAT = 1e-12
-"""Relative size up to which a number may be a 0 that was rounded."""
 
 MANY_CLIENTS = 100
 """So many clients show what a method does that tells none of them apart."""
@@ -110,10 +106,6 @@ def symbolic_step(
     for size in (16, LARGEST_BASIS):
         with suppress(BasisFullError):
             step = _symbolic_step(natural, functions, potential, found, Basis(size * kinds, kinds))
-            if any(flat.size for flat in _flat(step)):
-                basis = Basis(step.basis.used, kinds)
-                dyadic = natural.in_powers_of_two()
-                step = _without_flat(_symbolic_step(dyadic, functions, potential, found, basis))
             break
     else:
         raise Refusal(
@@ -199,13 +191,22 @@ def _symbolic_step(
         inside = allowed & (basis.kind == kind) & (count > 1)
         run = problem.frame.differences.get(kind, 0)
         kernels.append(_kernel([x[:, :, run] for x in relations if count > 1], inside))
+    weights = tuple(float(term.weight) for term in terms)
+    if not basis.exact:
+        pairs = zip(weights, now, after, strict=True)
+        forms = [form for weight, *pair in pairs if weight for form in pair]
+        forms += inequalities.values()
+        kernels = [
+            _seen(kernel, [form.blocks[place] for form in forms])
+            for place, kernel in enumerate(kernels)
+        ]
     return SymbolicStep(
         method,
         functions,
         basis,
         tuple(now),
         tuple(after),
-        tuple(float(term.weight) for term in terms),
+        weights,
         inequalities,
         tuple(kernels),
         tuple(evaluations),
@@ -264,8 +265,13 @@ def _expected(
 ) -> Matrix:
     """Return the grams of a form with the noises replaced by their variances."""
     for number, sent in reversed(channel.noises):
-        gram = gram + _variance(gram, number, sent, functions, problem.frame)
-        own = slice(number, number + problem.basis.kinds)
+        count = 1  # unknowns, one for each kind of clients or one of the server
+        if problem.basis.every_client[number]:
+            count = problem.basis.kinds
+            gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        else:
+            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
+        own = slice(number, number + count)
         gram[:, own, :] = 0 * gram[:, own, :]
         gram[:, :, own] = 0 * gram[:, :, own]
     return gram
@@ -307,40 +313,14 @@ def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
     return kernel
 
 
-def _counting(step: SymbolicStep) -> list[Form]:
-    """Return the forms that count: those of the terms with a weight, and the inequalities."""
-    terms = [pair for pair in zip(step.weights, step.now, step.after, strict=True) if pair[0]]
-    return [*(form for _, *pair in terms for form in pair), *step.inequalities.values()]
+def _seen(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
+    """Leave out the directions in which all forms are flat up to rounding.
 
-
-def _flat(step: SymbolicStep) -> list[Matrix]:
-    """Return bases, in coordinates of the kernels, of where all forms are 0 up to rounding."""
-    found = []
-    for block, kernel in enumerate(step.kernels):
-        seen = np.concatenate([form.blocks[block] @ kernel for form in _counting(step)])
-        _, sizes, turned = np.linalg.svd(seen)
-        found.append(turned[np.count_nonzero(sizes > FLAT * sizes.max(initial=0.0)) :])
-    return found
-
-
-def _without_flat(step: SymbolicStep) -> SymbolicStep:
-    """Leave out the directions in which all forms that count are exactly 0.
-
-    There no decrease could be proved in floats, and none is needed: such are the control variates
-    where the compressors lose nothing. Where units are powers of two, so are their entries.
+    There are such where a term has the weight 0, and where a state is kept that nothing depends on.
     """
-    kernels = []
-    for block, (kernel, flat) in enumerate(zip(step.kernels, _flat(step), strict=True)):
-        forms = [form.blocks[block] for form in _counting(step)]
-        exact = all(_is_zero(forms, kernel @ y) for y in flat)
-        rest = scipy.linalg.null_space(flat) if exact and len(flat) else np.eye(kernel.shape[1])
-        kernels.append(kernel @ rest)
-    return replace(step, kernels=tuple(kernels))
-
-
-def _is_zero(forms: list[Matrix], direction: Matrix) -> bool:
-    """Whether forms are exactly 0 along a direction, its entries taken to be powers of two."""
-    parts = direction / np.abs(direction).max()
-    powers = np.sign(parts) * 2.0 ** np.round(np.log2(np.maximum(np.abs(parts), FLAT)))
-    powers[np.abs(parts) < FLAT**0.5] = 0.0
-    return not any(math.fsum(row * powers) for form in forms for row in form)
+    if not kernel.shape[1]:
+        return kernel
+    sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
+    rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
+    seen = scipy.linalg.orth(rows.T, rcond=1e-10)
+    return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen

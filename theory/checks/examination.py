@@ -338,7 +338,8 @@ def _promised_steps(
         yield steps_along_a_run(theorem, experiment)
     if by_rule:
         d = _small(experiment.compressor)
-        small = Quadratic.random(3, d, 1.0, experiment.problem.plain.constants.kappa)
+        kappa, shared = experiment.problem.plain.constants.kappa, card.method.needs.shared_minimiser
+        small = Quadratic.random(3, d, 1.0, kappa, shared_minimiser=shared)
         given = experiment.compressor if card.method.needs.compressor else None
         try:
             fewer = Experiment.of(card.parameters(small, given, rule), small, given)

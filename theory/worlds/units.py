@@ -4,7 +4,6 @@ What is computed in these units does not depend on the unit in which L and mu ar
 parameters of the method are changed with them.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,10 +112,6 @@ class MethodInUnits(Method):
         """Return the same method, in which no unit is changed."""
         return replace(self, gradient=1.0, sizes=(1.0,) * len(self.sizes))
 
-    def in_powers_of_two(self) -> "MethodInUnits":
-        """Return the same method, in units that change numbers without rounding them."""
-        return replace(self, sizes=tuple(2.0 ** round(math.log2(size)) for size in self.sizes))
-
     def steeper(self, problem: Any) -> Steeper:
         """Return a problem with the gradients that the method itself sees."""
         return Steeper(problem, self.gradient)
@@ -160,7 +155,8 @@ def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     They are met at the start and after a step; a field that only a rare outcome changes gets its
     size in one of a few more, whose coins are fair. No other grows with these.
     """
-    problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, seed=0)
+    shared = method.needs.shared_minimiser
+    problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, shared_minimiser=shared, seed=0)
     channel, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
     start = method.start(np.ones((1, FEATURES, 1)), oracle, channel)
     after = theorem_step(method, start, oracle, channel)
