@@ -174,21 +174,25 @@ class Needs:
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
         Whether it needs mu > 0.
-    downlink : "contractive" or None
+    downlink : "unbiased", "contractive" or None
         The class of the server's compressor; None for a method that broadcasts uncompressed
         vectors.
+    shared_minimiser : bool
+        Whether it converges only where all f_i have the same minimiser, as a single client has; on
+        other problems it runs, and ends near the solution.
 
     Examples
     --------
-    >>> from bitbound import DIANA, Needs
-    >>> DIANA.needs
-    Needs(compressor='unbiased', composite=False, strongly_convex=True, downlink=None)
+    >>> from bitbound import DIANA
+    >>> DIANA.needs.compressor, DIANA.needs.composite, DIANA.needs.downlink
+    ('unbiased', False, None)
     """
 
     compressor: Literal["unbiased", "contractive"] | None = None
     composite: bool = False
     strongly_convex: bool = True
-    downlink: Literal["contractive"] | None = None
+    downlink: Literal["unbiased", "contractive"] | None = None
+    shared_minimiser: bool = False
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,21 @@ SCHEMA = {
     "count": ["count", "top-k:2 of 9"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
     "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
+    "discover": [
+        "discover",
+        "--n",
+        "1",
+        "--kappa",
+        "4",
+        "--up",
+        "none",
+        "--down",
+        "none",
+        "--local",
+        "no",
+        "--constants",
+        "1",
+    ],
 }
 
 
@@ -174,7 +189,8 @@ def keys(value):
 
 
 @pytest.mark.parametrize("command", SCHEMA)
-def test_every_key_of_json_is_documented(capsys, command):
+def test_every_key_of_json_is_documented(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
     assert main([*SCHEMA[command], "--json"]) == 0
     found = strict(capsys.readouterr().out)
     page = Path(__file__).parents[1].joinpath("docs/json.md").read_text(encoding="utf-8")

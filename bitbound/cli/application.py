@@ -23,6 +23,7 @@ from bitbound.cli.compare import add_compare
 from bitbound.cli.completion import add_completion
 from bitbound.cli.count import add_count
 from bitbound.cli.demo import add_demo
+from bitbound.cli.discover import add_discover
 from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
@@ -112,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         add_audit,
         add_certify,
         add_certified,
+        add_discover,
         add_check,
         add_theory,
         add_scaling,

@@ -43,6 +43,9 @@ class CertifiedTheorem(Theorem):
             Condition("mu of the certificate <= mu", functions.mu, setting.mu),
             Condition("L <= L of the certificate", setting.L, functions.L),
         ]
+        if m.needs.shared_minimiser:
+            unlike = float(not setting.shared_minimiser)
+            conditions.append(Condition("all f_i have the same minimiser", unlike, 0.0))
         if functions.alpha is not None and m.needs.compressor == "contractive":
             conditions.append(
                 Condition("alpha of the certificate <= alpha", functions.alpha, setting.alpha)
@@ -51,7 +54,15 @@ class CertifiedTheorem(Theorem):
             conditions.append(
                 Condition("omega <= omega of the certificate", setting.omega, functions.omega)
             )
-        if m.needs.downlink is not None:
+        if m.needs.downlink == "unbiased":
+            conditions.append(
+                Condition(
+                    "omega_down <= omega_down of the certificate",
+                    setting.omega_down,
+                    functions.omega_down,
+                )
+            )
+        if m.needs.downlink == "contractive":
             conditions.append(
                 Condition(
                     "alpha_down of the certificate <= alpha_down",

@@ -55,18 +55,32 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
     return family.potential(_readable(family, weights))
 
 
+def best_start(family: Family) -> tuple[float, tuple[float, ...]]:
+    """Return the best decrease of a sum of squares of the parts, and its weights.
+
+    It has f - f*, too, unless the solver fails with it.
+
+    Raises
+    ------
+    Refusal
+        If no such sum can be certified; with the reason of the first.
+    """
+    reason: Refusal | None = None
+    for values in (1.0, 0.0):
+        tried: list[tuple[float, tuple[float, ...]]] = []
+        for weights in _starts(family, values):
+            try:
+                tried.append((family.decrease(weights), weights))
+            except Refusal as refusal:
+                reason = reason or refusal
+        if tried:
+            return max(tried, key=lambda pair: pair[0])
+    raise reason or Refusal("the method has no state to make a potential of")
+
+
 def _best(family: Family) -> tuple[Family, tuple[float, ...]]:
     """Return the weights of the best form, by bisection on its decrease, and the units."""
-    tried: list[tuple[float, tuple[float, ...]]] = []
-    reason: Refusal | None = None
-    for weights in _starts(family):
-        try:
-            tried.append((family.decrease(weights), weights))
-        except Refusal as refusal:
-            reason = reason or refusal
-    if not tried:
-        raise reason or Refusal("the method has no state to make a potential of")
-    low, best = max(tried, key=lambda pair: pair[0])
+    low, best = best_start(family)
     family = replace(family, unit=best)
     for _ in range(MOST_SWEEPS):
         before = low
@@ -94,7 +108,7 @@ def _bisection(
     return low, best
 
 
-def _starts(family: Family) -> Iterator[tuple[float, ...]]:
+def _starts(family: Family, values: float) -> Iterator[tuple[float, ...]]:
     """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
     L = family.step.method.gradient
     mean, apart = (m.shape[1] for m in family.matrices)
@@ -102,7 +116,7 @@ def _starts(family: Family) -> Iterator[tuple[float, ...]]:
     for units in product((1.0, 1 / L), repeat=free):
         for deviations in (1.0, 1 / L):
             sizes = np.array([*units, *(1.0,) * (mean - free)])
-            yield family.weights(1.0, np.diag(sizes**2), deviations**2 * np.eye(apart))
+            yield family.weights(values, np.diag(sizes**2), deviations**2 * np.eye(apart))
 
 
 def _readable(family: Family, weights: tuple[float, ...]) -> tuple[float, ...]:

@@ -139,10 +139,10 @@ def worst_instance(
     """
     if len(functions.kinds) > 1:
         raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
-    if functions.alpha_down is not None:
+    if functions.alpha_down is not None or functions.omega_down:
         raise Refusal(
             "no worst case is built where the server compresses what it broadcasts; leave "
-            "alpha_down out"
+            "alpha_down and omega_down out"
         )
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
@@ -208,6 +208,8 @@ def _posed(
     """Make the problem whose f_i, in the view that the method solves, have given matrices."""
     ridge = functions.mu if method.needs.composite else 0.0
     centres = np.random.default_rng(seed).standard_normal(matrices.shape[:2])
+    if method.needs.shared_minimiser:
+        centres[:] = centres[0]
     shifted = matrices + ridge * np.eye(matrices.shape[1])
     return Quadratic.from_arrays(shifted, centres, name=f"{name}@{functions.n}", seed=seed)
 
