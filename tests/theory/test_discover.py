@@ -1,6 +1,7 @@
 """The search for methods: what it finds again, what it screens, recognises, keeps and writes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -203,9 +204,11 @@ def test_no_certificate_undercuts_the_screen():
 
 
 def test_a_step_that_leaves_the_solution_is_seen():
-    """Compressed gradients without memory: their error is not 0 at the solution."""
+    """Compressed gradients or models: their error is not 0 at the solution."""
     one = Sentence("gradient", "unbiased", x=ALL)
     assert TASK.screen(one).steps(method_class(one)(0.01)) is None
+    whole = replace(SAID["scaffnew"], up="unbiased")  # models themselves, not differences
+    assert TASK.screen(whole).steps(method_class(whole)(0.01, 0.5)) is None
 
 
 def test_every_sentence_is_a_short_file():

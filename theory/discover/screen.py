@@ -36,7 +36,7 @@ class QuadraticBatch:
     down : (1, 1, R)
         What the messages of the server are multiplied by.
     grad_star : (n, 1, 1) or (n, 1, R)
-        The gradients at the solution, which is 0.
+        The gradients at the solution, which is 1, so that what is sent there is not 0 by chance.
     """
 
     curvature: Matrix
@@ -53,13 +53,13 @@ class QuadraticBatch:
     @property
     def x_star(self) -> Matrix:
         """The solution, (1, 1, 1)."""
-        return np.zeros((1, 1, 1))
+        return np.ones((1, 1, 1))
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
     ) -> Array:
         """Gradients of all f_i at x."""
-        return self.curvature * x + self.grad_star
+        return self.curvature * (x - self.x_star) + self.grad_star
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Multiply what is sent."""

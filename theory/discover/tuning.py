@@ -38,8 +38,11 @@ NOT_CONVERGENT = 100.0
 SWEEPS, ENOUGH = 12, 1e-3
 """How often a potential is improved at most, and the relative gain at which this ends."""
 
-RETREATS = 8
-"""How often the step size is halved until there is a certificate."""
+RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
+"""What the step size, and the relaxations, are multiplied by until there is a certificate."""
+
+UNRELAXED = {"gamma", "p", "tau", "beta"}
+"""The constants that are no relaxations."""
 
 
 @dataclass(frozen=True)
@@ -159,11 +162,12 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
             left = 0  # no certificate can promise more
         return value
 
-    x = np.log(np.array(start.values))
-    for _ in range(RETREATS):
+    relaxed = np.array([name not in UNRELAXED for name in one.constants])
+    for step, relaxation in RETREATS:
+        x = np.log(np.array(start.values)) + math.log(relaxation) * relaxed
+        x[0] += math.log(step)
         if cost(x) < NOT_CONVERGENT or not left:
             break
-        x[0] -= math.log(2)
     if best is None:
         return None
     if left:
