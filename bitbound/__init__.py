@@ -76,10 +76,12 @@ from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
 from bitbound.solvers.methods.clipped_sgd import ClippedSGD
+from bitbound.solvers.methods.compressed_gd import CompressedGD
 from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from bitbound.solvers.methods.dasha import DASHA
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.econtrol import EControl
+from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.episode import EPISODE
@@ -132,6 +134,7 @@ __all__ = [
     "CELGC",
     "DASHA",
     "DIANA",
+    "EF",
     "EF21",
     "EF21PDIANA",
     "EPISODE",
@@ -151,6 +154,7 @@ __all__ = [
     "ClippedSCAFFOLD",
     "ClippedSGD",
     "Comparison",
+    "CompressedGD",
     "CompressedScaffnew",
     "Compressor",
     "Condition",

@@ -177,18 +177,22 @@ class Needs:
     downlink : "unbiased", "contractive" or None
         The class of the server's compressor; None for a method that broadcasts uncompressed
         vectors.
+    shared_minimiser : bool
+        Whether it converges only where all f_i have the same minimiser, as a single client has; on
+        other problems it runs, and ends near the solution.
 
     Examples
     --------
-    >>> from bitbound import DIANA, Needs
-    >>> DIANA.needs
-    Needs(compressor='unbiased', composite=False, strongly_convex=True, downlink=None)
+    >>> from bitbound import DIANA
+    >>> DIANA.needs.compressor, DIANA.needs.composite, DIANA.needs.downlink
+    ('unbiased', False, None)
     """
 
     compressor: Literal["unbiased", "contractive"] | None = None
     composite: bool = False
     strongly_convex: bool = True
     downlink: Literal["unbiased", "contractive"] | None = None
+    shared_minimiser: bool = False
 
 
 @dataclass(frozen=True)

@@ -125,9 +125,9 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch):
-    for more, drawn in (([], True), (["--quiet"], False)):
+    for words, drawn in ((RUN, True), ([*RUN, "--quiet"], False), (["--quiet", *RUN], False)):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        assert main([*RUN, *more]) == 0
+        assert main(words) == 0
         assert ("100%" in sys.stderr.getvalue()) is drawn
 
 

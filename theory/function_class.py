@@ -108,8 +108,8 @@ class FunctionClass:
             raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
         if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
             raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
-        if self.L_f is not None and not self.mu < self.L_f:
-            raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
+        if self.L_f is not None and not self.average_convexity < self.L_f:
+            raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
@@ -249,6 +249,13 @@ class FunctionClass:
     def omega_av(self) -> float:
         """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
         return self.omega / self.n if self.omega_joint is None else self.omega_joint
+
+    @property
+    def average_convexity(self) -> float:
+        """Strong convexity of the average of the f_i."""
+        if not self.classes:
+            return self.mu
+        return sum(one.count * one.mu for one in self.classes) / self.n
 
     @property
     def average_smoothness(self) -> float:

@@ -3,11 +3,17 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from bitbound.data.problem import Constants
+import numpy as np
+
+from bitbound.data.problem import Constants, StronglyConvexProblem
+from bitbound.solvers.backend import host
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
+
+ROUNDING = 1e-9
+"""Relative size below which a gradient at the solution counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,8 @@ class Setting:
         Number of clients and of features.
     compressor : Compressor
         The compressor of every client, perhaps with one of the server.
+    shared_minimiser : bool
+        Whether all f_i have the same minimiser; looked at only for a method that needs it.
 
     Examples
     --------
@@ -36,6 +44,7 @@ class Setting:
     n: int
     d: int
     compressor: Compressor
+    shared_minimiser: bool = True
 
     @classmethod
     def of(
@@ -50,13 +59,14 @@ class Setting:
         """
         view = fitted_view(method, problem)
         sent = fitted_compressor(method, compressor, problem.d)
-        return cls(view.constants, view.n, view.d, sent)
+        return cls(view.constants, view.n, view.d, sent, _fits(method, view))
 
     @classmethod
     def at(cls, experiment: ConvexExperiment) -> Self:
         """Return the setting of an experiment, whose parts fit each other already."""
         problem = experiment.problem
-        return cls(problem.constants, problem.n, problem.d, experiment.compressor)
+        fits = _fits(experiment.method, problem)
+        return cls(problem.constants, problem.n, problem.d, experiment.compressor, fits)
 
     @property
     def mu(self) -> float:
@@ -97,3 +107,16 @@ class Setting:
     def omega_down(self) -> float:
         """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
         return downward(self.compressor).omega(self.d)
+
+
+def _fits(method: type[Method] | Method, problem: StronglyConvexProblem) -> bool:
+    """Whether all f_i have the same minimiser, if a method needs it: their gradients are 0 there.
+
+    They are compared with those at the start, up to rounding.
+    """
+    if not method.needs.shared_minimiser or problem.n == 1:
+        return True
+    steep, rest = (
+        float(np.max(np.abs(host(x)))) for x in (problem.grad(problem.x_0), problem.grad_star)
+    )
+    return rest <= ROUNDING * steep

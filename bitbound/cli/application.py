@@ -101,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         add_list,
@@ -122,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     ):
         add(commands)
     for command in commands.choices.values():
-        command.add_argument("--quiet", action="store_true", help="draw no progress")
+        command.add_argument(
+            "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
+        )
     add_completion(commands, parser)
     return parser
 

@@ -10,7 +10,8 @@ from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
-from bitbound.theory.theorems.catalogue import CLIPPING, METHODS
+from bitbound.solvers.compressors.selector import other_names
+from bitbound.theory.theorems.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 
 def add_list(commands: Commands) -> None:
@@ -21,11 +22,15 @@ def add_list(commands: Commands) -> None:
 
 def list_names(chosen: argparse.Namespace) -> None:
     """Print the names of methods with their parameters, of compressors and of data sets."""
-    print("METHOD, with its rules for parameters; the first is the default")
     width = max(map(len, METHODS))
-    for name, card in METHODS.items():
-        need = card.method.needs.compressor
-        print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(card.rules)}")
+    for title, cards in (
+        ("METHOD, with its rules for parameters; the first is the default", METHODS),
+        ("\nMETHOD for one client, or f_i with the same minimiser", SHARED_MINIMISER),
+    ):
+        print(title)
+        for name, card in cards.items():
+            need = card.method.needs.compressor
+            print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(card.rules)}")
     print("\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE")
     width = max(map(len, CLIPPING))
     for name, card in CLIPPING.items():
@@ -35,7 +40,7 @@ def list_names(chosen: argparse.Namespace) -> None:
         ]
         print(f"  {name:{width}}  {', '.join(given)}")
     print("\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME")
-    print(_wrapped(COMPRESSORS))
+    print(_wrapped((*COMPRESSORS, *other_names())))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(DATASETS))
     print("\nLOSS, with a number after a colon; SPLIT")

@@ -95,6 +95,7 @@ class Quadratic(RidgeProblem):
         L: float | Sequence[float] | NDArray[np.float64] = 100.0,
         *,
         shared_eigenvectors: bool = False,
+        shared_minimiser: bool = False,
         seed: int = 0,
         name: str | None = None,
     ) -> Self:
@@ -113,6 +114,8 @@ class Quadratic(RidgeProblem):
             Smoothness of the f_i.
         shared_eigenvectors : bool
             Whether all H_i have the same eigenvectors (and so commute).
+        shared_minimiser : bool
+            Whether all f_i have the same minimiser.
         seed : int
             Seed of the draw.
         name : str, optional
@@ -141,13 +144,15 @@ class Quadratic(RidgeProblem):
         q, r = np.linalg.qr(generator.standard_normal((1 if shared_eigenvectors else n, d, d)))
         q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
         H = (q * eigenvalues[:, None, :]) @ np.matrix_transpose(q)
+        centres = generator.standard_normal((n, d))
         problem = cls.from_arrays(
             (H + np.matrix_transpose(H)) / 2,
-            generator.standard_normal((n, d)),
+            np.tile(centres[:1], (n, 1)) if shared_minimiser else centres,
             name=name or f"quadratic:d={d}@{n}",
             seed=seed,
         )
         asked = repr((n, d, float(mu), smoothness.tolist(), shared_eigenvectors, seed))
+        asked += " shared minimiser" if shared_minimiser else ""
         return replace(
             problem,
             fingerprint=hashlib.sha256(asked.encode()).hexdigest(),

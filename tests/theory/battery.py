@@ -32,11 +32,13 @@ from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import CARDS
 from bitbound.theory.verdict import Verdict
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4
+CLIENTS = {"compressed-gd": 1}
+"""Those of a method whose theorem is not about 3."""
 
 
 def findings(
@@ -49,10 +51,12 @@ def findings(
     sampling: bool = True,
 ) -> Iterator[Verdict]:
     """Return all verdicts; what raises an error is a verdict that does not hold."""
-    card, options = METHODS[name], options or {}
+    card, options = CARDS[name], options or {}
     need = card.method.needs.compressor
     chosen = make_compressor(selector or SELECTORS[need]) if need else None
-    problem = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0], seed=seed)
+    n, shared = CLIENTS.get(name, 3), card.method.needs.shared_minimiser
+    L = [20.0, 12.0, 5.0][:n]
+    problem = Quadratic.random(n, 4, 1.0, L, shared_minimiser=shared, seed=seed)
     if sampling:
         used = chosen or make_compressor("identity")
         patience = 0.0 if seed else 0.4  # sizes are compared exactly, whatever is drawn

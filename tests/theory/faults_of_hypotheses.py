@@ -2,16 +2,17 @@
 
 from planting import fault
 
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import CARDS
 
 
 def lax(method: str, statement: str, right: str, wrong: str, rule: str | None = None):
     """Return the fault that the right side of a hypothesis is another one."""
-    module = type(METHODS[method].theorems[0]).__module__.removeprefix("bitbound.")
+    module = type(CARDS[method].theorems[0]).__module__.removeprefix("bitbound.")
     return fault(f"{method}: {statement} is lax", module, (right, wrong), on=method, rule=rule)
 
 
 HYPOTHESIS_FAULTS = [
+    lax("ef", "gamma <= 1.5 gamma*", "m.gamma, largest", "m.gamma, 1.5 * largest"),
     lax(
         "gd",
         "gamma < 4/L_f",

@@ -124,6 +124,30 @@ THEOREM_FAULTS = [
         on="ef21",
     ),
     fault(
+        "ef theorem: twice as fast",
+        "theory.theorems.ef",
+        ("return 1 - share * (1", "return 1 - 2 * share * (1"),
+        on="ef",
+    ),
+    fault(
+        "ef theorem: virtual model on the wrong side",
+        "theory.theorems.ef",
+        ("s.x - star.x - mean(s.e)", "s.x - star.x + mean(s.e)"),
+        on="ef",
+    ),
+    fault(
+        "ef theorem: errors weighted by s",
+        "theory.theorems.ef",
+        ("1 / (errors * setting.n) if errors else 0.0", "errors / setting.n"),
+        on="ef",
+    ),
+    fault(
+        "compressed-gd theorem: 4 times as fast",
+        "theory.theorems.compressed_gd",
+        ("return 1 - m.gamma * (a + b) / 2", "return 1 - m.gamma * (a + b) * 2"),
+        on="compressed-gd",
+    ),
+    fault(
         "marina theorem: 1 - 3 gamma mu",
         "theory.theorems.marina",
         ("return 1 - m.gamma * setting.mu", "return 1 - 3 * m.gamma * setting.mu"),

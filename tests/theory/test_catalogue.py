@@ -16,6 +16,7 @@ from bitbound.theory.theorems.catalogue import (
     CLIPPING,
     GROUP,
     METHODS,
+    SHARED_MINIMISER,
     TUNINGS,
     card_named,
     card_of,
@@ -52,7 +53,7 @@ def test_every_card_of_the_folder_is_in_the_catalogue():
 
 
 def test_the_order_is_that_of_a_legend():
-    assert list(CARDS) == [*METHODS, *CLIPPING]
+    assert list(CARDS) == [*METHODS, *SHARED_MINIMISER, *CLIPPING]
     assert list(METHODS)[:3] == ["locodl", "adiana", "diana"]
     assert next(iter(CLIPPING)) == "episode"
     assert all(card.name == name for name, card in CARDS.items())

@@ -16,7 +16,7 @@ from battery import findings, problem_findings
 from faults import FAULTS
 from planting import Fault, planted
 
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
 from bitbound.theory.verdict import Verdict
 
 SEEDS, MANY_SEEDS = range(2), range(20)
@@ -29,7 +29,7 @@ OUTSIDE = {("fedcomgate", "published"), ("5gcs-cc", "5gcs")}
 SUBJECTS = [
     *(
         (name, rule, None)
-        for name, card in METHODS.items()
+        for name, card in (METHODS | SHARED_MINIMISER).items()
         for rule in card.rules
         if (name, rule) not in OUTSIDE
     ),
@@ -75,9 +75,9 @@ def test_fault_is_caught(fault):
 
 
 def test_faults_are_many_and_of_every_method():
-    assert len(FAULTS) == 270
+    assert len(FAULTS) == 283
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
-    assert {fault.subject[0] for fault in FAULTS} == set(METHODS)
+    assert {fault.subject[0] for fault in FAULTS} == {*METHODS, *SHARED_MINIMISER}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -43,6 +43,9 @@ class CertifiedTheorem(Theorem):
             Condition("mu of the certificate <= mu", functions.mu, setting.mu),
             Condition("L <= L of the certificate", setting.L, functions.L),
         ]
+        if m.needs.shared_minimiser:
+            unlike = float(not setting.shared_minimiser)
+            conditions.append(Condition("all f_i have the same minimiser", unlike, 0.0))
         if functions.alpha is not None and m.needs.compressor == "contractive":
             conditions.append(
                 Condition("alpha of the certificate <= alpha", functions.alpha, setting.alpha)

@@ -21,6 +21,9 @@ ROUNDED = 1e-25
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
 
+SMALL = 1e-6
+"""Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
+
 
 @dataclass(frozen=True)
 class SolverResult:
@@ -132,6 +135,8 @@ def maximise(
 ) -> SolverResult:
     """Maximise t such that fixed + t gain + sum_k y_k forms_k <= 0 for all unknowns, y >= lower.
 
+    Where ``fixed`` is small, as for tiny step sizes, the solver gets a multiple of size 1.
+
     Parameters
     ----------
     lower : (K,), optional
@@ -184,15 +189,17 @@ def maximise(
         rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
         right.append(-_triangle(least, solver))
     sizes = [len(matrices[0]) for matrices in blocks]
+    fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
+    unit = fixed_size if 0 < fixed_size < SMALL else 1.0
     y, dual, residual, gap = _SOLVERS[solver](
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
-        np.concatenate(right),
+        np.concatenate(right) / unit,
         equalities,
         len(bounded),
         [*sizes, *(len(least) for _, least in above)],
     )
-    y = y / scales
+    y = unit * y / scales
     grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
     end = equalities + len(bounded)
     for block, size in zip(kept, sizes, strict=True):

@@ -208,6 +208,8 @@ def _posed(
     """Make the problem whose f_i, in the view that the method solves, have given matrices."""
     ridge = functions.mu if method.needs.composite else 0.0
     centres = np.random.default_rng(seed).standard_normal(matrices.shape[:2])
+    if method.needs.shared_minimiser:
+        centres[:] = centres[0]
     shifted = matrices + ridge * np.eye(matrices.shape[1])
     return Quadratic.from_arrays(shifted, centres, name=f"{name}@{functions.n}", seed=seed)
 

@@ -37,6 +37,8 @@ _FILES = (
     "dasha",
     "agd",
     "gd",
+    "ef",
+    "compressed_gd",
     "episode",
     "episode_plus_plus",
     "celgc",
@@ -83,12 +85,21 @@ CARDS: dict[str, Card] = {
 }
 """Every method by name, in the order of a legend."""
 
-METHODS: dict[str, Card] = {
-    name: card for name, card in CARDS.items() if card.method.needs.strongly_convex
+SHARED_MINIMISER: dict[str, Card] = {
+    name: card for name, card in CARDS.items() if card.method.needs.shared_minimiser
 }
-"""The methods for strongly convex problems by name."""
+"""The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
 
-CLIPPING: dict[str, Card] = {name: card for name, card in CARDS.items() if name not in METHODS}
+METHODS: dict[str, Card] = {
+    name: card
+    for name, card in CARDS.items()
+    if card.method.needs.strongly_convex and name not in SHARED_MINIMISER
+}
+"""The methods for all strongly convex problems by name."""
+
+CLIPPING: dict[str, Card] = {
+    name: card for name, card in CARDS.items() if not card.method.needs.strongly_convex
+}
 """The methods for (L0, L1)-smooth problems by name; their parameters must be given."""
 
 TUNINGS: dict[str, Tuning] = {

@@ -18,7 +18,14 @@ from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import Functions, Gradients, Method, Schedule, WithProbability
+from bitbound.solvers.method import (
+    Functions,
+    Gradients,
+    Method,
+    Needs,
+    Schedule,
+    WithProbability,
+)
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.randomness import Streams
@@ -55,11 +62,11 @@ class GenericFunctions:
     curve: Callable[[Array], Array] = np.sin
 
     @classmethod
-    def random(cls, n: int, d: int, seed: int, composite: bool = False) -> Self:
-        """Draw them, with a shared g or without."""
+    def random(cls, n: int, d: int, seed: int, needs: Needs) -> Self:
+        """Draw them as a method needs them: with a shared g or without, with one minimiser or n."""
         rng = np.random.default_rng(seed)
-        v = rng.standard_normal((n, d, 1))
-        if not composite:
+        v = rng.standard_normal((n, d, 1)) * (not needs.shared_minimiser)
+        if not needs.composite:
             v -= v.mean(axis=0)
         B = np.eye(d) + rng.uniform(-0.5, 0.5, (n, d, d))
         return cls(rng.standard_normal((1, d, 1)), v, B)
@@ -166,7 +173,7 @@ def generic_functions(subject: Subject, d: int, seed: int) -> GenericFunctions:
         points.append(float(np.max(np.abs(step))))
         return np.sin(step)
 
-    functions = GenericFunctions.random(subject.n, d, seed, method.needs.composite)
+    functions = GenericFunctions.random(subject.n, d, seed, method.needs)
     origin = 0 * functions.x_star
     trial = replace(functions, x_star=origin, v=functions.v + 1.0, curve=noted)
     for _ in generic_states(method, trial, seed, origin):

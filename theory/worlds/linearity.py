@@ -3,7 +3,8 @@
 A certificate takes for granted that the step is linear in the deviation from the fixed point, that
 the fixed point is one, that all clients are treated alike and that the invariants are kept. The
 world of symbols cannot see when one of these is false, so the method's own step is run on a small
-quadratic problem with unlike clients, whose gradients at the solution are not 0.
+quadratic problem with unlike clients, whose gradients at the solution are not 0 (unless the method
+needs that they are).
 """
 
 from dataclasses import fields, replace
@@ -49,7 +50,8 @@ def require_linear(method: Method, n: int) -> None:
     Refusal
         Saying which of these fails.
     """
-    problem = Quadratic.random(n, FEATURES, mu=0.1, L=1.0, seed=1)
+    shared = method.needs.shared_minimiser
+    problem = Quadratic.random(n, FEATURES, mu=0.1, L=1.0, shared_minimiser=shared, seed=1)
     experiment = Experiment.of(method, problem, linear_compressor(method))
     view = experiment.problem
     star = fixed_point(method, view)

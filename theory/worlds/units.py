@@ -155,7 +155,8 @@ def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     They are met at the start and after a step; a field that only a rare outcome changes gets its
     size in one of a few more, whose coins are fair. No other grows with these.
     """
-    problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, seed=0)
+    shared = method.needs.shared_minimiser
+    problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, shared_minimiser=shared, seed=0)
     channel, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
     start = method.start(np.ones((1, FEATURES, 1)), oracle, channel)
     after = theorem_step(method, start, oracle, channel)

@@ -158,7 +158,10 @@ def _starts(
     for chosen in dict.fromkeys((linear_compressor(card.method), None)):
         for kappa in kappas:
             for L, alike in ((kappa, True), (np.geomspace(kappa, np.sqrt(kappa), clients), False)):
-                problem = Quadratic.random(clients, 2, 1.0, L, shared_eigenvectors=alike)
+                shared = card.method.needs.shared_minimiser
+                problem = Quadratic.random(
+                    clients, 2, 1.0, L, shared_eigenvectors=alike, shared_minimiser=shared
+                )
                 try:
                     method = card.parameters(problem, chosen, rule)
                     experiment = Experiment.of(method, problem, chosen)

@@ -136,7 +136,7 @@ def worst_quadratic(
     for chosen, (n, d), kappa in product(dict.fromkeys((linear, None)), sizes, kappas):
         if chosen is None and linear is not None and ratios:
             break  # without compression only what is not met with it
-        for problem in _quadratics(n, d, kappa, seed):
+        for problem in _quadratics(n, d, kappa, seed, card.method.needs.shared_minimiser):
             try:
                 method = card.parameters(problem, chosen, rule, **(options or {}))
             except Refusal:  # a rule without compression, or a cohort larger than n
@@ -153,11 +153,12 @@ def worst_quadratic(
     return Verdict("worst case on quadratics / tau", worst, 1.0, note, NOT_KEPT, **searched(ratios))
 
 
-def _quadratics(n: int, d: int, kappa: float, seed: int) -> Iterator[Quadratic]:
+def _quadratics(n: int, d: int, kappa: float, seed: int, shared: bool) -> Iterator[Quadratic]:
     """Return problems that are hard in different ways: alike clients, and unlike ones."""
-    yield Quadratic.random(n, d, 1.0, kappa, shared_eigenvectors=True, seed=seed)
-    yield Quadratic.random(n, d, 1.0, kappa, seed=seed)
-    yield Quadratic.random(n, d, 1.0, np.geomspace(kappa, np.sqrt(kappa), n), seed=seed)
+    options: Any = {"shared_minimiser": shared, "seed": seed}
+    yield Quadratic.random(n, d, 1.0, kappa, shared_eigenvectors=True, **options)
+    yield Quadratic.random(n, d, 1.0, kappa, **options)
+    yield Quadratic.random(n, d, 1.0, np.geomspace(kappa, np.sqrt(kappa), n), **options)
 
 
 def worst_like(
@@ -181,7 +182,8 @@ def worst_like(
     for d, small in product((2, 3), linear):
         if small is not None and not _milder(small, d, n, experiment):
             continue
-        like = Quadratic.random(n, d, constants.mu, constants.L, seed=seed)
+        shared = method.needs.shared_minimiser
+        like = Quadratic.random(n, d, constants.mu, constants.L, shared_minimiser=shared, seed=seed)
         try:
             smaller = Experiment.of(method, like, small)
             setting = Setting.at(smaller)

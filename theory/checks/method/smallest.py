@@ -31,7 +31,8 @@ def smaller(
         L = constants.L if d > 1 else constants.mu
         for compressor in dict.fromkeys(linear) if needs else (None,):
             try:
-                problem = Quadratic.random(n, d, constants.mu, L)
+                shared = experiment.method.needs.shared_minimiser
+                problem = Quadratic.random(n, d, constants.mu, L, shared_minimiser=shared)
                 method = card.parameters(problem, compressor, rule) if card else experiment.method
                 yield Experiment.of(method, problem, compressor)
             except Refusal:  # such as a compressor of another class, or more values than clients

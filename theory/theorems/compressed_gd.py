@@ -1,0 +1,68 @@
+"""Compressed gradient descent: the tight theorem for one client, and its step size."""
+
+import math
+
+from bitbound.solvers.method import Functions
+from bitbound.solvers.methods.compressed_gd import CompressedGD, State
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.bill import compressed_up
+from bitbound.theory.card import Card, Role
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Gap, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
+
+
+class InexactGradients(Theorem):
+    """Compressed gradient descent on one mu-strongly convex, L-smooth f; tight at gamma*.
+
+    With s = sqrt(1 - alpha), a = (1 - s) mu, b = (1 + s) L and gamma* = 2/(a + b): gamma <= gamma*
+    gives tau = 1 - (gamma/gamma*) (1 - ((b - a)/(b + a))^2). Psi = f - f*. De Klerk, Glineur,
+    Taylor, arXiv:1709.05191, for gamma*; f(x - gamma c) is convex in gamma. With more clients it
+    may diverge.
+    """
+
+    method = CompressedGD
+    title = "compressed gradient descent, one client"
+
+    def conditions(self, m: CompressedGD, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("n <= 1", setting.n, 1),
+            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("gamma <= 2/((1 - s) mu + (1 + s) L)", m.gamma, 2 / sum(_ends(setting))),
+        )
+
+    def lyapunov(
+        self, m: CompressedGD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return (Gap(1.0, s.x),)
+
+    def rate(self, m: CompressedGD, setting: Setting) -> float:
+        a, b = _ends(setting)
+        return 1 - m.gamma * (a + b) / 2 * (1 - ((b - a) / (b + a)) ** 2)
+
+
+def _ends(setting: Setting) -> tuple[float, float]:
+    """Return (1 - s) mu and (1 + s) L, between which compressed slopes are."""
+    s = math.sqrt(1 - setting.alpha)
+    return (1 - s) * setting.mu, (1 + s) * setting.L
+
+
+def _best(setting: Setting) -> CompressedGD:
+    """Gamma = 2/((1 - s) mu + (1 + s) L), s = sqrt(1 - alpha)."""
+    return CompressedGD(2 / sum(_ends(setting)))
+
+
+CARD = Card(
+    CompressedGD,
+    label="compressed GD",
+    theorems=(InexactGradients(),),
+    rules={"best": _best},
+    orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
+    bill=compressed_up,
+    identities=(lambda c, n: (CompressedGD(0.9 / c.L), GD(0.9 / c.L)),),
+    roles={"gamma": Role.STEP_SIZE},
+    colour="#AA9944",
+    marker="2",
+)

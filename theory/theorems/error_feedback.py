@@ -1,0 +1,39 @@
+"""The tight rate of error feedback, which EF and EF21 share, for any number of equal clients."""
+
+import math
+
+from bitbound.data.errors import Refusal
+
+
+def error_root(alpha: float | None) -> float:
+    """Return s = sqrt(1 - alpha), by which a contraction multiplies what is sent at most."""
+    if alpha is None:
+        raise Refusal("the potential of error feedback needs contractive compressors; give alpha")
+    return math.sqrt(1 - alpha)
+
+
+def best_feedback_step(mu: float, L: float, alpha: float) -> float:
+    """Return gamma* = (2/(L + mu)) (1 - s)/(1 + s), the step size with the best certified rate."""
+    s = error_root(alpha)
+    return 2 / (L + mu) * (1 - s) / (1 + s)
+
+
+def feedback_growth(mu: float, L: float, alpha: float) -> float:
+    """Return lambda, with which the factor at gamma* is s + (1 + s)(L - mu) lambda/4.
+
+    lambda = (gamma*/(L + mu)) [(1 - s)(L - mu) + (1 + s) sqrt((L - mu)^2 + 16 L mu s/(1 + s)^2)].
+    lambda/(L - mu) is how often <grad f - mu x, L x - grad f> >= 0 is used in the proof for EF.
+    """
+    s, step = error_root(alpha), best_feedback_step(mu, L, alpha)
+    root = math.sqrt((L - mu) ** 2 + 16 * L * mu * s / (1 + s) ** 2)
+    return step / (L + mu) * ((1 - s) * (L - mu) + (1 + s) * root)
+
+
+def best_feedback_factor(mu: float, L: float, alpha: float) -> float:
+    """Return the factor of EF and EF21 at gamma*, for any number of clients.
+
+    Sources: Thomsen, Taylor, Dieuleveut, arXiv:2506.05271, for one client, where no quadratic
+    potential has a smaller one; arXiv:2605.31594.
+    """
+    s = error_root(alpha)
+    return s + (1 + s) * (L - mu) * feedback_growth(mu, L, alpha) / 4
