@@ -119,7 +119,10 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
     problem = Unknowns(family.n, size)
     star = fixed_point(method, problem)
     numbers = iter(range(100))
-    state = each(lambda x: problem.vectors(x.shape[0], "state", next(numbers)), star)
+    state = each(
+        lambda x: x if x.dtype == bool else problem.vectors(x.shape[0], "state", next(numbers)),
+        star,
+    )
 
     def psi(s):
         terms = potential.lyapunov(method, s, star, family, problem)
