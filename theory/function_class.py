@@ -223,6 +223,14 @@ class FunctionClass:
         """Return mu and L of the clients of a kind, or of g, whose kind is -1."""
         return (self.mu, self.L) if kind < 0 else (self.kinds[kind].mu, self.kinds[kind].L)
 
+    def rounder(self, kappa: float) -> Self:
+        """Return the functions of the class with L_i/mu_i <= kappa: those with larger mu_i."""
+        return replace(
+            self,
+            mu=max(self.mu, self.L / kappa),
+            classes=tuple(replace(one, mu=max(one.mu, one.L / kappa)) for one in self.classes),
+        )
+
     def in_units(self, unit: float) -> Self:
         """Return the class of the functions divided by a unit."""
         return replace(

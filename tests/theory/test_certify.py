@@ -54,10 +54,12 @@ def decreases(method, where):
     card = METHODS[method.name]
     theorem = card.best_theorem(method, where, published=True)
     promised = 1 - theorem.rate(method, where) if theorem else -math.inf
-    return promised, certify(method, where).decrease, attained(method, where)
+    potential = theorem or card.theorems[0]
+    certified = certify(method, where, potential=potential).decrease
+    return promised, certified, attained(method, where, potential)
 
 
-def attained(method, where):
+def attained(method, where, potential):
     """Return 1 - factor on the worst of some quadratics with curvatures mu and L only."""
     extra = where.mu if method.needs.composite else 0.0  # plain curvature of a composite view
     client, feature = np.indices((where.n, where.d))
@@ -67,7 +69,6 @@ def attained(method, where):
         matrices = curvatures[:, :, None] * np.eye(where.d)
         problem = Quadratic.from_arrays(matrices, np.zeros((where.n, where.d)))
         sent = where.compressor if method.needs.compressor else None
-        potential = METHODS[method.name].theorems[0]
         factors.append(worst_case(Experiment.of(method, problem, sent), potential))
     return 1 - max(factors)
 
