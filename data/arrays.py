@@ -6,6 +6,7 @@ from typing import Any
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy
 
 Array = Any
@@ -22,6 +23,23 @@ def array_namespace(x: Array) -> ModuleType:
     if is_numpy(x):
         return array_api_compat.numpy
     return array_api_compat.array_namespace(x)
+
+
+def fetched(x: Array) -> NDArray[Any]:
+    """Return an array of another library as one of numpy: the only way from a device to the host.
+
+    Whoever asks waits until the device has done all that was asked of it.
+    """
+    if array_api_compat.is_cupy_array(x):
+        return x.get()
+    if array_api_compat.is_array_api_strict_namespace(array_namespace(x)):
+        x = x.to_device(array_namespace(x).Device("CPU_DEVICE"))
+    return np.from_dlpack(x)
+
+
+def moved(values: NDArray[Any], x: Array) -> Array:
+    """Return a host array as one of the library and on the device of x: the only way there."""
+    return array_namespace(x).asarray(values, device=array_api_compat.device(x))
 
 
 def add_scaled(y: Array, a: float, x: Array) -> Array:

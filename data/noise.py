@@ -7,13 +7,13 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from array_api_compat import is_cupy_array
 from scipy.special import ndtri
 
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 
-Samples = NDArray[np.float64]
+Samples = Array
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,10 @@ class Rademacher(Noise):
 
     def sample(self, uniforms: Samples, d: int) -> Samples:
         """Make samples (n, d, R) of uniform numbers (n, d, R)."""
-        return np.where(uniforms < 0.5, -1.0, 1.0) * (self.sigma / math.sqrt(d))
+        xp = array_namespace(uniforms)
+        return (1.0 - 2.0 * xp.astype(uniforms >= 0.5, uniforms.dtype)) * (
+            self.sigma / math.sqrt(d)
+        )
 
     def variance(self, d: int) -> float:
         """E|noise|^2 = sigma^2."""
@@ -93,11 +96,23 @@ class Ball(Noise):
 
         The direction is that of a normal vector, the length sigma u^(1/d).
         """
-        normal = ndtri(np.clip(uniforms[:, :d], 1e-300, None))
-        length = self.sigma * uniforms[:, d:] ** (1 / d)
-        vectors: Samples = length * normal / np.linalg.norm(normal, axis=1, keepdims=True)
-        return vectors
+        xp = array_namespace(uniforms)
+        normal = _quantiles(xp.clip(uniforms[:, :d, :], 1e-300, None))
+        length = self.sigma * uniforms[:, d:, :] ** (1 / d)
+        return length * normal / xp.linalg.vector_norm(normal, axis=1, keepdims=True)
 
     def variance(self, d: int) -> float:
         """E|noise|^2 = sigma^2 d/(d + 2)."""
         return self.sigma**2 * d / (d + 2)
+
+
+def _quantiles(uniforms: Array) -> Array:
+    """Return the quantiles of the normal distribution."""
+    if is_numpy(uniforms):
+        return ndtri(uniforms)
+    if is_cupy_array(uniforms):
+        from cupyx.scipy.special import ndtri as on_device  # noqa: PLC0415  (an optional extra)
+
+        return on_device(uniforms)
+    inside = ndtri(uniforms._array)  # the standard has no such function
+    return array_namespace(uniforms).asarray(inside, device=uniforms.device)

@@ -70,16 +70,28 @@ def own_instance(selector: str, base: type[T], meaning: str) -> T:
     if name not in kinds:
         there = ", ".join(kinds) or f"none, write class NAME({base.__name__})"
         raise Refusal(f"{path} defines no {meaning} {name}; name it {path}:NAME, there is {there}")
-    made = kinds[name]
-    if missing := sorted(getattr(made, "__abstractmethods__", ())):
-        raise Refusal(f"the {meaning} {name} of {path} defines no {', '.join(missing)}")
+    return instance(kinds[name], values, f"the {meaning} {name} of {path}", f"{path}:{name}")
+
+
+def instance(kind: type[T], values: str, what: str, selector: str) -> T:
+    """Make an object of somebody else's class, with values for its fields such as ``3,0.5``.
+
+    ``what`` and ``selector`` are what it is called, and how it is named, where it is refused.
+
+    Raises
+    ------
+    Refusal
+        If the class is abstract, or cannot be made of the values.
+    """
+    if missing := sorted(getattr(kind, "__abstractmethods__", ())):
+        raise Refusal(f"{what} defines no {', '.join(missing)}")
     try:
         given = ast.literal_eval(f"({values},)") if values else ()
-        return made(*given)
+        return kind(*given)
     except (ValueError, SyntaxError, TypeError) as error:
         raise Refusal(
-            f"the {meaning} {name} of {path} cannot be made of ({values}): {error}; give the"
-            f" values of its fields, such as {path}:{name}:3,0.5"
+            f"{what} cannot be made of ({values}): {error}; give the values of its fields, "
+            f"such as {selector}:3,0.5"
         ) from error
 
 

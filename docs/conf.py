@@ -14,6 +14,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "making",
     "atlas/idea.md",
+    "benchopt",
     "examples",
     "**sg_execution_times.rst",
 ]

@@ -2,9 +2,8 @@
 
 Method, compressor and problem code asks an array for its namespace
 (:func:`bitbound.data.arrays.array_namespace`) and uses operators and functions of the array API
-standard. What the standard does not have is here, with one branch per library. Random numbers are
-always drawn by numpy on the host and moved with :func:`like`, so that every library sees the same
-ones.
+standard. What the standard does not have is here, with one branch per library. Every library sees
+the same random numbers: on a device they are made there (:mod:`bitbound.solvers.world.philox`).
 """
 
 import ctypes
@@ -21,7 +20,7 @@ from array_api_compat import device, is_cupy_array
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.data.arrays import Array, array_namespace, fetched, is_numpy, moved
 from bitbound.data.errors import Refusal
 from bitbound.solvers.entries import Entries, places
 from bitbound.solvers.lazy_gradient import LazyGradient
@@ -66,9 +65,7 @@ def host(x: Array) -> NDArray[Any]:
     """Return an array as a numpy array on the host."""
     if is_numpy(x):
         return x
-    if is_cupy_array(x):
-        return x.get()
-    return written(x) if isinstance(x, Entries | LazyGradient) else np.from_dlpack(x)
+    return written(x) if isinstance(x, Entries | LazyGradient) else fetched(x)
 
 
 def written(x: Array) -> Array:
@@ -83,7 +80,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
     """
     if is_numpy(x) or isinstance(x, LazyGradient):
         return values
-    return array_namespace(x).asarray(values, device=device(x))
+    return moved(values, x)
 
 
 def transfer(owner: T, library: str, dtype: str = "float64") -> T:
@@ -114,13 +111,21 @@ def _move(value: Any, library: str, dtype: str) -> Any:
             import cupyx.scipy.sparse  # noqa: PLC0415  (an optional extra)
 
             return cupyx.scipy.sparse.csr_matrix(matrix)
-        return matrix if library == "numpy" else namespace(library).asarray(matrix.toarray())
+        return matrix if library == "numpy" else _put(matrix.toarray(), library)
     if isinstance(value, np.ndarray):
         floating = np.issubdtype(value.dtype, np.floating)
-        return namespace(library).asarray(value.astype(dtype) if floating else value)
+        return _put(value.astype(dtype) if floating else value, library)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return transfer(value, library, dtype)
     return value
+
+
+def _put(values: NDArray[Any], library: str) -> Array:
+    """Return a host array as one of a library; the stand-in's are on a device of its own."""
+    xp = namespace(library)
+    if library == "array-api-strict":
+        return xp.asarray(values, device=xp.Device("device1"))
+    return xp.asarray(values)
 
 
 def mean(x: Array) -> Array:
@@ -248,10 +253,8 @@ def floor_power_of_two(x: Array) -> Array:
 
     Zeros and subnormal numbers give zero, infinity and not-a-number give infinity; signs are kept.
     """
-    if is_numpy(x) or is_cupy_array(x):
-        mantissa_bits = np.finfo(x.dtype).nmant
-        return (x.view(f"i{x.dtype.itemsize}") & -(1 << mantissa_bits)).view(x.dtype)
-    return like(x, floor_power_of_two(host(x)))
+    mantissa_bits, _ = _format(x)
+    return _viewed(_viewed(x, "i") & -(1 << mantissa_bits), "f")
 
 
 def round_power_of_two(x: Array, bits: Array) -> Array:
@@ -262,19 +265,30 @@ def round_power_of_two(x: Array, bits: Array) -> Array:
     scaled first so that below 2^-126 they are subnormal, where the neighbours are 0 and 2^-126.
     What is not finite gives infinity.
     """
-    if not (is_numpy(x) or is_cupy_array(x)):
-        return like(x, round_power_of_two(host(x), host(bits)))
-    limits = np.finfo(x.dtype)
-    scale = 2.0 ** (-126 - limits.minexp)
-    added = ((1 << _RANDOM_BITS) - 1 - bits) >> (_RANDOM_BITS - limits.nmant)
-    scaled = (x / scale).view(f"i{x.dtype.itemsize}")
-    scaled += added.astype(scaled.dtype)
-    scaled &= -(1 << limits.nmant)
-    rounded = scale * scaled.view(x.dtype)
-    rounded[array_namespace(x).isnan(x)] = (
-        np.inf
-    )  # the carry of a not-a-number has run into its sign
-    return rounded
+    xp = array_namespace(x)
+    mantissa_bits, smallest = _format(x)
+    scale = 2.0 ** (-126 - smallest)
+    added = ((1 << _RANDOM_BITS) - 1 - bits) >> (_RANDOM_BITS - mantissa_bits)
+    scaled = _viewed(x / scale, "i")
+    scaled += xp.astype(added, scaled.dtype)
+    scaled &= -(1 << mantissa_bits)
+    rounded = scale * _viewed(scaled, "f")
+    # the carry of a not-a-number has run into its sign
+    return xp.where(xp.isnan(x), xp.full_like(x, xp.inf), rounded)
+
+
+def _format(x: Array) -> tuple[int, int]:
+    """Return the bits of the mantissa, and the exponent of the smallest normal number."""
+    return (52, -1022) if x.dtype == array_namespace(x).float64 else (23, -126)
+
+
+def _viewed(x: Array, kind: str) -> Array:
+    """Return the bits of numbers as numbers of another kind and of the same size."""
+    if is_numpy(x) or is_cupy_array(x):
+        return x.view(f"{kind}{x.dtype.itemsize}")
+    inside = x._array  # the standard has no such function, and the stand-in is one of numpy's
+    viewed = inside.view(f"{kind}{inside.itemsize}")
+    return array_namespace(x).asarray(viewed, device=device(x))
 
 
 _RANDOM_BITS = 52
@@ -300,13 +314,16 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
         n, k, runs = values.shape
         entries = Entries(indices, values, d)
         return entries if 4 * k <= d and n * d * runs >= _LARGE else np.asarray(entries)
+    xp = array_namespace(values)
+    n, k, runs = values.shape
+    out = xp.zeros((n, d, runs), dtype=values.dtype, device=device(values))
     if is_cupy_array(values):
-        xp = array_namespace(values)
-        n, _, runs = values.shape
-        out = xp.zeros((n, d, runs), dtype=values.dtype)
         out[xp.arange(n)[:, None, None], indices, xp.arange(runs)[None, None, :]] = values
         return out
-    return like(values, scatter(host(indices), host(values), d))
+    feature = xp.arange(d, device=device(values))[None, :, None]
+    for i in range(k):
+        out = xp.where(feature == indices[:, i : i + 1, :], values[:, i : i + 1, :], out)
+    return out
 
 
 _MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 256 << 20}

@@ -15,7 +15,7 @@ from bitbound.data.problems.logistic import LogisticRegression
 
 Vectors = NDArray[np.float64]
 
-_LARGE = 1 << 14
+LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on a pass of compiled code is faster than numpy."""
 
 
@@ -159,6 +159,6 @@ def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
     fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
     if not (fits and x.dtype == np.float64 and can_compile()):
         return None
-    if problem.n * x[0].size < _LARGE:
+    if problem.n * x[0].size < LARGE:
         return None
     return LazyGradient(problem.rows.fused, np.ascontiguousarray(x), 1.0, problem.ridge_f)

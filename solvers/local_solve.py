@@ -16,6 +16,9 @@ from bitbound.solvers.state import Dataclass, S, clients_of, put_clients
 _LARGE = 1 << 15
 """Numbers in a vector (n, d, R) from which on it pays to leave clients out."""
 
+_UNSEEN = 16
+"""Steps on a device until somebody looks whether all clients are done."""
+
 G = TypeVar("G", bound=Dataclass)
 
 
@@ -105,6 +108,7 @@ def until_done(
 
     On the host, clients that are done in all runs are left out of what is computed, once a quarter
     is left at most and vectors are so large that it pays. What is counted does not depend on it.
+    On a device nobody looks who is done but after every few steps.
 
     Parameters
     ----------
@@ -128,10 +132,13 @@ def until_done(
         After the last step; active are those that have not ended.
     """
     for number in range(most):
+        if not is_numpy(active) and number % _UNSEEN:
+            state, active = step(state, given, active, problem)
+            continue
         clients = np.flatnonzero(host(active).any(axis=(1, 2)))
         if not clients.size:
             break
-        n = len(active)
+        n = active.shape[0]
         if is_numpy(active) and 4 * clients.size <= n and active.size * problem.d >= _LARGE:
             part, still = until_done(
                 step,

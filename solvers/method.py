@@ -174,7 +174,7 @@ class Needs:
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
         Whether it needs mu > 0.
-    downlink : "contractive" or None
+    downlink : "unbiased", "contractive" or None
         The class of the server's compressor; None for a method that broadcasts uncompressed
         vectors.
     shared_minimiser : bool
@@ -191,7 +191,7 @@ class Needs:
     compressor: Literal["unbiased", "contractive"] | None = None
     composite: bool = False
     strongly_convex: bool = True
-    downlink: Literal["contractive"] | None = None
+    downlink: Literal["unbiased", "contractive"] | None = None
     shared_minimiser: bool = False
 
 

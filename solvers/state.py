@@ -65,10 +65,11 @@ def number_of_runs(state: Dataclass) -> int:
 
 def take(state: S, runs: NDArray[np.intp]) -> S:
     """Return the state of some runs, named by their positions on the last axis."""
-    return each(lambda x: _take(x, runs), state)
+    return each(lambda x: taken(x, runs), state)
 
 
-def _take(x: Array, runs: NDArray[np.intp]) -> Array:
+def taken(x: Array, runs: NDArray[np.intp]) -> Array:
+    """Return an array at some of the runs, the positions on its last axis."""
     return array_namespace(x).take(x, like(x, runs), axis=2)
 
 
@@ -93,7 +94,7 @@ def batch(*owners: Owner) -> int:
 
 def narrow(owner: Owned, runs: NDArray[np.intp]) -> Owned:
     """Return a method or a problem for some of the runs that its parameters are made for."""
-    some = {name: _take(x, runs) for name, x in _per_run(owner).items() if x.shape[2] > 1}
+    some = {name: taken(x, runs) for name, x in _per_run(owner).items() if x.shape[2] > 1}
     changed: Owned = replace(owner, **some) if some else owner  # type: ignore[type-var]
     return changed
 

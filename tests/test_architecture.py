@@ -44,7 +44,7 @@ LEVELS = [
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.trace"],
-    ["theory.checks", "theory.exact"],
+    ["theory.checks", "theory.exact", "theory.discover"],
     ["theory.plan", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.audit"],
     ["figures.text"],

@@ -125,9 +125,9 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch):
-    for more, drawn in (([], True), (["--quiet"], False)):
+    for words, drawn in ((RUN, True), ([*RUN, "--quiet"], False), (["--quiet", *RUN], False)):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        assert main([*RUN, *more]) == 0
+        assert main(words) == 0
         assert ("100%" in sys.stderr.getvalue()) is drawn
 
 
@@ -161,6 +161,21 @@ SCHEMA = {
     "count": ["count", "top-k:2 of 9"],
     "check": ["check", "quadratic:d=4@3", "gd", "--kappa", "9", "--seeds", "2"],
     "certify": ["certify", "gd", "--kappa", "9", "--optimise", "rounds"],
+    "discover": [
+        "discover",
+        "--n",
+        "1",
+        "--kappa",
+        "4",
+        "--up",
+        "none",
+        "--down",
+        "none",
+        "--local",
+        "no",
+        "--constants",
+        "1",
+    ],
 }
 
 
@@ -174,7 +189,8 @@ def keys(value):
 
 
 @pytest.mark.parametrize("command", SCHEMA)
-def test_every_key_of_json_is_documented(capsys, command):
+def test_every_key_of_json_is_documented(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
     assert main([*SCHEMA[command], "--json"]) == 0
     found = strict(capsys.readouterr().out)
     page = Path(__file__).parents[1].joinpath("docs/json.md").read_text(encoding="utf-8")

@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 import bitbound
-from bitbound.figures.certified.rates import Rate
+from bitbound.figures.certified.rates import Rate, compared_rate
 from bitbound.solvers.compressors.selector import NAMES, compressor
 from bitbound.theory import checks
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.theorems.catalogue import CARDS, CLIPPING
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402
+from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.text import docstring, escaped, prose, table  # noqa: E402
 
 RATES = [Rate("m", "r", 10, 100.0, 9.0, "", 0.25, 0.5, "")]
@@ -43,10 +44,34 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
         assert f"| `{rule}`" in text
     for theorem in card.theorems:
         assert f"### {escaped(theorem.title)}" in text
-    assert text.count("Its potential") == len(card.theorems)
+    assert text.count("Its potential:\n\n```text\nΨ = ") == len(card.theorems), "as formulas"
     assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
     assert ("<svg" in text) == (name in {"gd", "locodl"})
     assert "solvers/methods/" in text
+
+
+def test_methods_of_relaxed_smoothness_stand_beside_each_other():
+    """Those on one machine, which send nothing, by their gradients."""
+    compared = relaxed_comparison()
+    assert {each.card.name for each in compared.contestants} == set(CLIPPING)
+    assert all(trace.ending == ("gap",) for trace in compared.traces), "all get there"
+    for card in CLIPPING.values():
+        text = method_page.method_page(card, [], compared)
+        assert f"| **[{card.name}" in text
+        assert "the best of a grid" in text
+        alone = not any(
+            trace.final("uplink_bits")[0]
+            for trace, each in zip(compared.traces, compared.contestants, strict=True)
+            if each.card is card
+        )
+        assert ("gradients evaluated per client</text>" in text) == alone
+        assert ("bits sent per client</text>" in text) != alone
+
+
+@pytest.mark.parametrize("name", ["econtrol", "ef21p-diana"])
+def test_a_theorem_proved_here_only_is_promised_as_well(name):
+    rate = compared_rate(name, "largest", *method_page.SETTINGS[0])
+    assert rate.certified >= rate.published * (1 - 1e-6) > 0
 
 
 def test_hypotheses_are_those_of_the_theorems_and_hold_by_a_rule():

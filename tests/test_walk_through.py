@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import replace
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,11 @@ def test_what_is_typed_prints_what_stands_there(capsys, tmp_path, monkeypatch):
     assert {command.split()[1] for command in printed} >= {"plan", "compare", "check", "certify"}
 
 
+def test_what_is_installed_exists():
+    (extra,) = re.findall(r"^pip install \"/path/to/bitbound\[(\w+)\]\"$", WALK, flags=re.MULTILINE)
+    assert extra in metadata("bitbound").get_all("Provides-Extra")
+
+
 def test_no_step_needs_a_private_name():
     imported = re.findall(r"^ *(?:from|import) (\S+)", WALK, flags=re.MULTILINE)
     assert set(imported) == {"bitbound", "dataclasses", "numpy"}
@@ -72,9 +78,10 @@ def test_another_output_is_noticed(capsys, tmp_path, monkeypatch):
 
 
 def test_the_table_and_the_page_to_show(capsys, tmp_path, monkeypatch):
-    """As far as f - f* = 1e-3, which takes a tenth of the time."""
+    """As far as f - f* = 1e-3 or 20,000 bits, which takes a tenth of the time."""
     figure = demonstration()
-    short = replace(figure, panels=tuple(replace(panel, floor=1e-3) for panel in figure.panels))
+    panels = tuple(replace(panel, floor=1e-3, bits=2e4) for panel in figure.panels)
+    short = replace(figure, panels=panels)
     monkeypatch.setattr("bitbound.figures.locodl.recipes.demonstration", lambda: short)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.theory.setting import Setting
 
 
@@ -65,7 +66,10 @@ class FunctionClass:
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
     alpha_down : float, optional
-        The alpha of the server's compressor; without it, what it broadcasts is not compressed.
+        The alpha of the server's compressor, where it is contractive; without it, what is broadcast
+        is not compressed.
+    omega_down : float
+        The omega of the server's compressor, where it is unbiased.
     classes : tuple of ClientClass
         Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
         worst of theirs, and hold for g.
@@ -86,6 +90,7 @@ class FunctionClass:
     alpha: float | None = None
     L_f: float | None = None
     alpha_down: float | None = None
+    omega_down: float = 0.0
     classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
@@ -96,21 +101,24 @@ class FunctionClass:
                 f"mu = {self.mu:g} and L = {self.L:g} describe no class of functions; "
                 "give 0 <= mu < L"
             )
-        if not self.omega >= 0:
-            raise Refusal(f"omega = {self.omega:g} must be at least 0")
+        for name, omega in (("omega", self.omega), ("omega_down", self.omega_down)):
+            if not omega >= 0:
+                raise Refusal(f"{name} = {omega:g} must be at least 0")
         if self.alpha is not None and not 0 < self.alpha <= 1:
             raise Refusal(f"alpha = {self.alpha:g} must be above 0 and at most 1")
         if self.alpha_down is not None and not 0 < self.alpha_down <= 1:
             raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
-        if self.L_f is not None and not self.mu < self.L_f:
-            raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.mu:g}")
+        if self.L_f is not None and not self.average_convexity < self.L_f:
+            raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
         """Return the family that a setting belongs to; all clients get the largest L_i."""
-        compressor, d = setting.compressor, setting.d
+        compressor, down, d = setting.compressor, downward(setting.compressor), setting.d
         L_f = setting.constants.L_f
         omega, joint, alpha = 0.0, None, None
+        omega_down = down.omega(d) if down.unbiased else 0.0
+        alpha_down = 1 - omega_down if down.unbiased else down.alpha(d)
         if compressor.unbiased:
             omega = compressor.omega(d)
             joint = compressor.omega_av(d, setting.n) if compressor.shared else None
@@ -125,7 +133,8 @@ class FunctionClass:
             omega_joint=joint,
             alpha=alpha,
             L_f=L_f if setting.mu < L_f < setting.L else None,
-            alpha_down=setting.alpha_down if setting.alpha_down < 1 else None,
+            alpha_down=alpha_down if 0 < alpha_down < 1 else None,
+            omega_down=omega_down,
         )
 
     @classmethod
@@ -178,6 +187,7 @@ class FunctionClass:
             ],
             L_f=alike.L_f,
             alpha_down=alike.alpha_down,
+            omega_down=alike.omega_down,
         )
 
     @classmethod
@@ -186,6 +196,7 @@ class FunctionClass:
         classes: Iterable[ClientClass],
         L_f: float | None = None,
         alpha_down: float | None = None,
+        omega_down: float = 0.0,
     ) -> Self:
         """Return the family of problems whose clients are of given classes."""
         given = tuple(classes)
@@ -200,6 +211,7 @@ class FunctionClass:
             alpha=min(alphas) if len(alphas) == len(given) else None,
             L_f=L_f,
             alpha_down=alpha_down,
+            omega_down=omega_down,
             classes=given,
         )
 
@@ -225,11 +237,13 @@ class FunctionClass:
 
     def rounder(self, kappa: float) -> Self:
         """Return the functions of the class with L_i/mu_i <= kappa: those with larger mu_i."""
-        return replace(
-            self,
-            mu=max(self.mu, self.L / kappa),
-            classes=tuple(replace(one, mu=max(one.mu, one.L / kappa)) for one in self.classes),
-        )
+        most = np.inf if self.L_f is None else self.L_f / 2
+
+        def mu(one: Self | ClientClass) -> float:
+            return max(one.mu, min(one.L / kappa, most))
+
+        classes = tuple(replace(one, mu=mu(one)) for one in self.classes)
+        return replace(self, mu=mu(self), classes=classes)
 
     def in_units(self, unit: float) -> Self:
         """Return the class of the functions divided by a unit."""
@@ -245,6 +259,13 @@ class FunctionClass:
     def omega_av(self) -> float:
         """Relative variance of the mean of n compressed vectors: omega/n, or the joint one."""
         return self.omega / self.n if self.omega_joint is None else self.omega_joint
+
+    @property
+    def average_convexity(self) -> float:
+        """Strong convexity of the average of the f_i."""
+        if not self.classes:
+            return self.mu
+        return sum(one.count * one.mu for one in self.classes) / self.n
 
     @property
     def average_smoothness(self) -> float:

@@ -103,6 +103,11 @@ class Setting:
         """Contraction of the server's compressor; 1 if it broadcasts uncompressed vectors."""
         return downward(self.compressor).alpha(self.d)
 
+    @property
+    def omega_down(self) -> float:
+        """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
+        return downward(self.compressor).omega(self.d)
+
 
 def _fits(method: type[Method] | Method, problem: StronglyConvexProblem) -> bool:
     """Whether all f_i have the same minimiser, if a method needs it: their gradients are 0 there.

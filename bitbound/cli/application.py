@@ -23,6 +23,7 @@ from bitbound.cli.compare import add_compare
 from bitbound.cli.completion import add_completion
 from bitbound.cli.count import add_count
 from bitbound.cli.demo import add_demo
+from bitbound.cli.discover import add_discover
 from bitbound.cli.episode import add_episode
 from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
 from bitbound.cli.figures import add_figures
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         add_list,
@@ -111,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         add_audit,
         add_certify,
         add_certified,
+        add_discover,
         add_check,
         add_theory,
         add_scaling,
@@ -120,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     ):
         add(commands)
     for command in commands.choices.values():
-        command.add_argument("--quiet", action="store_true", help="draw no progress")
+        command.add_argument(
+            "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
+        )
     add_completion(commands, parser)
     return parser
 

@@ -65,7 +65,8 @@ def add_certify(commands: Commands) -> None:
         "--export",
         metavar="FILE",
         type=Path,
-        help="prove the factor in rational numbers and write what docs/check_certificate.py checks",
+        help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
+        "for the kernel of Rocq (Coq) if FILE ends in .v",
     )
     add_json(parser)
 
@@ -81,7 +82,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     )
     from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
     from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
-    from bitbound.theory.exact.certificate_file import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
         limit_of_potentials,

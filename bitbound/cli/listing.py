@@ -10,6 +10,7 @@ from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
+from bitbound.solvers.compressors.selector import other_names
 from bitbound.theory.theorems.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 
@@ -39,7 +40,7 @@ def list_names(chosen: argparse.Namespace) -> None:
         ]
         print(f"  {name:{width}}  {', '.join(given)}")
     print("\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME")
-    print(_wrapped(COMPRESSORS))
+    print(_wrapped((*COMPRESSORS, *other_names())))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(DATASETS))
     print("\nLOSS, with a number after a colon; SPLIT")

@@ -37,7 +37,9 @@ def count(text: str) -> int:
 def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
     """Add PROBLEM, METHOD, COMPRESSOR and ``--kappa``, with examples of the first and third."""
     parser.add_argument("problem", metavar="PROBLEM", help=f"such as {problems}")
-    parser.add_argument("method", metavar="METHOD", help="such as locodl, or path/to/method.py")
+    parser.add_argument(
+        "method", metavar="METHOD", help="such as locodl, or path/to/file.py:Name of your own"
+    )
     parser.add_argument(
         "compressor", metavar="COMPRESSOR", nargs="?", help=f"such as {compressors}"
     )
@@ -91,7 +93,11 @@ def add_parameters(
     parser: argparse.ArgumentParser, setting: str = "a parameter, such as p=1"
 ) -> None:
     """Add ``--parameters`` and ``--set``; ``setting`` is the help of the latter."""
-    parser.add_argument("--parameters", metavar="RULE", help="the rule for the parameters")
+    parser.add_argument(
+        "--parameters",
+        metavar="RULE",
+        help="the rule for the parameters (default: the first of bitbound list)",
+    )
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
 
 

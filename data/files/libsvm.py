@@ -23,8 +23,9 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
 
     Searched are every folder of the environment variable ``BITBOUND_DATA`` (separated as in
     ``PATH``), the user's cache, and then the LibSVM page. Files may be plain or end in .bz2, .xz
-    or .gz. What the catalogue knows of a set is checked: the SHA-256 of some, N and d of most; a
-    file by path is taken as it is.
+    or .gz. What the catalogue knows of a set is checked: the SHA-256 of some, N and d of most. Of
+    the others the SHA-256 of the first download is kept and checked; a file by path is taken as it
+    is.
 
     Parameters
     ----------
@@ -160,6 +161,8 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                 dataset = read(file, name=entry.name, features=entry.features)
                 _verify(dataset, entry, file, exactly=True)
                 kept = file.replace(folder / entry.file)
+                if entry.manifest is None:
+                    _pin(kept).write_text(normalised_sha256(content(kept)) + "\n", "utf-8")
         except OSError as error:
             reason = f"the download failed with {type(error).__name__}"
         except Refusal as refusal:
@@ -169,7 +172,8 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                 rows = f"N = {entry.rows} and " if entry.rows else ""
                 warnings.warn(
                     f"{entry.name} was downloaded, and its SHA-256 is not known here: only {rows}"
-                    f"that no index is above {entry.features} was checked; it is kept as {kept}",
+                    f"that no index is above {entry.features} was checked; it is kept as {kept}, "
+                    "with its SHA-256 beside it, and must stay the same from now on",
                     stacklevel=3,
                 )
             return kept
@@ -198,12 +202,20 @@ def _verify(dataset: Dataset, entry: LibSVMFile, path: Path, exactly: bool = Fal
             ("rows of the larger label", positives, manifest.positives),
             ("as SHA-256 of its text", normalised_sha256(content(path)), manifest.sha256),
         ]
+    elif (pin := _pin(path)).exists():
+        first = pin.read_text(encoding="utf-8", errors="replace").strip()
+        checks.append(("as SHA-256 of its text", normalised_sha256(content(path)), first))
     for what, found, expected in checks:
         if expected not in (None, found):
             raise Refusal(
                 f"{path} is not the set {entry.name}: it has {found} {what}, expected {expected};"
                 " remove it, or load it by its path"
             )
+
+
+def _pin(file: Path) -> Path:
+    """Return where the SHA-256 that a set had when it was downloaded is kept."""
+    return file.with_name(f"{file.name}.sha256")
 
 
 def normalised_sha256(text: bytes) -> str:

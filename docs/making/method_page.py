@@ -11,7 +11,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.comparison.compare import Comparison
-from bitbound.figures.comparison.costs import cost_curve, cost_text
+from bitbound.figures.comparison.costs import cost_curve, cost_text, quantity_name
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.text.tables import accuracy_name
 from bitbound.theory.card import Card
@@ -24,6 +24,8 @@ SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
 _STEPS = ("local_step", "communicate")
 _POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
 _GREY = "#6f767d"
+_FIRST = {"bits": 10.0, "gradients": 1.0}
+"""Where an axis starts at the least."""
 
 
 def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) -> str:
@@ -36,7 +38,7 @@ def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) 
     rates : sequence of Rate
         Published and certified, of its default rule at the three settings.
     compared : Comparison or None
-        All methods on one problem.
+        All methods for the same kind of problem.
     """
     told = docstring(card.method)
     notes = told.sections.get("Notes", "")
@@ -164,7 +166,7 @@ def _potential(theorem: Theorem) -> str:
     for owner in type(theorem).__mro__:
         found = _POTENTIAL.search(owner.__doc__ or "")
         if found:
-            text = " ".join(found[1].split())
+            text = re.sub(r":\w+:`([^`]*)`", r"\1", " ".join(found[1].split()))
             return page("Its potential:", code(formula(f"Psi = {text}"), "text")).strip()
     return page(
         "Its potential, as it is evaluated:",
@@ -204,12 +206,13 @@ def _beside(card: Card, compared: Comparison | None) -> str:
         mark = "**" if cards[name] is card else ""
         link = f"{mark}[{name}]({cards[name].name}.md){mark}"
         rows.append((link, *(cost_text(each[name].median) for each in spreads.values())))
-    problem = compared.problem
+    chosen = "from theory" if card.rules else "the best of a grid of steps and thresholds"
+    runs = len(compared.traces[0].seeds)
     return page(
         "## Bits beside the others",
-        f"Medians over {len(compared.traces[0].seeds)} seeds, per client, until f - f\\* <= "
-        f"{accuracy_name(compared.targets[-1])}, on {problem.name}: n = {problem.n}, "
-        f"d = {problem.d}, kappa = {problem.constants.kappa:g}, parameters from theory.",
+        f"{f'Medians over {runs} seeds' if runs > 1 else 'Nothing is random'}, per client, until "
+        f"f - f\\* <= {accuracy_name(compared.targets[-1])}, on {compared.made}; parameters are "
+        f"{chosen}.",
         table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),
     ).strip()
 
@@ -218,9 +221,14 @@ def _figure(card: Card, compared: Comparison | None) -> str:
     """Draw all methods, this one in its colour."""
     if compared is None:
         return ""
+    runs = dict(
+        zip((each.card.name for each in compared.contestants), compared.traces, strict=True)
+    )
+    sends = card.name in runs and runs[card.name].final("uplink_bits").any()
+    by = "bits" if sends else "gradients"
     series = []
     for contestant, trace in zip(compared.contestants, compared.traces, strict=True):
-        curve = cost_curve(trace, compared.targets[-1], "bits", 0.0)
+        curve = cost_curve(trace, compared.targets[-1], by, 0.0)
         known = np.isfinite(curve.median) & (curve.median > 0)
         mine = contestant.card is card
         line = Series(
@@ -234,7 +242,7 @@ def _figure(card: Card, compared: Comparison | None) -> str:
     ends = [x for line in series for x in line.x]
     chart = Chart(
         f"{card.label} among all methods",
-        Axis("bits sent per client", max(10.0, min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
+        Axis(quantity_name(by, 0.0), max(_FIRST[by], min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
         Axis("f − f*", compared.targets[-1], max(y for line in series for y in line.y)),  # type: ignore[type-var]
         tuple(sorted(series, key=lambda line: bool(line.label))),
     )

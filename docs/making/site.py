@@ -16,10 +16,11 @@ from bitbound.figures.certified.rates import compared_rate  # noqa: E402
 from bitbound.figures.comparison.compare import Comparison  # noqa: E402
 from bitbound.solvers.compressors.selector import compressor  # noqa: E402
 from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from bitbound.theory.theorems.catalogue import CARDS, METHODS  # noqa: E402
+from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402
+from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.schema_page import schema_page  # noqa: E402
 
 FAVOURITE = {"unbiased": "rand-k:2+natural", "contractive": "top-k:2"}
@@ -32,11 +33,13 @@ def pages() -> Iterator[tuple[str, str]]:
     layout = compressor(FAVOURITE["unbiased"]).layout(compared.problem.d)
     yield "idea", idea_page(compared_rate("diana", "b", *method_page.SETTINGS[0]), compared, layout)
     yield "methods/index", method_page.index_page(CARDS)
-    for name, card in CARDS.items():
-        rule = next(iter(card.rules), "")
-        settings = method_page.SETTINGS if name in METHODS else ()
-        rates = [compared_rate(name, rule, *setting) for setting in settings]
+    for name, card in METHODS.items():
+        rule = next(iter(card.rules))
+        rates = [compared_rate(name, rule, *setting) for setting in method_page.SETTINGS]
         yield f"methods/{name}", method_page.method_page(card, rates, compared)
+    relaxed = relaxed_comparison()
+    for name, card in CLIPPING.items():
+        yield f"methods/{name}", method_page.method_page(card, [], relaxed)
     sent = {name: compressor(name) for name in compressor_page.EXAMPLES}
     yield "compressors/index", compressor_page.index_page(sent)
     for name, each in sent.items():

@@ -3,6 +3,8 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
@@ -28,7 +30,7 @@ class PotentialGain:
     certified : float
         For that theorem's potential.
     found : float
-        For the best potential that is found.
+        For the best potential that is found, the theorem's among them.
     attained : float
         In the long run on quadratics of one dimension, for few clients and unbiased compressors:
         no potential proves more.
@@ -78,6 +80,7 @@ def potential_gain(name: str, rule: str, n: int, kappa: float, omega: float) -> 
             with suppress(Refusal):
                 certified = certify(method, where, potential=theorem).decrease
         best = certify(method, where, potential="search")
-        found, limit = best.decrease, limit_of_potentials(best)
+        found = float(np.fmax(best.decrease, certified))
+        limit = limit_of_potentials(best)
         attained = attained if limit is None else limit
     return PotentialGain(name, rule, n, kappa, omega, promised, certified, found, attained)

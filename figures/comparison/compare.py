@@ -233,7 +233,7 @@ class Comparison:
                 for trace in self.traces
             ],
             quantity=quantity_name(x, downlink, self.network),
-            title=(self._made, f"{self._over}{bands}; {numbers}"),
+            title=(self.made, f"{self._over}{bands}; {numbers}"),
         )
 
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
@@ -259,14 +259,15 @@ class Comparison:
         return json_number(getattr(self.problem.constants, "kappa", None))
 
     @property
-    def _made(self) -> str:
+    def made(self) -> str:
+        """What is solved: its name, n, d and kappa where it has one."""
         kappa = "" if self._kappa is None else f", kappa={self._kappa:g}"
         return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
 
     @property
     def _heading(self) -> str:
         modelled = f"; seconds are modelled on {self.network}" if self.network else ""
-        return f"{self._made}; {self._over}{modelled}"
+        return f"{self.made}; {self._over}{modelled}"
 
     @property
     def _quantities(self) -> tuple[str, ...]:

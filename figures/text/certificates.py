@@ -18,7 +18,9 @@ def describe_account(account: Account) -> str:
     family, proof = account.certificate.functions, account.certificate
     noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
     noise = noise or f"omega = {family.omega:g}"
-    if family.alpha_down is not None:
+    if proof.method.needs.downlink == "unbiased":
+        noise += f", omega of the server = {family.omega_down:g}"
+    elif family.alpha_down is not None:
         noise += f", alpha of the server = {family.alpha_down:g}"
     lines = [
         f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",

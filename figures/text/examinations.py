@@ -12,6 +12,11 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
 
+OUTCOME = 38
+"""Columns for the outcome of a check and what is noted beside it."""
+CLOSE = 1e-2
+"""Numbers that are relatively nearer to each other are written with more digits."""
+
 
 def describe_examination(found: Examination, view: str) -> str:
     """Say at which constants, of a view, the theorems are evaluated, and what came of each."""
@@ -114,10 +119,24 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    rows = [(v.check, v.note, readable(v.value), readable(v.limit), v.outcome) for v in verdicts]
-    text = table(("check", "", "value", "limit", ""), rows, texts=2)
+    """Write a table of at most 100 columns; notes are wrapped, and what fails is said below."""
+    rows = []
+    for v in verdicts:
+        noted = f"{v.outcome}; {v.note}" if v.note else v.outcome
+        first, *others = textwrap.wrap(noted, OUTCOME)
+        rows.append((v.check, first, *_numbers(v)))
+        rows += [("", more, "", "") for more in others]
+    text = table(("check", "outcome", "value", "limit"), rows, texts=2)
     advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
     return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])
+
+
+def _numbers(verdict: Verdict) -> tuple[str, str]:
+    """Write value and limit with few digits, or with as many as tell them apart."""
+    value, limit = verdict.value, verdict.limit
+    near = math.isfinite(value) and abs(value - limit) < CLOSE * abs(limit)
+    digits = 8 if near else 4
+    return readable(value, digits), readable(limit, digits)
 
 
 def examination_summary(found: Examination) -> dict[str, Any]:

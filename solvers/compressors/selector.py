@@ -1,12 +1,18 @@
-"""Compressors by name."""
+"""Compressors by name.
 
+Those of other packages are found through the entry point group ``bitbound.compressors``, each entry
+being a class.
+"""
+
+import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from importlib.metadata import entry_points
 
 from bitbound.data.errors import Refusal
 from bitbound.data.numbers import whole
-from bitbound.data.own_file import is_own, own_instance
+from bitbound.data.own_file import instance, is_own, own_instance
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity
@@ -15,6 +21,8 @@ from bitbound.solvers.compressors.quantisation import Dithering, ScaledSign, Ter
 from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
 from bitbound.solvers.compressors.two_way import TwoWay
 
+GROUP = "bitbound.compressors"
+"""The entry points of other packages."""
 _PLAIN: dict[str, Callable[[], Compressor]] = {
     "identity": Identity,
     "natural": Natural,
@@ -41,7 +49,8 @@ def compressor(selector: str) -> Compressor:
     """Make the compressor that a selector names, such as ``"rand-k:2+natural"``.
 
     ``compressor(c.name) == c`` for every compressor c of the package. One of your own is
-    ``"path/to/file.py:Name"``, or ``"path/to/file.py:Name:3,0.5"`` with values for its fields.
+    ``"path/to/file.py:Name"``, or ``"path/to/file.py:Name:3,0.5"`` with values for its fields; one
+    of another package is ``"name"`` or ``"name:3,0.5"``.
 
     Raises
     ------
@@ -75,9 +84,31 @@ def compressor(selector: str) -> Compressor:
             return make(count)
     if is_own(selector):
         return own_instance(selector, Compressor, "compressor")  # type: ignore[type-abstract]
+    if found := _of_other_packages(selector):
+        return found
     near = get_close_matches(selector, NAMES, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? choose" if near else "choose"
     raise Refusal(
         f"no compressor is called {selector!r}; {hint} one of {', '.join(NAMES)} "
         f"with integers of at least 1 for K and S, or one of your own as path/to/file.py:NAME"
     )
+
+
+def other_names() -> list[str]:
+    """Return the names of the compressors of other packages."""
+    return sorted(entry_points(group=GROUP).names)
+
+
+def _of_other_packages(selector: str) -> Compressor | None:
+    """Return the compressor of an entry point, if there is one of this name."""
+    name, _, values = selector.partition(":")
+    for point in entry_points(group=GROUP, name=name):
+        where = f"the entry point {point.name} = {point.value}"
+        try:
+            kind = point.load()
+        except Exception as error:  # whatever another package does wrong is told in one sentence
+            raise Refusal(f"{where} cannot be loaded: {error}; mend or remove it") from error
+        if not (inspect.isclass(kind) and issubclass(kind, Compressor)):
+            raise Refusal(f"{where} is no class of a compressor; write class NAME(Compressor)")
+        return instance(kind, values, where, name)
+    return None

@@ -13,6 +13,7 @@ from bitbound.solvers.entries import Entries
 from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
 from bitbound.solvers.state import S, number_of_runs
 from bitbound.solvers.world.channel import Ledger
+from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
 from bitbound.solvers.world.randomness import Streams
 
 _EACH = {"rounds": np.int64, "due": np.int64, "first_gap": np.float64, "done": np.float64}
@@ -47,9 +48,9 @@ class Carried:
 
     state: Any
     models: NDArray[np.float64]
-    ledger: Ledger
-    streams: Streams
-    noise: Streams | None
+    ledger: Ledger | DeviceLedger
+    streams: Streams | DeviceStreams
+    noise: Streams | DeviceStreams | None
     active: NDArray[np.intp]
     rounds: NDArray[np.int64]
     due: NDArray[np.int64]
@@ -64,9 +65,9 @@ class Carried:
         cls,
         state: Any,
         models: NDArray[np.float64],
-        ledger: Ledger,
-        streams: Streams,
-        noise: Streams | None,
+        ledger: Ledger | DeviceLedger,
+        streams: Streams | DeviceStreams,
+        noise: Streams | DeviceStreams | None,
     ) -> Self:
         """Return what runs carry before the first iteration."""
         runs = number_of_runs(state)
@@ -91,7 +92,7 @@ class Carried:
             "ending": np.array(self.ending),
             **{name: getattr(self, name) for name in _EACH},
             **_named("column", self.columns),
-            **_named("ledger", vars(self.ledger)),
+            **_named("ledger", {name: host(x) for name, x in self.ledger.spent.items()}),
             **_named("stream", self.streams.drawn),
             **_named("noise", self.noise.drawn if self.noise else {}),
             **_named("state", _write_state(self.state)),
@@ -125,8 +126,8 @@ class Carried:
             _require_array(name, written[name], kind, runs)
         columns, spent = _under("column", written), _under("ledger", written)
         require_columns(columns, runs)
-        for name, start in vars(self.ledger).items():
-            _require_array(name, spent[name], start.dtype, runs)
+        for name, start in self.ledger.spent.items():
+            _require_array(name, spent[name], host(start).dtype, runs)
         state = _read_state(self.state, _under("state", written), active.size)
         for prefix, streams in (("stream", self.streams), ("noise", self.noise)):
             if streams is not None:
@@ -135,8 +136,7 @@ class Carried:
                     _require_array(purpose, numbers, np.int64, len(streams))
                     require(bool((numbers >= 0).all()), f"it has drawn {purpose} less than never")
                 streams.resume(drawn)
-        for name in vars(self.ledger):
-            setattr(self.ledger, name, spent[name])
+        self.ledger.resume({name: spent[name] for name in self.ledger.spent})
         for name in _EACH:
             setattr(self, name, written[name])
         self.state, self.active, self.rows = state, active, [columns]

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
 from bitbound.solvers.method import Method
@@ -18,7 +18,7 @@ from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow, settled, take
+from bitbound.solvers.state import batch, narrow, settled, take, taken
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.memory import require_memory_of_runs
@@ -35,6 +35,9 @@ Callback = Callable[[Mapping[str, Column]], bool]
 
 _CACHED = 1 << 18
 """Numbers in the vectors of a batch of runs."""
+
+_POINTS, _LOOK = 64, 16
+"""Points that are kept, and iterations, until somebody looks at the runs of a device."""
 
 
 def simulate(
@@ -180,8 +183,34 @@ def _values(method: Method) -> dict[str, object]:
     return {name: x.ravel().tolist() if hasattr(x, "ravel") else x for name, x in values.items()}
 
 
+@dataclass(frozen=True)
+class _Point:
+    """Some runs at an iteration, before anybody has looked at them.
+
+    The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
+    device.
+    """
+
+    iteration: int
+    runs: NDArray[np.intp]
+    positions: NDArray[np.intp]
+    rounds: NDArray[np.int64]
+    x: Array
+    spent: Mapping[str, Array]
+    lyapunov: Array
+
+    def among(self, some: NDArray[np.bool_]) -> "_Point":
+        """Leave out the other runs."""
+        runs, positions, rounds = self.runs[some], self.positions[some], self.rounds[some]
+        return replace(self, runs=runs, positions=positions, rounds=rounds)
+
+
 class _Simulation:
-    """The runs that are still going, and the record of all."""
+    """The runs that are still going, and the record of all.
+
+    On a device runs that have ended go on, unseen, until all have; points are kept until somebody
+    looks at them, so that the device is not waited for at every iteration.
+    """
 
     def __init__(
         self,
@@ -196,7 +225,11 @@ class _Simulation:
         self.method, self.potential, self.callback = experiment.method, potential, callback
         self.started = time.perf_counter()
         self.budget, self.record = budget, record
+        self._points: list[_Point] = []
+        self._closed = np.zeros(len(seeds), dtype=bool)  # their last point is kept, or recorded
+        self._next_look = 0
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
+        self._on_host = is_numpy(self.channel.template)
         self.now = Carried.at_start(
             settled(self.method.start(self.channel.template, self.oracle, self.channel)),
             np.full((1, experiment.d, len(seeds)), np.nan),
@@ -219,21 +252,24 @@ class _Simulation:
         """
         now = self.now
         if checkpoint and checkpoint.read(number, now):
-            self._narrow(now.active)
+            self._closed = now.done >= 1
+            if self._on_host:
+                self._narrow(now.active)
         else:
-            self._record(np.arange(now.active.size))
-        while now.active.size:
+            self._note(np.arange(now.active.size))
+            self._look()
+        while not self._closed[now.active].all():
             now.iteration += 1
             now.state, turns = advance(
                 self.method, now.state, self.oracle, self.channel, now.iteration
             )
             talking = np.flatnonzero(turns)
             now.rounds[now.active[talking]] += 1
-            recorded = self._recordable(talking)
-            if recorded.size:
-                self._record(recorded)
+            self._note(self._recordable(talking))
+            if self._points and self._is_time():
+                self._look()
                 progress(float(now.done.min()))
-            if checkpoint:
+            if checkpoint and not self._points:
                 checkpoint.write_if_due(number, now)
         if checkpoint:
             checkpoint.write(number, now)
@@ -241,46 +277,86 @@ class _Simulation:
 
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
-        if self.now.iteration >= self.budget.iterations:
-            return np.arange(self.now.active.size)
-        runs = self.now.active[talking]
-        due = self.now.rounds[runs] >= self.now.due[runs]
-        if self.budget.bits is not None:
-            due |= self.now.ledger.uplink_bits[runs] >= self.budget.bits * self.problem.n
-        if self.budget.gradients is not None:
-            due |= self.now.ledger.gradients[runs] >= self.budget.gradients * self.problem.n
-        if self.budget.rounds is not None:
-            due |= self.now.rounds[runs] >= self.budget.rounds
-        return talking[due]
+        now, budget, n = self.now, self.budget, self.problem.n
+        if now.iteration >= budget.iterations:
+            talking = np.arange(now.active.size)
+        talking = talking[~self._closed[now.active[talking]]]
+        runs = now.active[talking]
+        over = np.full(runs.size, now.iteration >= budget.iterations)
+        if budget.bits is not None:
+            over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
+        if budget.gradients is not None:
+            over |= now.ledger.reached("gradients", runs, budget.gradients * n)
+        if budget.rounds is not None:
+            over |= now.rounds[runs] >= budget.rounds
+        self._closed[runs[over]] = True
+        return talking[over | (now.rounds[runs] >= now.due[runs])]
 
-    def _record(self, positions: NDArray[np.intp]) -> None:
-        """Record some of the active runs and let those drop out that have ended."""
-        everyone = positions.size == self.now.active.size
-        state = self.now.state if everyone else take(self.now.state, positions)
-        method = self.method if everyone else narrow(self.method, positions)
-        problem = self.problem if everyone else narrow(self.problem, positions)
-        runs = self.now.active[positions]
-        x = method.model(state)
+    def _note(self, positions: NDArray[np.intp]) -> None:
+        """Keep what some of the active runs have now, to be recorded at the next look."""
+        if not positions.size:
+            return
+        now, runs = self.now, self.now.active[positions]
+        point = _Point(
+            now.iteration,
+            runs,
+            positions,
+            now.rounds[runs],
+            self.method.model(now.state),
+            now.ledger.spent,
+            self._lyapunov(positions),
+        )
+        self._points.append(point)
+        now.due[runs] = self.record.following(now.rounds[runs])
+
+    def _is_time(self) -> bool:
+        """Whether somebody looks: on the host at once, on a device after a while."""
+        return (
+            self._on_host
+            or self.callback is not None
+            or len(self._points) >= _POINTS
+            or self.now.iteration >= self._next_look
+            or bool(self._closed[self.now.active].all())
+        )
+
+    def _look(self) -> None:
+        """Record all points that are kept, and let the runs drop out that have ended."""
+        for point in self._points:
+            going = point.among(self.now.done[point.runs] < 1)
+            if going.runs.size:
+                self._record(going)
+        self._points.clear()
+        self._next_look = max(self.now.iteration + _LOOK, int(1.02 * self.now.iteration))
+        self._closed = self.now.done >= 1
+        if self._on_host:
+            self._keep(np.flatnonzero(~self._closed[self.now.active]))
+
+    def _record(self, point: "_Point") -> None:
+        """Record runs as they were at a point, and say which of them have ended."""
+        now, n, runs = self.now, self.problem.n, point.runs
+        everyone = runs.size == now.active.size
+        method = self.method if everyone else narrow(self.method, point.positions)
+        problem = self.problem if everyone else narrow(self.problem, point.positions)
+        x = point.x if everyone else taken(point.x, point.positions)
         gap = host(problem.gap(x))
-        if self.now.iteration == 0:
-            self.now.first_gap[:] = gap
-        ledger, n = self.now.ledger, self.problem.n
+        if point.iteration == 0:
+            now.first_gap[:] = gap
+        spent = {name: host(column)[runs] for name, column in point.spent.items()}
         row = {
             "run": runs,
-            "iteration": np.full(runs.size, self.now.iteration),
-            "rounds": self.now.rounds[runs],
-            "gradients": ledger.gradients[runs] / n,
-            "uplink_bits": ledger.uplink_bits[runs] / n,
-            "downlink_bits": ledger.downlink_bits[runs] / n,
+            "iteration": np.full(runs.size, point.iteration),
+            "rounds": point.rounds,
+            "gradients": spent["gradients"] / n,
+            "uplink_bits": spent["uplink_bits"] / n,
+            "downlink_bits": spent["downlink_bits"] / n,
             "gap": gap,
-            "synchronisations": ledger.synchronisations[runs],
+            "synchronisations": spent["synchronisations"],
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
             "squared_gradient": self._squared_gradient(method, problem, x),
-            "lyapunov": self._lyapunov(method, state, problem, runs.size),
+            "lyapunov": host(point.lyapunov)[point.positions],
         }
         self.now.rows.append(row)
         self.budget.require_traffic(row)
-        self.now.due[runs] = self.record.following(self.now.rounds[runs])
         clock = np.full(runs.size, time.perf_counter() - self.started)
         used = self.budget.used(row | {"seconds": clock}, self.now.first_gap[runs])
         used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
@@ -292,7 +368,6 @@ class _Simulation:
                 self.now.ending[run] = ending
         ended = self.now.done[runs] >= 1
         self.now.models[:, :, runs[ended]] = host(x)[:, :, ended]
-        self._drop(positions[ended])
 
     def _squared_gradient(self, method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
         """Return |grad f(x)|^2 where it is what theorems bound, else NaN; (R,)."""
@@ -300,20 +375,27 @@ class _Simulation:
             return np.full(x.shape[2], np.nan)
         return host(squared_norm(mean(problem.grad(x))))[0, 0]
 
-    def _lyapunov(
-        self, method: Method, state: Any, problem: Problem, runs: int
-    ) -> NDArray[np.float64]:
-        """Return the Lyapunov function, NaN where none is recorded; (R,)."""
+    def _lyapunov(self, positions: NDArray[np.intp]) -> Array:
+        """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""
+        missing = np.full(self.now.active.size, np.nan)
         if self.potential is None:
-            return np.full(runs, np.nan)
-        return host(self.potential(method, state, problem)).ravel()
+            return missing
+        everyone = positions.size == missing.size or not self._on_host
+        state = self.now.state if everyone else take(self.now.state, positions)
+        method = self.method if everyone else narrow(self.method, positions)
+        problem = self.problem if everyone else narrow(self.problem, positions)
+        values = self.potential(method, state, problem)
+        if everyone:
+            return array_namespace(values).reshape(values, (-1,))
+        missing[positions] = values.ravel()
+        return missing
 
-    def _drop(self, positions: NDArray[np.intp]) -> None:
-        if not positions.size:
-            return
-        keep = np.delete(np.arange(self.now.active.size), positions)
-        self.now.active, self.now.state = self.now.active[keep], take(self.now.state, keep)
-        self._narrow(keep)
+    def _keep(self, positions: NDArray[np.intp]) -> None:
+        """Leave only some of the active runs, given by their positions."""
+        if positions.size < self.now.active.size:
+            self.now.active = self.now.active[positions]
+            self.now.state = take(self.now.state, positions)
+            self._narrow(positions)
 
     def _narrow(self, runs: NDArray[np.intp]) -> None:
         """Leave only some of the runs, by their positions, in the method and its world."""

@@ -2,16 +2,19 @@
 
 A method is given a :class:`Channel` and an :class:`Oracle`. Both may be narrowed to some runs of
 the batch with ``at``; narrowed ones share the ledger and the random streams, so that every run
-pays for and draws exactly what it would alone.
+pays for and draws exactly what it would alone. On a device all runs are computed, and narrowed to
+a :class:`~bitbound.solvers.world.device.Turn`, of which only these pay and draw.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.backend import host, like, masked, written
@@ -21,14 +24,18 @@ from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.lazy_gradient import lazy_gradient
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
-from bitbound.solvers.world.ownership import ownership_template
+from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
+from bitbound.solvers.world.ownership import owned, ownership_rows
 from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
 
 _UNCOMPRESSED = Identity()
 
-Bits = int | NDArray[np.int64]
+Bits = int | Array
 """A number for all runs, or one for each, (R,)."""
+
+Runs = Any
+"""Positions in the whole batch, (R,) int, or a :class:`Turn` on a device."""
 
 
 class Ledger:
@@ -50,8 +57,8 @@ class Ledger:
         self.synchronisations = np.zeros(runs, dtype=np.int64)
         self._waiting = np.zeros(runs, dtype=bool)
 
-    def up(self, runs: NDArray[np.intp], bits: Bits) -> None:
-        """Count bits sent by the clients of some runs, a number or (R,)."""
+    def up(self, runs: NDArray[np.intp], bits: Bits, most: int | None = None) -> None:
+        """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
         self.uplink_bits[runs] += bits
         sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
         self.synchronisations[runs] += sent & ~waiting
@@ -61,6 +68,24 @@ class Ledger:
         """Count bits received by the clients of some runs, a number or (R,)."""
         self.downlink_bits[runs] += bits
         self._waiting[runs] &= np.asarray(bits) == 0
+
+    def evaluate(self, runs: NDArray[np.intp], gradients: Bits, most: int) -> None:
+        """Count gradients evaluated by the clients of some runs, a number or (R,)."""
+        self.gradients[runs] += gradients
+
+    def reached(self, column: str, runs: NDArray[np.intp], limit: float) -> NDArray[np.bool_]:
+        """Say which of some runs have spent a limit of bits or gradients."""
+        spent: NDArray[np.int64] = getattr(self, column)
+        return spent[runs] >= limit
+
+    @property
+    def spent(self) -> dict[str, NDArray[Any]]:
+        """All columns, (R,) each, as they are now."""
+        return {name: column.copy() for name, column in vars(self).items()}
+
+    def resume(self, spent: Mapping[str, NDArray[Any]]) -> None:
+        """Go on where runs have spent so much."""
+        vars(self).update(spent)
 
 
 @dataclass(frozen=True)
@@ -77,7 +102,7 @@ class Channel:
         Number of clients.
     compressor : Compressor
         The compressor of every client, perhaps with one of the server.
-    runs : (R,) int
+    runs : (R,) int, or Turn
         The runs that are served, as positions in the whole batch.
     streams, ledger
         Random numbers and spending of the whole batch.
@@ -89,15 +114,16 @@ class Channel:
 
     n: int
     compressor: Compressor
-    runs: NDArray[np.intp]
-    streams: Streams
-    ledger: Ledger
+    runs: Runs
+    streams: Streams | DeviceStreams
+    ledger: Ledger | DeviceLedger
     template: Array
     wire: bool = False
+    _moved: dict[bytes, Array] = field(default_factory=dict, repr=False)
 
-    def at(self, runs: NDArray[np.intp]) -> "Channel":
+    def at(self, runs: Runs) -> "Channel":
         """Narrow to some of the runs served, given by their positions among these."""
-        return replace(self, runs=self.runs[runs])
+        return replace(self, runs=_some(self.runs, runs))
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
@@ -106,13 +132,13 @@ class Channel:
         if cohort is None:
             self.ledger.up(self.runs, n * bits)
             return received
-        self.ledger.up(self.runs, bits * _count(cohort, (n, 1, runs)))
+        self.ledger.up(self.runs, bits * _count(cohort, (n, 1, runs)), n * bits)
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
         """Send v_i from every client, 32 bits a number; what is received, (n, d, R)."""
         received, bits = self._uncompressed(v, mask)
-        self.ledger.up(self.runs, bits)
+        self.ledger.up(self.runs, bits, v.shape[0] * _UNCOMPRESSED.bits(v.shape[1]))
         return received
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
@@ -134,10 +160,12 @@ class Channel:
         self.ledger.down(self.runs, self.n * bits)
         return received
 
-    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_] | Turn:
         """Say which of the runs served communicate after an iteration, counted from 1: (R,)."""
         if isinstance(schedule, Every):
             return np.full(len(self.runs), iteration % schedule.iterations == 0)
+        if isinstance(self.streams, DeviceStreams):
+            return self.streams.turn(schedule.p)
         p = host(schedule.p) if hasattr(schedule.p, "shape") else schedule.p
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
@@ -147,9 +175,7 @@ class Channel:
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss a coin on every client, true with probability q_i; (n, 1, R) bool."""
-        return self._shared("client coins", self.n) < like(
-            self.template, np.asarray(q)[:, None, None]
-        )
+        return self._shared("client coins", self.n) < self._once(np.asarray(q)[:, None, None])
 
     def cohort(self, m: int) -> Array:
         """Draw a uniformly random set of m clients; (n, 1, R) bool.
@@ -161,40 +187,57 @@ class Channel:
         """
         if not 1 <= m <= self.n:
             raise Refusal(f"a cohort of {m} of {self.n} clients; choose between 1 and {self.n}")
-        ranks = self._ranks("cohort", np.zeros((self.n, len(self.runs))))
-        return like(self.template, (ranks < m)[:, None, :])
+        ranks = self._ranks("cohort", 0.0)
+        return (ranks < m)[:, None, :]
 
     def ownership(self, s: int, cohort: Array | None = None) -> Array:
         """Draw the masks of CompressedScaffnew: every entry has s owners in the cohort.
 
         Returns (n, d, R) bool; every column of :func:`ownership_template` goes to a random client.
         """
-        d = self.template.shape[1]
-        members = self.n
-        outside = np.zeros((self.n, len(self.runs)))
+        xp, outside, members = array_namespace(self.template), 0.0, self.n
         if cohort is not None:
-            outside = 1.0 - host(cohort)[:, 0, :]
-            members = round(self.n - outside[:, 0].sum())
-        template = np.zeros((self.n, d), dtype=bool)
-        template[:members] = ownership_template(d, members, s).T
+            outside = 1.0 - xp.astype(cohort[:, 0, :], xp.float64)
+            members = xp.count_nonzero(cohort[:, 0, 0])
+        rows = self._rows(s, members)
         ranks = self._ranks("ownership", outside)
-        owned = np.ascontiguousarray(np.moveaxis(template[ranks], 2, 1))
-        return like(self.template, owned)
+        if is_numpy(ranks):
+            return np.ascontiguousarray(np.moveaxis(rows[ranks], 2, 1))
+        taken = xp.take(rows, xp.reshape(ranks, (-1,)), axis=0)
+        return xp.permute_dims(xp.reshape(taken, (*ranks.shape, -1)), (0, 2, 1))
+
+    def _rows(self, s: int, members: Array | int) -> Array:
+        """Return the columns of the template as rows, and empty ones for the others: (n, d)."""
+        d = self.template.shape[1]
+        if isinstance(members, int):
+            return self._once(ownership_rows(d, members, s, self.n))
+        xp, there = array_namespace(self.template), device(self.template)
+        entry, place = xp.arange(d, device=there), xp.arange(self.n, device=there)
+        return owned(entry[None, :], place[:, None], s, d, members)
 
     def _shared(self, purpose: str, count: int) -> Array:
-        return like(self.template, self.streams.uniform(purpose, self.runs, (count, 1)))
+        return self.streams.uniform(purpose, self.runs, (count, 1))
 
-    def _ranks(self, purpose: str, first: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _ranks(self, purpose: str, first: Array | float) -> Array:
         """Return each client's place in a random order, sorted by ``first`` above all; (n, R)."""
         order = self.streams.uniform(purpose, self.runs, (self.n, 1))[:, 0, :] + first
-        return np.argsort(np.argsort(order, axis=0), axis=0)
+        xp = array_namespace(order)
+        return xp.argsort(xp.argsort(order, axis=0), axis=0)
+
+    def _once(self, values: NDArray[Any]) -> Array:
+        """Return a constant on the device, where it is moved the first time only."""
+        if is_numpy(self.template):
+            return values
+        if values.tobytes() not in self._moved:
+            self._moved[values.tobytes()] = like(self.template, values)
+        return self._moved[values.tobytes()]
 
     def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
         """Return what is received, and the bits of one sender's message."""
         d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
         layout = compressor.layout(d)
-        message = compressor.message(v, like(v, uniforms))
+        message = compressor.message(v, uniforms)
         if self.wire:
             message = layout.transmit(message)
         return compressor.vector(message, d), layout.bits
@@ -210,14 +253,16 @@ class Channel:
         return masked(mask, received), entries * (layout.bits // d)
 
 
-def _count(mask: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _count(mask: Array, shape: tuple[int, ...]) -> Array:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
-    mask = host(mask)
     times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
-    if mask.shape[2] == 1:
-        return np.full(shape[2], times * np.count_nonzero(mask))
-    counted: NDArray[np.int64] = times * mask.sum(axis=(0, 1))
-    return counted
+    xp = array_namespace(mask)
+    return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
+
+
+def _some(runs: Runs, among: Runs) -> Runs:
+    """Return some of the runs: by their positions among these, or on a device a turn."""
+    return among if isinstance(among, Turn) else runs[among]
 
 
 @dataclass(frozen=True)
@@ -228,8 +273,8 @@ class Oracle:
     """
 
     problem: Problem
-    runs: NDArray[np.intp]
-    ledger: Ledger
+    runs: Runs
+    ledger: Ledger | DeviceLedger
     tape: Tape | None = None
     whole: int | None = None
     lazy: bool = False
@@ -244,12 +289,12 @@ class Oracle:
         """Number of features."""
         return int(self.problem.d)
 
-    def at(self, runs: NDArray[np.intp]) -> "Oracle":
+    def at(self, runs: Runs) -> "Oracle":
         """Narrow to some of the runs served, given by their positions among these."""
         return replace(
             self,
-            problem=narrow(self.problem, runs),
-            runs=self.runs[runs],
+            problem=self.problem if isinstance(runs, Turn) else narrow(self.problem, runs),
+            runs=_some(self.runs, runs),
             tape=self.tape and self.tape.at(runs),
         )
 
@@ -259,19 +304,19 @@ class Oracle:
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
 
         With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
-        there is none in any run, 0 is given and nothing evaluated.
+        there is none in any run, 0 is given and nothing evaluated; a device does not look.
         With ``sample`` the next noise of that slot is added, if there is any.
         """
         if active is None:
             active = self.problem.n
         if not isinstance(active, int):
             active = _count(active, (self.problem.n, 1, len(self.runs)))
-        self.ledger.gradients[self.runs] += active
-        some = active > 0 if isinstance(active, int) else active.any()
+        self.ledger.evaluate(self.runs, active, self.problem.n)
+        some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
         gradients = self._gradients(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
-        noise = like(gradients, self.tape.draw(sample, self.n, self.d))
+        noise = self.tape.draw(sample, self.n, self.d)
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
 
     def _gradients(self, x: Array) -> Array:

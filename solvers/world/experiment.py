@@ -106,6 +106,12 @@ def fitted_compressor(
     down = downward(compressor)
     if method.needs.downlink == "contractive":
         down.alpha(d)
+    elif method.needs.downlink == "unbiased":
+        if not down.unbiased:
+            raise Refusal(
+                f"{down.name} is biased and {method.name} needs an unbiased compressor of the "
+                "server, such as rand-k"
+            )
     elif not isinstance(down, Identity):
         raise Refusal(
             f"{method.name} broadcasts uncompressed vectors and cannot use {compressor.name}; "

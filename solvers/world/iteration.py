@@ -5,8 +5,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.solvers.backend import where
 from bitbound.solvers.method import Every, Method
-from bitbound.solvers.state import Dataclass, merge, narrow, settled, take, unevaluated
+from bitbound.solvers.state import Dataclass, each, merge, narrow, settled, take, unevaluated
+from bitbound.solvers.world.device import Turn
 
 S = TypeVar("S", bound=Dataclass)
 
@@ -32,10 +34,14 @@ def advance(
     """
     stepped = method.local_step(s, problem, channel)
     s = settled(stepped)
-    talking: NDArray[np.bool_] = channel.talking(method.schedule, iteration)
+    turn = channel.talking(method.schedule, iteration)
+    talking: NDArray[np.bool_] = np.asarray(turn)
     if talking.all():
         return settled(method.communicate(s, problem, channel)), talking
-    if talking.any():
+    if talking.any() and isinstance(turn, Turn):
+        whole = method.communicate(s, problem.at(turn), channel.at(turn))
+        s = each(lambda new, old: where(turn.mask, new, old), whole, s)
+    elif talking.any():
         runs = np.flatnonzero(talking)
         part = narrow(method, runs).communicate(take(s, runs), problem.at(runs), channel.at(runs))
         s = merge(s, runs, settled(part), unevaluated(stepped))

@@ -1,8 +1,11 @@
 """Which client sends which entry: the template of the masks of CompressedScaffnew and TAMUNA."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 
 
@@ -28,10 +31,24 @@ def ownership_template(d: int, m: int, s: int) -> NDArray[np.bool_]:
         Unless 2 <= s <= m.
     """
     check_owners(s, m)
-    template = np.zeros((d, m), dtype=bool)
-    places = np.arange(s * d)
-    if s * d >= m:
-        template[places // s, places % m] = True
-    else:
-        template[places % d, places] = True
+    template: NDArray[np.bool_] = owned(np.arange(d)[:, None], np.arange(m)[None, :], s, d, m)
     return template
+
+
+@lru_cache(maxsize=16)
+def ownership_rows(d: int, m: int, s: int, n: int) -> NDArray[np.bool_]:
+    """Return the columns of the template as rows, and empty ones for the others of n: (n, d)."""
+    rows = np.zeros((n, d), dtype=bool)
+    rows[:m] = ownership_template(d, m, s).T
+    rows.setflags(write=False)
+    return rows
+
+
+def owned(entry: Array, place: Array, s: int, d: int, m: Array | int) -> Array:
+    """Whether the template (d, m) has a one in the row of an entry, in the column of a place.
+
+    Places from m on have none. On a device m may be an array of no dimension.
+    """
+    around, once = (place - s * entry) % m < s, (place < s * d) & (place % d == entry)
+    chosen = (around & (s * d >= m)) | (once & (s * d < m))
+    return chosen & (place < m)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from bitbound.solvers.world.philox import WORDS
+
 _BLOCK = 4096
-_NUMBERS_PER_COUNT = 4
-"""What Philox gives for each value of its counter."""
 
 
 def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
@@ -23,11 +23,21 @@ def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
 
     It goes on where so many of its uniform numbers have been drawn.
     """
-    sequence = np.random.SeedSequence(seed, spawn_key=(crc32(purpose.encode()),))
-    counts, numbers = divmod(drawn, _NUMBERS_PER_COUNT)
-    continued = np.random.Generator(np.random.Philox(sequence).advance(counts))
+    counts, numbers = divmod(drawn, WORDS)
+    continued = np.random.Generator(_philox(seed, purpose).advance(counts))
     continued.random(numbers)
     return continued
+
+
+def key(seed: int, purpose: str) -> NDArray[np.uint64]:
+    """Return the two words from which the numbers of a run seed and a purpose are made."""
+    words: NDArray[np.uint64] = _philox(seed, purpose).state["state"]["key"]
+    return words
+
+
+def _philox(seed: int, purpose: str) -> np.random.Philox:
+    sequence = np.random.SeedSequence(seed, spawn_key=(crc32(purpose.encode()),))
+    return np.random.Philox(sequence)
 
 
 def stream_width(count: int) -> int:

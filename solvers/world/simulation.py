@@ -1,13 +1,15 @@
 """The simulated world of some runs: the network with its ledger, and the gradients."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
 
-from bitbound.data.arrays import array_namespace
+from bitbound.data.arrays import array_namespace, is_numpy
 from bitbound.data.problem import Problem
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
@@ -27,11 +29,17 @@ def simulated_world(
     wire : bool
         Whether every message goes through its bytes.
     """
-    problem, runs = experiment.problem, np.arange(len(seeds))
-    streams, ledger = Streams(seeds), Ledger(len(seeds))
-    x_0 = problem.x_0
+    problem, x_0 = experiment.problem, experiment.problem.x_0
     xp = array_namespace(x_0)
     start = x_0 + xp.zeros((1, 1, len(seeds)), dtype=x_0.dtype, device=device(x_0))
-    tape = Tape.of(problem.noise, seeds) if problem.noise else None
+    tape = Tape.of(problem.noise, seeds, start) if problem.noise else None
+    runs: Any
+    streams: Streams | DeviceStreams
+    ledger: Ledger | DeviceLedger
+    if is_numpy(start):
+        runs, streams, ledger = np.arange(len(seeds)), Streams(seeds), Ledger(len(seeds))
+    else:
+        streams = DeviceStreams(seeds, start)
+        runs, ledger = streams.everyone, DeviceLedger(streams.everyone)
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
     return channel, Oracle(problem, runs, ledger, tape, lazy=True)

@@ -7,11 +7,14 @@ a client sees is keyed by (seed, round, client, slot), whatever the method and i
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array, is_numpy
 from bitbound.data.noise import Noise, Samples
+from bitbound.solvers.world.device import DeviceStreams, Turn
 from bitbound.solvers.world.randomness import Streams
 
 
@@ -25,28 +28,35 @@ class Tape:
         Its law.
     streams : Streams
         Random numbers of the different seeds of the batch.
-    places : (R,) int
+    places : (R,) int, or Turn
         The place of the seed of every run among these.
     """
 
     noise: Noise
-    streams: Streams
-    places: NDArray[np.intp]
+    streams: Streams | DeviceStreams
+    places: Any
 
     @classmethod
-    def of(cls, noise: Noise, seeds: Sequence[int]) -> "Tape":
-        """Make the tape of a batch of runs with their seeds, some of which may be equal."""
+    def of(cls, noise: Noise, seeds: Sequence[int], template: Array | None = None) -> "Tape":
+        """Make the tape of a batch of runs with their seeds, some of which may be equal.
+
+        With a template on a device, the noise is made there.
+        """
+        if template is not None and not is_numpy(template):
+            streams = DeviceStreams(seeds, template)
+            return cls(noise, streams, streams.everyone)
         different, places = np.unique(np.asarray(seeds), return_inverse=True)
         return cls(noise, Streams([int(seed) for seed in different]), places)
 
-    def at(self, runs: NDArray[np.intp]) -> "Tape":
-        """Narrow to some of the runs, given by their positions among these."""
-        return replace(self, places=self.places[runs])
+    def at(self, runs: Any) -> "Tape":
+        """Narrow to some of the runs, given by their positions among these, or as a turn."""
+        return replace(self, places=runs if isinstance(runs, Turn) else self.places[runs])
 
     def draw(self, slot: int | str, n: int, d: int) -> Samples:
         """Return the next sample of a slot for every client and run, (n, d, R)."""
-        seeds, spread = self._seeds
-        uniforms = self.streams.uniform(f"noise {slot}", seeds, (n, self.noise.uniforms(d)))
+        shape, on_device = (n, self.noise.uniforms(d)), isinstance(self.places, Turn)
+        seeds, spread = (self.places, slice(None)) if on_device else self._seeds
+        uniforms = self.streams.uniform(f"noise {slot}", seeds, shape)
         return self.noise.sample(uniforms, d)[:, :, spread]
 
     @cached_property

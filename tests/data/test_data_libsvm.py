@@ -124,6 +124,14 @@ def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, row
     with pytest.warns(UserWarning, match=f"{told} is above 2 was checked"):
         assert load("loose").A.shape == (2, 2)
     assert load("loose").A.shape == (2, 2)  # it is there, and nothing is told
+    kept = places[2] / "loose"
+    text = kept.read_bytes()
+    assert kept.with_name("loose.sha256").read_text().strip() == normalised_sha256(text)
+    kept.write_bytes(text.replace(b"\n", b"\r\n"))  # line ends do not count
+    assert load("loose").A.shape == (2, 2)
+    kept.write_bytes(text.replace(b"1:1", b"1:2"))
+    with pytest.raises(Refusal, match=r"loose is not the set loose: it has .* as SHA-256"):
+        load("loose")
 
 
 def test_rows_are_checked_in_files_of_the_folders_too(places):

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from reached import ROOT, SUBJECTS_FILE, digest
 
+AT_A_TIME = 8
+"""Files after which what is recorded is kept."""
 TESTED = ("data", "solvers", "theory", "test_cli.py", "test_public_page.py")
 
 
@@ -43,26 +46,33 @@ def _test_files() -> Iterator[Path]:
 
 
 def _recorded(kept: Path, texts: dict[str, list[str]], options: list[str] = ()) -> list[Reached]:
-    """Return the rows of some texts, by digest; run and keep what is missing."""
+    """Return the rows of some texts, by digest; run and keep what is missing, some at a time."""
     rows = _rows(kept) if kept.exists() else []
-    missing = set(texts) - {row["text"] for row in rows}
-    if missing:
+    missing = sorted(set(texts) - {row["text"] for row in rows})
+    for some in (missing[first : first + AT_A_TIME] for first in range(0, len(missing), AT_A_TIME)):
+        rows += _record([*options, *(word for text in some for word in texts[text])])
         kept.parent.mkdir(parents=True, exist_ok=True)
-        words = [word for text in sorted(missing) for word in texts[text]]
-        here = str(Path(__file__).parent)
-        with TemporaryDirectory() as folder:
-            environment = os.environ | {"PYTHONPATH": here, "BITBOUND_REACHED": folder}
-            command = [sys.executable, *options, *words]
-            subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr, check=True)
-            with kept.open("a", encoding="utf-8") as file:
-                for part in sorted(Path(folder).glob("*.jsonl")):
-                    file.write(part.read_text(encoding="utf-8"))
-        rows = _rows(kept)
+        kept.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return [
         Reached(row["name"], row["seconds"], frozenset(row["functions"]))
         for row in rows
         if row["text"] in texts
     ]
+
+
+def _record(words: list[str]) -> list[dict]:
+    """Run Python with these words; return a row of everything that passes.
+
+    A test that fails is left out; anything else that goes wrong ends the recording.
+    """
+    with TemporaryDirectory() as folder:
+        here = str(Path(__file__).parent)
+        environment = os.environ | {"PYTHONPATH": here, "BITBOUND_REACHED": folder}
+        command = [sys.executable, *words]
+        ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr, check=False)
+        if ended.returncode not in (0, pytest.ExitCode.TESTS_FAILED):
+            ended.check_returncode()
+        return [row for part in sorted(Path(folder).glob("*.jsonl")) for row in _rows(part)]
 
 
 def _rows(file: Path) -> list[dict]:

@@ -33,7 +33,18 @@ SENDERS = {
     "ef21": ["sign", "scaled(rand-k:2)"],
 }
 ON_DATA = ["gd", "locodl rand-k:4", "diana natural", "gradskip", "ef21 top-k:4"]
-COHORTS = ["tamuna --set m=3 --set s=2", "scaffold --set m=2"]
+OTHER_DATA = [
+    "gd --split dirichlet:0.3",
+    "gd --loss multinomial",
+    "gd --loss huber:1",
+    "diana rand-k:4 --loss least-squares",
+]
+COHORTS = [
+    "tamuna --set m=3 --set s=2",
+    "scaffold --set m=2",
+    "5gcs-cc rand-k:2 --set cohort=2 --set gamma=0.045",
+    "5gcs-cc --parameters 5gcs",
+]
 
 SUBJECTS = [
     *(
@@ -43,7 +54,7 @@ SUBJECTS = [
     ),
     *(f"quadratic:d=6@4 {name} {sent}" for name, found in SENDERS.items() for sent in found),
     *(f"quadratic:d=6@1 {name} top-k:2" for name in ("ef", "compressed-gd")),
-    *(f"breast-cancer@5 {method}" for method in ON_DATA),
+    *(f"breast-cancer@5 {method}" for method in [*ON_DATA, *OTHER_DATA]),
     *(f"quadratic:d=6@4 {cohort}" for cohort in COHORTS),
 ]
 

@@ -13,7 +13,7 @@ from private_tree import PrivateTree
 from recordings import Reached
 from sampling import KINDS, OF_THE_CHECK, kind, sample
 from subjects import SUBJECTS
-from trials import Memory, check_stage, reaching, tried
+from trials import Memory, check_stage, reaching, tried, unlike
 
 from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
 
@@ -118,6 +118,14 @@ def test_those_who_reach_a_fault_are_asked():
     assert reaching(mutant, asked, 60.0) == ["fast", "slow"]
     assert reaching(mutant, asked, 0.5) == ["fast"]
     assert reaching(mutant, asked[:2], 60.0) == ["file"]
+
+
+def test_those_who_call_what_is_new_come_first():
+    first, again, other = (
+        Reached(name, seconds, frozenset(functions))
+        for name, seconds, functions in [("1", 1.0, "ab"), ("2", 1.1, "ab"), ("3", 2.0, "bcd")]
+    )
+    assert list(unlike([other, again, first])) == [first, other, again]
 
 
 def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):

@@ -16,6 +16,8 @@ from subjects import first_finding
 SOURCE = (*ROOMS, "bitbound")
 MOST = 120
 """Tests that are run for one mutant."""
+CHOICE, DELAY = 200, 0.1
+"""So many of the shortest are compared, and what any of them takes beside its own seconds."""
 COMPILED = {
     "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:_in_one_pass",
     "data/problems/row_passes.py": "data/problems/fused.py:",
@@ -83,19 +85,32 @@ def _run_tests(names: Sequence[str]) -> int:
 def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> list[str]:
     """Return who calls the mutated function; if nobody does, who calls another one of its file.
 
-    Short ones come first, and the first one always; all together take so many seconds.
+    Those that call most that was not called yet come first, by their time, and the first one
+    always; all together take so many seconds.
     """
     possible = [c for c in candidates if not any(part in c.name for part in PLANTING)]
     start = COMPILED.get(mutant.file, f"{mutant.file}:")
     called = [c for c in possible if mutant.function and start + mutant.function in c.functions]
     near = [] if called else [c for c in possible if any(f.startswith(start) for f in c.functions)]
     chosen: list[str] = []
-    for candidate in sorted(called or near, key=lambda c: (c.seconds, c.name)):
+    for candidate in unlike(called or near):
         seconds -= candidate.seconds
         if chosen and (seconds < 0 or len(chosen) == MOST):
             break
         chosen.append(candidate.name)
     return chosen
+
+
+def unlike(candidates: Iterable[Reached]) -> Iterator[Reached]:
+    """Yield candidates that differ: first the shortest one, then who calls most that is new."""
+    left = sorted(candidates, key=lambda c: (c.seconds, c.name))
+    known: frozenset[str] = frozenset()
+    for _ in range(min(MOST, len(left))):
+        some = left[:CHOICE] if known else left[:1]
+        best = max(some, key=lambda c: len(c.functions - known) / (c.seconds + DELAY))
+        left.remove(best)
+        known |= best.functions
+        yield best
 
 
 def tried(

@@ -27,7 +27,7 @@ SEEDS = range(5)
 
 @pytest.fixture(autouse=True)
 def of_any_size(monkeypatch):
-    monkeypatch.setattr(module, "_LARGE", 0)
+    monkeypatch.setattr(module, "LARGE", 0)
 
 
 @pytest.fixture

@@ -272,8 +272,8 @@ MESSAGE_FAULTS = [
         "accounts: gradients of skipping clients counted",
         "solvers.world.channel",
         (
-            "self.ledger.gradients[self.runs] += active",
-            "self.ledger.gradients[self.runs] += self.n",
+            "self.ledger.evaluate(self.runs, active, self.problem.n)",
+            "self.ledger.evaluate(self.runs, self.n, self.problem.n)",
         ),
         on="gradskip",
     ),
@@ -418,9 +418,9 @@ _ON_DIANA = [
     ("coins: the schedule by the stream of the coin", CHANNEL,
      'self.streams.uniform("round", self.runs', 'self.streams.uniform("coin", self.runs'),
     ("coins: the third client tosses what the first two agree on", CHANNEL,
-     'return self._shared("client coins", self.n) < like(',
+     'return self._shared("client coins", self.n) < self._once(',
      'u = self._shared("client coins", self.n); u[2:3] = abs(u[:1] - (u[1:2] >= 0.5) * (1 - 1e-9)'
-     "); return u < like("),
+     "); return u < self._once("),
     ("compressors: the clients share their draws", CHANNEL,
      "1 if compressor.shared else v.shape[0]", "1"),
     ("ledger: 32-bit counters up", CHANNEL, "self.uplink_bits = np.zeros(runs, dtype=np.int64)",

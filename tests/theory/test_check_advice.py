@@ -78,6 +78,15 @@ class Silent(Scaffnewish):
         return State(copies(average, s.x.shape[0]), self.learned(s, average))
 
 
+class Untold(Scaffnewish):
+    """The clients use the average, and the server sends as many zeros."""
+
+    def communicate(self, s, problem, channel):
+        average = mean(channel.send(s.x))
+        average = average + channel.broadcast(0 * average)
+        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+
+
 class Leaves(Scaffnewish):
     def local_step(self, s, problem, channel):
         return State(s.x - self.gamma * (problem.grad(s.x) + s.h), s.h)
@@ -93,6 +102,7 @@ PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
         (Writing, "pure steps", "A step writes into h of the state before"),
         (OverRuns, "alone as in a batch", "of a run is another one beside other runs"),
         (Silent, "bits counted are bits sent", "communicate must broadcast"),
+        (Untold, "nothing is used untold", "look for a mean or total that goes through no broad"),
         (Leaves, "stays at the solution", "look at the line that updates x"),
     ],
 )
@@ -157,6 +167,30 @@ def test_no_false_alarm_on_methods_whose_server_mirrors():
     for method, sent in ((own, RandK(2)), (EControl(0.02, 0.3), TopK(2))):
         verdicts = soundness(Card(type(method)), Experiment.of(method, PROBLEM, sent))
         assert [verdict for verdict in verdicts if not verdict.holds] == []
+
+
+def test_a_step_outside_of_every_theorem_is_what_is_named():
+    """With 20 times the largest step all lines of GD are right, and its fixed point is one."""
+    found = check(METHODS["gd"].method(gamma=4.0), PROBLEM, seeds=1)
+    failing = {verdict.check: verdict.advice for verdict in found.verdicts if not verdict.holds}
+    assert set(failing) == {"one step along a run", "worst case on small quadratics"}
+    for advice in failing.values():
+        assert advice.startswith("No theorem covers these parameters: gamma < 2/L_f fails with 4 ")
+        assert "runs may diverge" in advice
+    assert "look at the line" not in str(found)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize(("name", "sent"), [("gd", None), ("diana", RandK(2))])
+def test_what_a_check_finds_does_not_depend_on_the_unit_of_l(name, sent, unit):
+    def found(unit):
+        problem = Quadratic.random(3, 4, mu=unit, L=10 * unit)
+        method = METHODS[name].parameters(problem, sent)
+        return check(method, problem, sent, seeds=2, accuracy=1e-6 * unit)
+
+    for one, other in zip(found(1.0).verdicts, found(unit).verdicts, strict=True):
+        assert (one.check, one.outcome) == (other.check, other.outcome)
+        assert one.value == pytest.approx(other.value, rel=1e-6, abs=1e-7)
 
 
 def test_growth_is_certified_and_named():

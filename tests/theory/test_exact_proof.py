@@ -4,6 +4,7 @@ import copy
 import importlib.util
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,12 +13,15 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
-from bitbound.theory.exact.certificate_file import certificate_file, write_certificate
+from bitbound.theory.exact.certificate_file import certificate_file
+from bitbound.theory.exact.export import write_certificate
 from bitbound.theory.exact.rational_algebra import ldl
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
@@ -56,6 +60,37 @@ def test_the_best_decrease_is_proved_at_every_condition_number(name, kappa):
     assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
 
 
+@pytest.mark.parametrize("kappa", [10.0, 1e6])
+@pytest.mark.parametrize("gamma", [1e-6, 1e-12, 1e-14])
+def test_the_decrease_of_a_tiny_step_has_all_its_digits(gamma, kappa):
+    proof = prove(certify(GD(gamma), FunctionClass(10, 1.0, kappa)))
+    exact = 1 - (1 - Fraction(proof.method.gamma)) ** 2
+    assert abs(proof.decrease - exact) <= Fraction(1, 10**9) * exact
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("name", ["ef21", "econtrol", "fedcomgate", "dasha"])
+def test_no_digits_are_lost_in_another_unit(name, unit):
+    """Each of these was left where the solver stopped, some at a part in a million."""
+    card = METHODS[name]
+    plain = class_setting(
+        card.method, 10, 1e6, 3.0 if card.method.needs.compressor else None, None, 1
+    )
+    where = setting(10, 1e-6 * unit, unit, plain.d, plain.compressor)
+    proof = prove(certify(card.at(where), FunctionClass.of(where)))
+    assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
+    other = prove(certify(card.at(plain), FunctionClass.of(plain)))
+    assert float(proof.decrease) == pytest.approx(float(other.decrease), rel=1e-7)
+
+
+def test_a_term_of_weight_0_proves_nothing_and_is_in_no_way():
+    """Without compression DIANA's shifts are outside of its Lyapunov function."""
+    method, functions = DIANA(0.05, 1.0), FunctionClass(4, 1.0, 20.0)
+    proof = prove(certify(method, functions))
+    assert min(proof.weights) == 0
+    assert float(proof.decrease) == pytest.approx(1 - 0.95**2, rel=1e-9)
+
+
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_the_unit_of_f_changes_nothing(unit):
     one = prove(certify(GD(0.01), FunctionClass(3, 1.0, 100.0)))
@@ -69,7 +104,22 @@ def test_the_checker_accepts_what_is_written(name, tmp_path):
     proof = proof_of(name)
     assert proof.verify()
     write_certificate(proof, path)
-    assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))) == ""
+    assert CHECKER.check(json.loads(path.read_text(encoding="utf-8"))["certificate"]) == ""
+
+
+def test_the_checker_is_short_and_needs_nothing():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 100
+    imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
+    assert set(imported) == {"json", "sys", "fractions", "pathlib"}
+
+
+def refused(file):
+    """Whether the checker refuses a file, or finds that it makes no sense."""
+    try:
+        return CHECKER.check(file) != ""
+    except (AssertionError, LookupError, ValueError):
+        return True
 
 
 def perturbed(file, where, change):
@@ -85,18 +135,34 @@ def perturbed(file, where, change):
 
 @pytest.mark.parametrize("name", ["gd", "diana", "locodl", "ef21"])
 def test_the_checker_refuses_what_is_changed(name):
-    file = certificate_file(proof_of(name))
+    file = certificate_file(proof_of(name))["certificate"]
     assert CHECKER.check(file) == ""
-    largest = max(file["multipliers"], key=lambda key: Fraction(file["multipliers"][key]))
+    sizes = [Fraction(one["multiplier"]) for one in file["inequalities"]]
+    largest = sizes.index(max(sizes))
     changes = [
-        (("multipliers", largest), lambda x: str(Fraction(x) * Fraction(1001, 1000))),
-        (("multipliers", largest), lambda x: str(-Fraction(x))),
+        (
+            ("inequalities", largest, "multiplier"),
+            lambda x: str(Fraction(x) * Fraction(1001, 1000)),
+        ),
+        (("inequalities", largest, "multiplier"), lambda x: str(-Fraction(x))),
         (("decrease",), lambda x: str(Fraction(x) * Fraction(1001, 1000))),
         (("classes", 0, "mu"), lambda x: str(Fraction(x) * Fraction(9, 10))),
+        (("classes", 0, "L"), lambda _: "1/2"),
         (("psi", "blocks", 0, 0, 0), lambda x: str(-1 - Fraction(x))),
+        (("expected", "blocks", 0, 0, 1), lambda x: str(Fraction(x) + 1)),
+        (("expected", "blocks"), lambda blocks: blocks[:1]),
+        (("psi", "blocks"), lambda blocks: blocks[:1]),
+        (("evaluations", -1, "point", 0, 0), lambda _: "1"),
+        (("evaluations", 0, "class"), lambda kind: kind + 1),
     ]
     for where, change in changes:
-        assert CHECKER.check(perturbed(file, where, change)), where
+        assert refused(perturbed(file, where, change)), where
+
+
+def test_a_negative_function_value_is_a_negative_part():
+    file = certificate_file(proof_of("agd"))["certificate"]
+    negative = perturbed(file, ("psi", "values", 0), lambda _: "-1")
+    assert CHECKER.check(negative) == "Psi has a negative part"
 
 
 def test_the_contraction_of_the_server_is_proved_and_checked():
@@ -104,9 +170,9 @@ def test_the_contraction_of_the_server_is_proved_and_checked():
     proof = prove(certify(EF21PDIANA(0.004, 0.3), functions))
     assert proof.verify()
     assert not replace(proof, functions=replace(functions, alpha_down=0.3)).verify()
-    file = certificate_file(proof)
+    file = certificate_file(proof)["certificate"]
     assert CHECKER.check(file) == ""
-    assert CHECKER.check(perturbed(file, ("shared", "alpha"), lambda _: "3/10"))
+    assert CHECKER.check(perturbed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
 
 
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef21", "marina"])
@@ -126,14 +192,27 @@ def test_multipliers_of_another_step_are_refused(name, changed):
         ),
     }[changed]()
     assert not other.verify()
-    assert CHECKER.check(certificate_file(other))
+    assert CHECKER.check(certificate_file(other)["certificate"])
 
 
 def test_a_wrong_class_count_is_refused():
     functions = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
-    file = certificate_file(prove(certify(GD(0.1), functions)))
+    file = certificate_file(prove(certify(GD(0.1), functions)))["certificate"]
     assert CHECKER.check(file) == ""
-    assert CHECKER.check(perturbed(file, ("classes", 0, "count"), lambda count: count + 1))
+    assert CHECKER.check(perturbed(file, ("counts", 0), lambda count: count + 1))
+
+
+def test_the_average_is_as_convex_as_the_classes_are_in_the_mean():
+    """Taken to be as convex as the least convex class, with the values of all, it was wrong."""
+    classes = [ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)]
+    functions = FunctionClass.of_classes(classes, L_f=8.0)
+    proof = prove(certify(GD(0.1), functions))
+    assert float(proof.decrease) == pytest.approx(1 - (1 - 0.1 * 1.75) ** 2, rel=1e-9)
+    file = certificate_file(proof)["certificate"]
+    assert CHECKER.check(file) == ""
+    assert refused(perturbed(file, ("classes", -1, "mu"), lambda _: "2"))
+    assert refused(perturbed(file, ("classes", -1, "L"), lambda _: "30"))
+    assert refused(perturbed(file, ("evaluations", 0, "point", 0, 0), lambda _: "2"))
 
 
 def test_a_potential_with_a_negative_part_proves_nothing():
@@ -141,7 +220,7 @@ def test_a_potential_with_a_negative_part_proves_nothing():
     first, *others = proof.weights
     negative = replace(proof, weights=(first, *(-weight for weight in others)))
     assert not negative.verify()
-    assert CHECKER.check(certificate_file(negative)) == "Psi has a negative part"
+    assert CHECKER.check(certificate_file(negative)["certificate"]) == "Psi has a negative part"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,15 @@ class CertifiedTheorem(Theorem):
             conditions.append(
                 Condition("omega <= omega of the certificate", setting.omega, functions.omega)
             )
-        if m.needs.downlink is not None:
+        if m.needs.downlink == "unbiased":
+            conditions.append(
+                Condition(
+                    "omega_down <= omega_down of the certificate",
+                    setting.omega_down,
+                    functions.omega_down,
+                )
+            )
+        if m.needs.downlink == "contractive":
             conditions.append(
                 Condition(
                     "alpha_down of the certificate <= alpha_down",

@@ -107,7 +107,8 @@ def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -
     if functions.L_f is not None:
         points = list(_averages(evaluations, functions))
         shares = _shares(-1, functions)
-        named |= _pairs("average", points, functions.mu, functions.L_f, shares, functions.n)
+        mu = functions.average_convexity
+        named |= _pairs("average", points, mu, functions.L_f, shares, functions.n)
     return named
 
 

@@ -7,6 +7,7 @@ is made sparse, with short decimals.
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from bitbound.theory.quadratic_potential import QuadraticPotential
 
 GIVEN_UP = 1e-3
 """Part of the decrease that is given up for a form that can be read."""
+
+MOST_FIELDS = 4
+"""Up to so many parts of a state have their own unit at the start."""
 
 DIGITS = (2, 3, 4, 6, 8, 12)
 """Of the decimals that are tried."""
@@ -59,6 +63,29 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
     return _readable(family, _best(family))
 
 
+def best_start(family: Family) -> tuple[float, Weights]:
+    """Return the best decrease of a sum of squares of the parts, and its weights.
+
+    It has f - f*, too, unless the solver fails with it.
+
+    Raises
+    ------
+    Refusal
+        If no such sum can be certified; with the reason of the first.
+    """
+    reason: Refusal | None = None
+    for values in (1.0, 0.0):
+        tried: list[tuple[float, Weights]] = []
+        for weights in _starts(family, values):
+            try:
+                tried.append((family.decrease(weights), weights))
+            except Refusal as refusal:
+                reason = reason or refusal
+        if tried:
+            return max(tried, key=lambda pair: pair[0])
+    raise reason or Refusal("the method has no state to make a potential of")
+
+
 def _best(family: Family) -> Weights:
     """Return the best form.
 
@@ -70,7 +97,11 @@ def _best(family: Family) -> Weights:
     kappas = [kappa]
     while kappas[0] > ROUND and len(kappas) < MOST_STAGES:
         kappas.insert(0, kappas[0] / FLATTER if kappas[0] < np.inf else LEAST_ROUND)
-    best = family.unit
+    best, first = family.unit, family.rounder(kappas[0])
+    try:
+        first.decrease(best)
+    except Refusal:  # the solver fails in the natural units
+        _, best = best_start(first)
     for stage in kappas:
         best = _improved(family.rounder(stage), best, ACCURACY if stage == kappa else ROUGH)
     return best
@@ -107,6 +138,18 @@ def _bisection(family: Family, low: float, best: Weights, accuracy: float) -> tu
         if high - low <= accuracy * abs(low) or (high < np.inf and 0 < gain <= accuracy * low):
             break
     return low, best
+
+
+def _starts(family: Family, values: float) -> Iterator[Weights]:
+    """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
+    rows, apart = family.start.mean_rows, family.start.apart_rows
+    L, free = family.step.method.gradient, min(len(rows), MOST_FIELDS)
+    for units in product((1.0, 1 / L), repeat=free):
+        for deviations in (1.0, 1 / L):
+            own = np.array([*units, *(1.0,) * (len(rows) - free)])
+            mean = own / np.abs(rows).max(axis=1)
+            others = deviations / np.abs(apart).max(axis=1, initial=0.0)
+            yield family.weights(values, np.diag(mean**2), np.diag(others**2))
 
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:

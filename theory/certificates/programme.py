@@ -18,8 +18,14 @@ Solver = Literal["clarabel", "scs"]
 LIFTS = 61
 """How many multiples of gradient bounds are tried."""
 
+ROUNDED = 1e-25
+"""Relative size of an entry of Psi that is the rounding of 0, a square of 1e-16 and a little."""
+
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
+
+SMALL = 1e-6
+"""Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,8 @@ class Coordinates:
                     value * functions.curvature(evaluation.kind)[1] / 2 * np.outer(point, point)
                 )
             diagonal = np.diag(steep)
-            scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+            seen_at_all = diagonal > ROUNDED * diagonal.max(initial=0.0)
+            scale = 1 / np.sqrt(np.where(seen_at_all, diagonal, 1.0))
             new = np.diag(scale)
             if block == 0:  # where all evaluate at one point, it is as long as there
                 shared = scale
@@ -185,6 +192,8 @@ def maximise(
 ) -> SolverResult:
     """Maximise t such that fixed + t gain + sum_k y_k forms_k <= 0 for all unknowns, y >= lower.
 
+    Where ``fixed`` is small, as for tiny step sizes, the solver gets a multiple of size 1.
+
     Parameters
     ----------
     lower : (K,), optional
@@ -238,15 +247,17 @@ def maximise(
         rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
         right.append(-_triangle(least, solver))
     sizes = [len(matrices[0]) for matrices in blocks]
+    fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
+    unit = fixed_size if 0 < fixed_size < SMALL else 1.0
     y, dual, residual, gap = _SOLVERS[solver](
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
-        np.concatenate(right),
+        np.concatenate(right) / unit,
         equalities,
         len(bounded),
         [*sizes, *(len(least) for _, least in above)],
     )
-    y = y / scales
+    y = unit * y / scales
     grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
     end = equalities + len(bounded)
     for block, size in zip(kept, sizes, strict=True):
@@ -292,7 +303,12 @@ def _clarabel(
     solver = clarabel.DefaultSolver(
         scipy.sparse.csc_matrix((k, k)), objective, scipy.sparse.csc_matrix(A), b, cones, settings
     )
-    found = solver.solve()
+    try:
+        found = solver.solve()
+    except BaseException as panic:  # what the solver's own language throws is no Exception
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise Refusal(f"the solver fails for these parameters ({panic})") from None
     status = str(found.status)
     residual = float(max(found.r_prim, found.r_dual))
     gap = abs(float(found.obj_val - found.obj_val_dual))

@@ -222,13 +222,22 @@ def _symbolic_step(
         inside = allowed & (basis.kind == kind) & (count > 1)
         run = problem.frame.differences.get(kind, 0)
         kernels.append(_kernel([x[:, :, run] for x in relations if count > 1], inside))
+    weights = tuple(float(term.weight) for term in terms)
+    if not basis.exact:
+        pairs = zip(weights, now, after, strict=True)
+        forms = [form for weight, *pair in pairs if weight for form in pair]
+        forms += inequalities.values()
+        kernels = [
+            _seen(kernel, [form.blocks[place] for form in forms])
+            for place, kernel in enumerate(kernels)
+        ]
     return SymbolicStep(
         method,
         functions,
         basis,
         tuple(now),
         tuple(after),
-        tuple(float(term.weight) for term in terms),
+        weights,
         inequalities,
         tuple(kernels),
         tuple(evaluations),
@@ -287,8 +296,13 @@ def _expected(
 ) -> Matrix:
     """Return the grams of a form with the noises replaced by their variances."""
     for number, sent in reversed(channel.noises):
-        gram = gram + _variance(gram, number, sent, functions, problem.frame)
-        own = slice(number, number + problem.basis.kinds)
+        count = 1  # unknowns, one for each kind of clients or one of the server
+        if problem.basis.every_client[number]:
+            count = problem.basis.kinds
+            gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        else:
+            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
+        own = slice(number, number + count)
         gram[:, own, :] = 0 * gram[:, own, :]
         gram[:, :, own] = 0 * gram[:, :, own]
     return gram
@@ -328,3 +342,16 @@ def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
     rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
     kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
     return kernel
+
+
+def _seen(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
+    """Leave out the directions in which all forms are flat up to rounding.
+
+    There are such where a term has the weight 0, and where a state is kept that nothing depends on.
+    """
+    if not kernel.shape[1]:
+        return kernel
+    sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
+    rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
+    seen = scipy.linalg.orth(rows.T, rcond=1e-10)
+    return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen

@@ -139,10 +139,10 @@ def worst_instance(
     """
     if len(functions.kinds) > 1:
         raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
-    if functions.alpha_down is not None:
+    if functions.alpha_down is not None or functions.omega_down:
         raise Refusal(
             "no worst case is built where the server compresses what it broadcasts; leave "
-            "alpha_down out"
+            "alpha_down and omega_down out"
         )
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:

@@ -33,14 +33,9 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.theorems.coverage import require_theorem
-from bitbound.theory.verdict import FAILS, Verdict, readable_factor
+from bitbound.theory.verdict import FAILS, Verdict, readable, readable_factor
 
 Tell = Callable[[str], None]
-
-_GROWS = (
-    "The Lyapunov function may grow in one step: choose parameters that meet a theorem, or look "
-    "for a sign error in the step."
-)
 
 
 @dataclass(frozen=True)
@@ -301,7 +296,7 @@ def examine(
         found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = [*_growing_steps(theorems[0], experiment)]
+        steps = [*_growing_steps(theorems[0], experiment, _outside(found))]
         grows = not all(verdict.holds for verdict in steps)
         diagnosis = why_it_grows(theorems[0], experiment, limit=1.0) if grows else ""
         found.append(Promised(None, (), 1.0, tuple(steps), diagnosis=diagnosis))
@@ -360,11 +355,27 @@ def _promised_steps(
             yield worst_like(theorem, experiment)
 
 
-def _growing_steps(theorem: Theorem, experiment: ConvexExperiment) -> Iterator[Verdict]:
+def _growing_steps(
+    theorem: Theorem, experiment: ConvexExperiment, outside: str
+) -> Iterator[Verdict]:
     """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
-    yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=_GROWS)
+    advice = (
+        f"{outside}, and in one step the Lyapunov function may grow: runs may diverge. Choose "
+        "parameters that meet a theorem; if these are meant, look for a sign error in the step."
+    )
+    yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
     with suppress(Refusal):
-        yield replace(worst_like(theorem, experiment, limit=1.0), advice=_GROWS)
+        yield replace(worst_like(theorem, experiment, limit=1.0), advice=advice)
+
+
+def _outside(promised: Sequence[Promised]) -> str:
+    """Say which hypotheses fail of the theorem that asks for least."""
+    failing = [[c for c in one.conditions if not c.holds] for one in promised]
+    told = [
+        f"{c.statement} fails with {readable(c.left, 3)} against {readable(c.right, 3)}"
+        for c in min(failing, key=len)
+    ]
+    return f"No theorem covers these parameters: {' and '.join(told)}"
 
 
 def _small(compressor: Compressor) -> int:

@@ -16,6 +16,7 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.channel.accounts import accounts
 from bitbound.theory.checks.channel.unsent import unsent
+from bitbound.theory.checks.channel.untold import untold
 from bitbound.theory.checks.method.best_rule import best_rule
 from bitbound.theory.checks.method.conduct import (
     bill_check,
@@ -29,12 +30,13 @@ from bitbound.theory.checks.method.conduct import (
 )
 from bitbound.theory.checks.method.smallest import in_words, smaller
 from bitbound.theory.checks.trace.replay import recorded
+from bitbound.theory.checks.trace.resumed import goes_on
 from bitbound.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded)
+_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded, goes_on)
 """These need no solution."""
 
 
@@ -49,6 +51,7 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
         stays_at_solution,
         keeps_invariants,
         *_CONDUCT,
+        untold,
         lambda experiment, _: potential_at_solution(card, experiment),
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, _: best_rule(card, experiment),

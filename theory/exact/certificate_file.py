@@ -1,106 +1,160 @@
 """The file of a certificate, which ``docs/check_certificate.py`` checks without this package."""
 
-import json
 from dataclasses import fields
-from pathlib import Path
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from bitbound.theory.certificates.interpolation import Form, weighted_sum
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.exact.exact_proof import ExactProof, RationalForm, RationalStep, fractions
 from bitbound.theory.exact.rational_algebra import Rationals
+from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 
 
-def write_certificate(proof: ExactProof, path: Path) -> None:
-    """Write a proof as JSON; all numbers are fractions in strings."""
-    path.write_text(json.dumps(certificate_file(proof), indent=1) + "\n", encoding="utf-8")
-
-
 def certificate_file(proof: ExactProof) -> dict[str, Any]:
-    """Return what stands in the file of a proof."""
-    step = symbolic_step(proof.method, proof.functions, proof.potential, exact=True)
-    functions = proof.functions
-    weights = [Exact(weight) for weight in proof.weights]
-    alike = {"mu": _text(functions.mu), "L": _text(functions.L)}
-    if functions.L_f is not None:
-        alike["L_f"] = _text(functions.L_f)
-    if functions.alpha_down is not None:
-        alike["alpha"] = _text(functions.alpha_down)
+    """Return what stands in the file of a proof.
+
+    Vectors are combinations of the unknowns that the invariants leave free, in each block. A class
+    of functions is named by its number: those of the clients, then g, then the average.
+    """
+    rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
+    step = rational_step.symbols
+    kernels = [fractions(kernel) for kernel in step.kernels]
+    now, after = rational_step.psi(proof.weights)
     return {
-        "claim": f"E[Psi+] <= (1 - {proof.decrease}) Psi, the decrease being "
-        f"{float(proof.decrease):.10g}",
-        "method": proof.method.name,
-        "parameters": _parameters(proof),
-        "classes": [
-            {
-                "count": one.count,
-                "mu": _text(one.mu),
-                "L": _text(one.L),
-                "omega": _text(one.omega),
-                "alpha": _text(1 if one.alpha is None else one.alpha),
-            }
-            for one in functions.kinds
-        ],
-        "shared": alike,
-        "unknowns": _unknowns(step),
-        "spans": [_texts(kernel.T) for kernel in step.kernels],
-        "evaluations": [
-            {
-                "function": one.function,
-                "class": one.kind,
-                "point": _texts(one.point),
-                "gradient": one.gradient,
-            }
-            for one in step.evaluations
-        ],
-        "contractions": [
-            {
-                "name": f"contraction {number}",
-                "class": int(step.basis.kind[number]),
-                "error": number,
-                "vector": _texts(vector),
-            }
-            for number, vector in step.errors
-        ],
-        "psi": _form(weighted_sum(weights, step.now), step),
-        "expected_psi_after": _form(weighted_sum(weights, step.after), step),
-        "decrease": _text(proof.decrease),
-        "multipliers": {name: _text(y) for name, y in proof.multipliers.items() if y},
+        "about": _about(proof),
+        "unknowns": [_free(step, kernel) for kernel in kernels],
+        "certificate": {
+            "counts": [int(one.count) for one in proof.functions.kinds],
+            "classes": _classes(proof.functions),
+            "evaluations": [*_evaluations(step, kernels), *_solutions(kernels)],
+            "psi": _form(now),
+            "expected": _form(after),
+            "decrease": str(proof.decrease),
+            "inequalities": [
+                _inequality(name, y, step, kernels) for name, y in proof.multipliers.items() if y
+            ],
+        },
     }
 
 
-def _parameters(proof: ExactProof) -> dict[str, str]:
+def _about(proof: ExactProof) -> str:
     exact: Any = exact_parameters(proof.method)
-    named = {one.name: getattr(exact, one.name) for one in fields(exact)}
-    return {
-        name: str(value.value) if isinstance(value, Exact) else str(value)
-        for name, value in named.items()
-    }
+    values = {field.name: getattr(exact, field.name) for field in fields(exact)}
+    told = ", ".join(
+        f"{name} = {value.value if isinstance(value, Exact) else value}"
+        for name, value in values.items()
+    )
+    classes = "; ".join(
+        f"{one.count} clients with mu = {_text(one.mu)}, L = {_text(one.L)}, "
+        f"omega = {_text(one.omega)}, alpha = {_text(1 if one.alpha is None else one.alpha)}"
+        for one in proof.functions.kinds
+    )
+    return f"{proof.method.name} ({told}) and {classes}"
 
 
-def _unknowns(step: SymbolicStep) -> list[str]:
+def _free(step: SymbolicStep, kernel: Rationals) -> list[str]:
+    """Return the names of the unknowns that are free in a block."""
     names = [""] * step.basis.size
     for name, first in step.basis.names.items():
         kinds = step.basis.kinds if step.basis.kind[first] >= 0 else 1
         for kind in range(kinds):
             suffix = f" of class {kind + 1}" if kinds > 1 else ""
             names[first + kind] = " ".join(map(str, name)) + suffix
-    return names
+    units = np.eye(kernel.shape[1], dtype=int)
+    rows = [next(i for i, row in enumerate(kernel) if np.all(row == unit)) for unit in units]
+    return [names[row] for row in rows]
 
 
-def _form(form: Form, step: SymbolicStep) -> dict[str, Any]:
-    values = form.values[: len(step.evaluations)]
-    return {"blocks": _texts(form.blocks), "values": _texts(values)}
+def _classes(functions: FunctionClass) -> list[dict[str, str]]:
+    """Return the constants of the classes of clients, of g and the server, and of the average."""
+    constants = [(one.mu, one.L, one.alpha) for one in functions.kinds]
+    constants.append((functions.mu, functions.L, functions.alpha_down))
+    if functions.L_f is not None:
+        constants.append((exact_parameters(functions).average_convexity, functions.L_f, None))
+    return [
+        {"mu": _text(mu), "L": _text(L), "alpha": _text(1 if alpha is None else alpha)}
+        for mu, L, alpha in constants
+    ]
 
 
-def _texts(numbers: Any) -> list[Any]:
-    if isinstance(numbers, tuple) or (isinstance(numbers, np.ndarray) and numbers.ndim > 1):
-        return [_texts(entry) for entry in numbers]
-    row: Rationals = numbers
-    return [_text(entry) for entry in row]
+def _evaluations(step: SymbolicStep, kernels: list[Rationals]) -> list[dict[str, Any]]:
+    kinds = len(kernels) - 1
+    return [
+        {
+            "class": one.kind % (kinds + 1),
+            "point": _vector(one.point, kernels),
+            "gradient": _vector(_unknown(one.gradient, step), kernels),
+        }
+        for one in step.evaluations
+    ]
+
+
+def _solutions(kernels: list[Rationals]) -> list[dict[str, Any]]:
+    """Return the evaluations at the solution, of all classes; they have no function value."""
+    nothing = [["0"] * kernel.shape[1] for kernel in kernels]
+    return [{"class": kind, "point": nothing, "gradient": nothing} for kind in range(len(kernels))]
+
+
+def _inequality(
+    name: str, multiplier: Fraction, step: SymbolicStep, kernels: list[Rationals]
+) -> dict[str, Any]:
+    """Return an inequality with its multiplier, in the mean over the clients."""
+    kind, words = len(kernels) - 1, name.split(": ")
+    if len(words) == 1:
+        number = int(name.removeprefix("contraction "))
+        kind = int(step.basis.kind[number]) % len(kernels)
+        return {
+            "multiplier": str(multiplier * step.functions.n),
+            "class": kind,
+            "vector": _vector(dict(step.errors)[number], kernels),
+            "error": _vector(_unknown(number, step), kernels),
+        }
+    function, ends = words
+    if function == "average":
+        kind = len(kernels)
+    else:
+        kind = next(e.kind for e in step.evaluations if e.function == function) % len(kernels)
+    start, end = (_places(end, kind, step, len(kernels) - 1) for end in ends.split(" to "))
+    return {"multiplier": str(multiplier), "class": kind, "from": start, "to": end}
+
+
+def _places(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:
+    """Return the numbers of the evaluations of a class, or of all that make the average."""
+    everyone = range(kinds)
+    if end == "solution":
+        solutions = len(step.evaluations)
+        return [solutions + one for one in (everyone if kind > kinds else [kind])]
+    number = int(end.removeprefix("point "))
+    if kind <= kinds:
+        return [number]
+    unknown = step.evaluations[number].unknown
+    return [
+        i for i, e in enumerate(step.evaluations) if e.kind in everyone and e.unknown == unknown
+    ]
+
+
+def _unknown(number: int, step: SymbolicStep) -> list[Rationals]:
+    """Return an unknown in all blocks: what all share, and what its own class has."""
+    unit = np.array([Fraction(place == number) for place in range(step.basis.size)], dtype=object)
+    own = step.basis.kind[number]
+    return [unit, *(unit * int(own == kind) for kind in range(len(step.kernels) - 1))]
+
+
+def _vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
+    return [
+        [str(entry) for entry in fractions(block) @ kernel]
+        for block, kernel in zip(blocks, kernels, strict=True)
+    ]
+
+
+def _form(form: RationalForm) -> dict[str, Any]:
+    return {
+        "blocks": [[list(map(str, row)) for row in block] for block in form.blocks],
+        "values": list(map(str, form.values)),
+    }
 
 
 def _text(number: Any) -> str:

@@ -56,11 +56,11 @@ class RationalStep:
     def of(cls, method: Method, functions: FunctionClass, potential: Potential) -> "RationalStep":
         """Run a step on symbols in rational numbers."""
         step = symbolic_step(method, functions, potential, exact=True)
-        kernels = [_fractions(kernel) for kernel in step.kernels]
+        kernels = [fractions(kernel) for kernel in step.kernels]
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)
-            blocks = tuple(congruent(_fractions(b), kernel) for b, kernel in pairs)
+            blocks = tuple(congruent(fractions(b), kernel) for b, kernel in pairs)
             values = form.values[: len(step.evaluations)].tolist()
             return RationalForm(blocks, tuple(map(rational, values)))
 
@@ -213,7 +213,8 @@ def _sum(weights: tuple[Fraction, ...], forms: tuple[RationalForm, ...]) -> Rati
     return first
 
 
-def _fractions(matrix: Rationals) -> Rationals:
+def fractions(matrix: Rationals) -> Rationals:
+    """Return the fractions that the numbers of an array stand for."""
     result = np.full(matrix.shape, Fraction(0), dtype=object)
     for place, entry in np.ndenumerate(matrix):
         result[place] = rational(entry)

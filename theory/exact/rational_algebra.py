@@ -42,21 +42,20 @@ def ldl(matrix: Rationals) -> tuple[Rationals, list[Fraction]] | None:
     return lower, pivots
 
 
-def whitening(lower: Rationals, pivots: list[Fraction]) -> Rationals | None:
-    """Return T of rounded entries with T' (L D L') T close to the identity; None if D has a 0."""
-    if not all(pivots):
-        return None
+def whitening(lower: Rationals, pivots: list[Fraction]) -> Rationals:
+    """Return T of rounded entries with T' (L D L') T close to the identity where D is not 0."""
     size = len(pivots)
     inverse = np.full((size, size), Fraction(0), dtype=object)
     for k in range(size):
         inverse[k, k] = Fraction(1)
         for i in range(k + 1, size):
             inverse[i, k] = -sum((lower[i, j] * inverse[j, k] for j in range(k, i)), Fraction(0))
-    scaled = np.full((size, size), Fraction(0), dtype=object)
-    for k, pivot in enumerate(pivots):
-        root = Fraction(float(pivot) ** -0.5)
+    kept = [k for k, pivot in enumerate(pivots) if pivot]
+    scaled = np.full((size, len(kept)), Fraction(0), dtype=object)
+    for column, k in enumerate(kept):
+        root = Fraction(float(pivots[k]) ** -0.5)
         for i in range(size):
-            scaled[i, k] = Fraction(float(inverse[k, i] * root))
+            scaled[i, column] = Fraction(float(inverse[k, i] * root))
     return scaled
 
 

@@ -29,7 +29,10 @@ from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl, wh
 MOST_ROUNDS = 12
 """How often a proof is improved at most."""
 
-PARTS = (0.999, 0.99, 0.9, 0.5)
+EASES = (0.0, 1e-6, 1e-4, 1e-2)
+"""Parts of the decrease that are given up where too little is left for good coordinates."""
+
+PARTS = (0.999999, 0.999, 0.99, 0.9, 0.5)
 """Parts of a change that are tried, one after the other."""
 
 CLOSE = 1e-8
@@ -54,7 +57,7 @@ def prove(certificate: Certificate) -> ExactProof:
     step = RationalStep.of(certificate.method, certificate.functions, certificate.potential)
     proof = first_proof(step, certificate)
     for _ in range(MOST_ROUNDS):
-        better = _improved(step, proof)
+        better = next(filter(None, (_improved(step, proof, ease) for ease in EASES)), None)
         if better is None:
             break
         gain, proof = better.decrease - proof.decrease, better
@@ -63,24 +66,26 @@ def prove(certificate: Certificate) -> ExactProof:
     return proof
 
 
-def _improved(step: RationalStep, proof: ExactProof) -> ExactProof | None:
-    left = step.left(proof.weights, proof.decrease, proof.multipliers)
+def _improved(step: RationalStep, proof: ExactProof, ease: float) -> ExactProof | None:
+    """Return a better proof, found from a decrease that is a little smaller; None if none is."""
+    start = proof.decrease - Fraction(ease) * abs(proof.decrease)
+    left = step.left(proof.weights, start, proof.multipliers)
     scales: list[Rationals] = []
     for block in left.blocks:
         found = ldl(block)
-        scale = whitening(*found) if found else None
-        if scale is None:
+        if found is None:
             return None
-        scales.append(scale)
+        scales.append(whitening(*found))
     now, _ = step.psi(proof.weights)
     names = list(step.inequalities)
     present = np.array([float(proof.multipliers.get(name, Fraction(0))) for name in names])
-    coordinates = Coordinates(tuple(np.eye(len(scale)) for scale in scales), unit=1.0)
+    forms = [_rounded(step.inequalities[name], scales) for name in names]
+    coordinates = Coordinates(tuple(np.eye(scale.shape[1]) for scale in scales), _unit(forms))
     try:
         change = maximise(
             _rounded(left, scales) * -1.0,
             _rounded(now, scales),
-            [_rounded(step.inequalities[name], scales) for name in names],
+            forms,
             coordinates,
             lower=-present,
         )
@@ -88,15 +93,24 @@ def _improved(step: RationalStep, proof: ExactProof) -> ExactProof | None:
         return None
     moves = dict(zip(names, map(Fraction, change.multipliers.tolist()), strict=True))
     for part in map(Fraction, PARTS):
-        decrease = Fraction(float(proof.decrease + part * Fraction(change.value)))
+        decrease = Fraction(float(start + part * Fraction(change.value)))
         if decrease <= proof.decrease:
             return None
         moved = _moved(proof.multipliers, moves, part)
         multipliers = step.balanced(proof.weights, decrease, moved)
         if holds(step, proof.weights, decrease, multipliers):
-            bound = float(proof.decrease) + change.value
+            bound = float(start) + change.value
             return replace(proof, decrease=decrease, multipliers=multipliers, bound=bound)
     return None
+
+
+def _unit(forms: list[Form]) -> float:
+    """Return in what function values are as large as the blocks, as a geometric mean."""
+    pairs = [
+        (np.abs(f.values).max(), max(np.abs(b).max(initial=0.0) for b in f.blocks)) for f in forms
+    ]
+    ratios = [value / block for value, block in pairs if value and block]
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
 
 
 def _moved(

@@ -37,15 +37,23 @@ LARGEST_STATE = 40
 class TwoPointChannel(Scripted):
     """Every compressed vector is multiplied by 1 + or - the root of the variance."""
 
-    def __init__(self, n: int, deviation: float, script: Sequence[int] = ()) -> None:
+    def __init__(
+        self, n: int, deviation: float, deviation_down: float, script: Sequence[int] = ()
+    ) -> None:
         super().__init__(n, 1, script)
-        self.deviation = deviation
+        self.deviation, self.deviation_down = deviation, deviation_down
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Send C_i(v_i), for one outcome of all C_i."""
         signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
         factors = 1 + self.deviation * np.array(self.choose(signs))
         return self.send(v * factors[:, None, None], cohort)
+
+    def downlink(self, v: Array) -> Array:
+        """Send C(v) from the server, for one outcome of C."""
+        if not self.deviation_down:
+            return v
+        return v * (1 + self.deviation_down * self.choose([(0.5, 1.0), (0.5, -1.0)]))
 
 
 def slowest_decrease(
@@ -61,7 +69,7 @@ def slowest_decrease(
     Refusal
         If the compressors are not unbiased, or the state is too large.
     """
-    if method.needs.compressor == "contractive":
+    if "contractive" in (method.needs.compressor, method.needs.downlink):
         raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
     curves = combinations_with_replacement(curvatures, functions.n)
     return 1 - max(_radius(method, functions, np.array(some)) for some in curves)
@@ -100,8 +108,8 @@ def _radius(method: Method, functions: FunctionClass, curvatures: Matrix) -> flo
         moved: Matrix = kernel.T @ np.linalg.solve(start - _flat(star), after) @ kernel
         return moved
 
-    deviation = functions.omega**0.5
-    pairs = outcomes(step, lambda script: TwoPointChannel(functions.n, deviation, script))
+    n, deviation, down = functions.n, functions.omega**0.5, functions.omega_down**0.5
+    pairs = outcomes(step, lambda script: TwoPointChannel(n, deviation, down, script))
     second = sum(probability * np.kron(one, one) for probability, one in pairs)
     return float(np.abs(np.linalg.eigvals(second)).max())
 

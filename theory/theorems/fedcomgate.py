@@ -15,7 +15,9 @@ class Damped(Theorem):
     """FedCOMGATE with alpha <= 1/(1 + omega) and exact gradients, per round.
 
     If gamma_s >= 1 and eta_s = K eta gamma_s <= 1/(L (5 + 8 omega_av)), then
-    tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K. Proved here, with u = eta_s L,
+    tau = max{1 - eta_s mu/2, 1 - alpha/2}, for every K, of
+    Psi = |x - x*|^2 + (b/alpha) eta_s^2 (1/n) sum_i |delta_i - grad f_i(x*)|^2 with
+    b = 1 + 9 omega_av/2. Proved here, with u = eta_s L,
     D = f(x) - f*, C = (1/n) sum_i |delta_i - grad f_i(x*)|^2: the drift of the local models is
     E <= (eta_s^2/3) (4 L D + 2 C), and
 
@@ -23,7 +25,7 @@ class Damped(Theorem):
                                      + 2 u (1 + u) E + eta_s^2 omega_av (4 L D + 2 C),
         C           becomes at most  (1 - alpha) C + alpha ((8/3) L D + 4 L^2 E).
 
-    With the weight (b/alpha) eta_s^2, b = 1 + 9 omega_av/2, of C the claim needs
+    With the weight (b/alpha) eta_s^2 of C the claim needs
     u (4 + 4 omega_av + 16 b/6) + (8/3) u^2 (1 + u + 2 b u) <= 2 and
     2 omega_av + (4/3) u (1 + u + 2 b u) <= b/2: true for u <= 1/(5 + 8 omega_av).
     """

@@ -27,8 +27,9 @@ class MaskedCohorts(Theorem):
 
     If 0 < gamma < 2/L and 0 < chi <= nu = n (s - 1)/(s (n - 1)), then
     tau = max{(1 - gamma mu)^2, (1 - gamma L)^2, 1 - p^2 chi (s - 1)/(n - 1)}. The cohort size m
-    does not enter, and Psi, over all n clients, is that of CompressedScaffnew: the owners of an
-    entry are a uniformly random s-subset of all n clients.
+    does not enter: the owners of an entry are a uniformly random s-subset of all n clients, and Psi
+    is that of CompressedScaffnew, Psi = (1/gamma) sum_i |x_i - x*|^2
+    + (gamma/(p^2 chi)) ((n - 1)/(s - 1)) sum_i |h_i - h_i*|^2 with h_i* = grad f_i(x*).
     """
 
     method = TAMUNA

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every, Schedule
+from bitbound.solvers.method import Every, Schedule, WithProbability
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -36,7 +36,7 @@ class PacedChannel(Channel):
         schedule = self.pace or schedule
         if isinstance(schedule, Every):
             return super().talking(schedule, iteration)
-        talks = self.streams.uniform("round", self.runs[:1], (1, 1)).item() < 0.5
+        talks = np.asarray(super().talking(WithProbability(0.5), iteration))[0]
         return np.full(len(self.runs), talks)
 
 

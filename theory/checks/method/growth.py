@@ -47,15 +47,20 @@ def why_it_grows(
                 sentences = [
                     f"Smallest counterexample: {in_words(small)}; there one step may multiply the "
                     f"Lyapunov function by {worst:.4g}, and {promised:.4g} is promised.",
-                    _growing_field(theorem, small, promised),
+                    _growing_field(theorem, small, promised, blamed=limit is None),
                 ]
                 break
     sentences.append(_certified(theorem, experiment))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _growing_field(theorem: Theorem, small: ConvexExperiment, promised: float) -> str:
-    """Name the field of the state whose deviation alone makes the Lyapunov function grow most."""
+def _growing_field(
+    theorem: Theorem, small: ConvexExperiment, promised: float, *, blamed: bool
+) -> str:
+    """Name the field of the state whose deviation alone makes the Lyapunov function grow most.
+
+    It is blamed where a theorem says that it does not.
+    """
     star = fixed_point(small.method, small.problem)
     growth = {}
     for field in fields(star):
@@ -70,9 +75,9 @@ def _growing_field(theorem: Theorem, small: ConvexExperiment, promised: float) -
     name = max(growth, key=lambda name: np.nan_to_num(growth[name], nan=-np.inf))
     if not growth[name] > promised * (1 + ROUNDING):
         return ""
+    where = f": look at the line that updates {name}" if blamed else ""
     return (
-        f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}: look "
-        f"at the line that updates {name}."
+        f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}{where}."
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.state import narrow
+from bitbound.theory.checks.problem.compiled import compiled_as_plain
 from bitbound.theory.checks.problem.curvature import (
     constants_by_eigenvalues,
     hessian_of_gradient,
@@ -42,6 +43,7 @@ def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
             clients_apart(problem, seed),
             views_agree(problem, seed),
             relaxed_constants(problem, seed),
+            compiled_as_plain(problem, seed),
         ]
         if is_strongly_convex(problem):
             verdicts += constants_by_eigenvalues(problem, seed), hessian_of_gradient(problem, seed)

@@ -155,7 +155,14 @@ class SymbolicChannel(OrbitChannel):
         return self.send(v + frame.unknown(basis, number), cohort)
 
     def downlink(self, v: Array) -> Array:
-        """Return v plus the error of the server's contraction, a new unknown that all share."""
+        """Return v plus the server's noise or its contraction's error, a new unknown of all."""
+        if self.method.needs.downlink == "unbiased":
+            if self.functions.omega_down == 0:
+                return v
+            basis, frame = self.problem.basis, self.problem.frame
+            number = basis.index("noise", len(self.noises), every_client=False, noise=True)
+            self.noises.append((number, v))
+            return v + frame.unknown(basis, number)
         if self.functions.alpha_down is None:
             return v
         point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]

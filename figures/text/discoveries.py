@@ -1,0 +1,78 @@
+"""What a search for methods has found, as text and as JSON."""
+
+import textwrap
+from dataclasses import asdict
+from typing import Any
+
+from bitbound.figures.text.tables import ABSENT, WIDTH, count_text, table
+from bitbound.theory.discover.discovery import Search
+from bitbound.theory.discover.step_lines import step_lines
+
+_MEANING = (
+    "Bits per digit are certified, up plus weighted down; on quadratics none needs less than the "
+    "column beside them."
+)
+
+
+def describe_search(search: Search) -> str:
+    """Return the table of what was found, and the algorithm box of the best."""
+    header = ["", "structure", "known as", "bits/digit", "at least", "factor"]
+    rows = [
+        [
+            str(place),
+            one.candidate.sentence.kind,
+            one.known.name if one.known else ABSENT,
+            count_text(one.candidate.cost),
+            ABSENT if one.screened is None else count_text(one.screened),
+            f"{one.certificate.factor:.6f}",
+        ]
+        for place, one in enumerate(search.found, start=1)
+    ]
+    size = (
+        f"{search.sentences} structures screened on quadratics, {search.convergent} converge "
+        f"there; of the best {len(search.found)} are certified, {search.uncertified} are not."
+    )
+    if not search.found:
+        return size
+    best = search.found[0].candidate
+    pairs = zip(best.sentence.constants, best.values, strict=True)
+    constants = [f"{name} = {value:.4g}{'/L' * (name == 'gamma')}" for name, value in pairs]
+    return "\n".join(
+        [
+            table(header, rows, texts=3),
+            "",
+            textwrap.fill(f"{_MEANING} {size}", WIDTH),
+            "",
+            f"The best, with {', '.join(constants)}:",
+            "",
+            *(f"    {line}" for line in step_lines(best.sentence).text(best.sentence.local)),
+        ]
+    )
+
+
+def search_summary(search: Search) -> dict[str, Any]:
+    """Return the same as JSON values."""
+    return {
+        "n": search.task.n,
+        "kappa": search.task.kappa,
+        "d": search.task.d,
+        "unbiased": search.task.unbiased.name,
+        "contractive": search.task.contractive.name,
+        "downlink_weight": search.task.weight,
+        "structures": search.sentences,
+        "convergent": search.convergent,
+        "uncertified": search.uncertified,
+        "found": [
+            {
+                "bits_per_digit": one.candidate.cost,
+                "bits_per_digit_at_least": one.screened,
+                "factor": one.certificate.factor,
+                "kind": one.candidate.sentence.kind,
+                "constants": asdict(one.certificate.method),
+                "known_as": one.known.name if one.known else None,
+                "structure": one.candidate.sentence.to_json(),
+                "step": step_lines(one.candidate.sentence).text(one.candidate.sentence.local),
+            }
+            for one in search.found
+        ],
+    }

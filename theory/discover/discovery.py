@@ -1,0 +1,184 @@
+"""The search for methods: screen all sentences, tune and certify the best, say which are known."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.discover.grammar import Sentence
+from bitbound.theory.discover.kept_results import KeptResults
+from bitbound.theory.discover.recognition import recognised, same
+from bitbound.theory.discover.task import Task
+from bitbound.theory.discover.tuning import Candidate, screened, tuned
+
+WORTH = 0.02
+"""Relative gain in cost that one more free constant must bring."""
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """A method that was found.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        Its structure and constants, with the certified cost.
+    screened : float or None
+        Bits per digit on quadratics, which no certificate undercuts; None for more clients than
+        are screened.
+    certificate : Certificate
+        The proof of its factor, at mu = 1 and L = kappa.
+    known : Method or None
+        The method of the package that it is the same as.
+    """
+
+    candidate: Candidate
+    screened: float | None
+    certificate: Certificate
+    known: Method | None
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The result of a search, and how large it was.
+
+    Attributes
+    ----------
+    task : Task
+        What was searched for.
+    found : tuple of Discovery
+        The certified ones, the fewest bits per digit first.
+    sentences : int
+        Structures that were screened.
+    convergent : int
+        Those of them that converge on quadratics with some constants.
+    uncertified : int
+        Those that were among the best, and nothing was certified for.
+    """
+
+    task: Task
+    found: tuple[Discovery, ...]
+    sentences: int
+    convergent: int
+    uncertified: int
+
+
+def discover(
+    task: Task,
+    sentences: Iterable[Sentence],
+    *,
+    best: int = 3,
+    certificates: int = 30,
+    seed: int = 0,
+    kept: KeptResults | None = None,
+    progress: Progress = lambda fraction, text: None,
+) -> Search:
+    """Search among sentences for the methods with the fewest certified bits per digit.
+
+    All sentences are screened on quadratics, where the constants are tuned; the best few of every
+    kind are tuned again on certificates and then proved.
+
+    Parameters
+    ----------
+    best : int
+        How many of every kind, which is what they compress and whether they have local steps, and
+        number of constants.
+    certificates : int
+        Largest number of certificates for the constants of each.
+    seed : int
+        Of the constants that the tuning begins with.
+    kept : KeptResults, optional
+        What was done before an interrupt.
+
+    Raises
+    ------
+    Refusal
+        If nothing that converges is found.
+    """
+    kept = kept or KeptResults(task, seed)
+    everything = list(sentences)
+    passed = []
+    for place, one in enumerate(everything):
+        progress(0.7 * place / len(everything), f"screening, {one.kind}")
+        candidate = _remembered(kept, one, "screened", lambda one=one: _screened(one, task, seed))
+        if candidate:
+            passed.append(candidate)
+    chosen = _best_of_every_kind(passed, best)
+    if not chosen:
+        raise Refusal(
+            f"none of {len(everything)} structures converges; allow more constants or kinds"
+        )
+    found = []
+    for place, candidate in enumerate(chosen):
+        one = candidate.sentence
+        progress(0.7 + 0.3 * place / len(chosen), f"certifying, {one.kind}")
+        better = _remembered(
+            kept, one, f"tuned {certificates}", lambda c=candidate: tuned(c, task, certificates)
+        )
+        if better:
+            found += _proved(better, candidate.cost if task.bounded else None, task)
+    progress(1.0, "done")
+    found.sort(key=lambda one: one.candidate.cost)
+    return Search(task, tuple(found), len(everything), len(passed), len(chosen) - len(found))
+
+
+def _screened(one: Sentence, task: Task, seed: int) -> Candidate | None:
+    """Screen a sentence with random numbers that depend on it only."""
+    spelled = [ord(letter) for letter in repr(one)]
+    return screened(one, task, np.random.default_rng([seed, *spelled]))
+
+
+def _remembered(
+    kept: KeptResults, one: Sentence, what: str, find: Callable[[], Candidate | None]
+) -> Candidate | None:
+    there, values = kept.get(what, one.to_json())
+    if there:
+        return values and Candidate(
+            one, tuple(values["values"]), values["decrease"], values["cost"]
+        )
+    found = find()
+    values = found and {key: asdict(found)[key] for key in ("values", "decrease", "cost")}
+    kept.put(values, what, one.to_json())
+    return found
+
+
+def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
+    """Return the best few of every kind and number of constants, each method once.
+
+    What has more constants than another of its kind must be better by more than ``WORTH``; what
+    moves as another does is that one.
+    """
+    chosen: list[Candidate] = []
+    for candidate in sorted(passed, key=lambda one: (len(one.values), one.cost)):
+        kind, size = candidate.sentence.kind, len(candidate.values)
+        rivals = [one for one in chosen if one.sentence.kind == kind]
+        alike = [one for one in rivals if len(one.values) == size]
+        if len(alike) == best or any(
+            same(candidate.method(1.0), one.method(1.0)) for one in rivals
+        ):
+            continue
+        simpler = min((one.cost for one in rivals if len(one.values) < size), default=math.inf)
+        if candidate.cost * (1 + WORTH) < simpler:
+            chosen.append(candidate)
+    return chosen
+
+
+def _proved(candidate: Candidate, bound: float | None, task: Task) -> list[Discovery]:
+    """Return the discovery with its proof, if there is one."""
+    one = candidate.sentence
+    try:
+        proof = certify(candidate.method(task.kappa), task.functions(one), potential="search")
+    except Refusal:
+        return []
+    if proof.decrease <= 0:
+        return []
+    cost = task.cost(one, proof.method, proof.decrease)
+    proved = Candidate(one, candidate.values, proof.decrease, cost)
+    return [Discovery(proved, bound, proof, recognised(candidate.method(1.0)))]

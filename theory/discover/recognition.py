@@ -1,0 +1,95 @@
+"""Recognition: two methods are the same if their models move alike, whatever their states are.
+
+The first and second moments of the model along a run on a random quadratic do not change under a
+linear change of the coordinates of the state, and do not see what the model does not depend on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from fractions import Fraction
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from bitbound.solvers.method import Method
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.discover.screen import Screen
+
+KNOWN: tuple[type[Method], ...] = (GD, DIANA, EF21, Scaffnew, EF21PDIANA)
+"""The methods of the package that the grammar can say."""
+
+ITERATIONS, POINTS, CLIENTS = 8, 3, 3
+"""How long a run is, on how many random quadratics, of how many clients."""
+
+SAME = 1e-8
+"""Relative difference of moments that counts as rounding."""
+
+
+def moments(method: Method, points: int = POINTS) -> NDArray[np.float64] | None:
+    """Return the moments of the model along runs on random rational quadratics; None at no rest.
+
+    L is 1, so that step sizes are those of a candidate; compressors have relative errors of 1/2.
+    """
+    rng = np.random.default_rng(0)
+    kinds = method.needs.compressor, method.needs.downlink
+    found = []
+    for point in range(points):
+        numbers = [Fraction(int(a), 16) for a in rng.integers(1, 17, 2 * CLIENTS + 1)]
+        curvatures = [float(a) for a in numbers[:CLIENTS]]
+        screen = Screen.of([curvatures], (kinds[0], 0.5), (kinds[1], 0.5))
+        number = point if "contractive" in kinds else 0  # cases where nothing is drawn come first
+        with np.errstate(all="ignore"):
+            run = screen.case(number).run(method, float(numbers[-1]), ITERATIONS)
+        if run is None:
+            return None
+        found.append(run)
+    return np.concatenate(found)
+
+
+def recognised(method: Method, known: Sequence[type[Method]] = KNOWN) -> Method | None:
+    """Return the known method that a method is the same as, with its constants, if there is one.
+
+    That they are the same is searched at random points, not proved.
+    """
+    aim = moments(method)
+    for kind in known if aim is not None else ():
+        if (kind.needs.compressor, kind.needs.downlink) == (
+            method.needs.compressor,
+            method.needs.downlink,
+        ):
+            found = fitted(kind, method)
+            if found is not None:
+                return found
+    return None
+
+
+def fitted(kind: Callable[..., Method], method: Method) -> Method | None:
+    """Return the constants with which a class moves as a method does, if there are any."""
+    aim = moments(method)
+    names = [field.name for field in fields(kind)]
+    given = {field.name: getattr(method, field.name) for field in fields(method)}
+    start = np.log([given.get(name, 0.5) for name in names])
+
+    def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        run = moments(kind(*np.exp(np.clip(x, -20.0, 3.0))))
+        return np.full_like(aim, 1.0) if run is None else (run - aim) / np.max(np.abs(aim))
+
+    if aim is None or not np.isfinite(aim).all():
+        return None
+    solved = scipy.optimize.least_squares(residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    if np.max(np.abs(solved.fun)) > SAME:
+        return None
+    return kind(*np.exp(solved.x).tolist())
+
+
+def same(one: Method, other: Method) -> bool:
+    """Say whether the models of two methods move alike, at the random points."""
+    a, b = moments(one), moments(other)
+    if a is None or b is None:
+        return False
+    return bool(np.max(np.abs(a - b)) <= SAME * np.max(np.abs(a)))

@@ -1,0 +1,220 @@
+"""Constants of a sentence: the best on quadratics first, then the best certified ones.
+
+Both are found by the simplex method of Nelder and Mead on a logarithmic scale.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.potential_family import Family
+from bitbound.theory.certificates.potential_search import best_start
+from bitbound.theory.discover.grammar import Sentence
+from bitbound.theory.discover.method_file import method_class
+from bitbound.theory.discover.screen import Screen
+from bitbound.theory.discover.task import GENTLE_KAPPA, Task
+
+Vector = NDArray[np.float64]
+
+DRAWS, STARTS = 48, 2
+"""Constants that are drawn for a sentence, and how many of them are improved."""
+
+MOST_SCREENED = 40
+"""Evaluations on quadratics for each free constant and start."""
+
+NONE = 1 - 1e-10
+"""The factor from where on what is left of a decrease may be rounding."""
+
+NOT_CONVERGENT = 100.0
+"""The logarithm of the cost from where on a method does not converge."""
+
+SWEEPS, ENOUGH = 12, 1e-3
+"""How often a potential is improved at most, and the relative gain at which this ends."""
+
+RETREATS = 8
+"""How often the step size is halved until there is a certificate."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence with constants.
+
+    Attributes
+    ----------
+    sentence : Sentence
+        Its structure.
+    values : tuple of float
+        Its free constants; the step size in units of 1/L.
+    decrease : float
+        1 - factor: on quadratics a bound from above, or certified.
+    cost : float
+        Bits per digit at this decrease.
+    """
+
+    sentence: Sentence
+    values: tuple[float, ...]
+    decrease: float
+    cost: float
+
+    def method(self, L: float) -> Method:
+        """Return the method for L-smooth functions."""
+        return made(self.sentence, np.array(self.values), L)
+
+
+def made(one: Sentence, values: Vector, L: float) -> Method:
+    """Return the method with given constants."""
+    gamma, *others = (float(value) for value in values)
+    return method_class(one)(gamma / L, *others)
+
+
+def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate | None:
+    """Return the best constants on quadratics; None if the method converges with none tried.
+
+    A structure that does not even converge on gentle quadratics, with small errors, is sorted out;
+    the constants found there are where the search on those of the task begins, among others.
+    """
+    gentle = _Screening(one, task, task.gentle(one), GENTLE_KAPPA)
+    drawn = [_drawn(one, rng, task) for _ in range(DRAWS)]
+    if gentle.factor(drawn[0]) is None:
+        return None
+    converging = gentle.best(drawn)
+    if not converging:
+        return None
+    hard = _Screening(one, task, task.screen(one), task.kappa)
+    most = MOST_SCREENED * len(drawn[0])
+    starts = hard.best([*drawn, *converging])
+    if not starts:
+        starts = hard.best([_simplex(hard.cost, converging[0], most // 3)])
+    if not starts:
+        return None
+    found = min((_simplex(hard.cost, x, most) for x in starts), key=hard.cost)
+    factor = hard.factor(found)
+    if factor is None or factor >= NONE:
+        return None
+    values = _values(one, found)
+    cost = task.cost(one, made(one, values, task.kappa), 1 - factor)
+    return Candidate(one, tuple(values.tolist()), 1 - factor, cost)
+
+
+@dataclass(frozen=True, eq=False)
+class _Screening:
+    """The cost of a sentence on quadratics, by the logarithms of its constants."""
+
+    sentence: Sentence
+    task: Task
+    screen: Screen
+    L: float
+
+    def factor(self, x: Vector) -> float | None:
+        """Return the factor of the second moments; None if the method does not rest."""
+        method = made(self.sentence, _values(self.sentence, x), self.L)
+        with np.errstate(all="ignore"):
+            steps = self.screen.steps(method)
+            return None if steps is None else steps.factor()
+
+    def cost(self, x: Vector) -> float:
+        """Return the logarithm of the bits per digit."""
+        factor = self.factor(x)
+        if factor is None or factor >= NONE:
+            return NOT_CONVERGENT + min(math.log(factor or math.inf), NOT_CONVERGENT)
+        method = made(self.sentence, _values(self.sentence, x), self.L)
+        return math.log(self.task.cost(self.sentence, method, 1 - factor))
+
+    def best(self, tried: Sequence[Vector]) -> list[Vector]:
+        """Return the best few of those that converge."""
+        costs = [(self.cost(x), place) for place, x in enumerate(tried)]
+        return [tried[place] for cost, place in sorted(costs)[:STARTS] if cost < NOT_CONVERGENT]
+
+
+def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
+    """Return the best certified constants near given ones, by so many certificates at most.
+
+    The solver's word is taken for them; None if nothing is certified.
+    """
+    one, left = start.sentence, certificates
+    weights: tuple[float, ...] | None = None
+    best: tuple[float, float, Vector] | None = None
+
+    def cost(x: Vector) -> float:
+        nonlocal left, weights, best
+        values = _values(one, x)
+        if left == 0:
+            return NOT_CONVERGENT
+        left -= 1
+        method = made(one, values, task.kappa)
+        decrease, found = certified_decrease(one, method, task, weights)
+        if not decrease > 0:
+            return NOT_CONVERGENT
+        value = math.log(task.cost(one, method, decrease))
+        if best is None or value < best[0]:
+            best, weights = (value, decrease, values), found
+        if task.bounded and best[0] <= math.log(start.cost) + ENOUGH:
+            left = 0  # no certificate can promise more
+        return value
+
+    x = np.log(np.array(start.values))
+    for _ in range(RETREATS):
+        if cost(x) < NOT_CONVERGENT or not left:
+            break
+        x[0] -= math.log(2)
+    if best is None:
+        return None
+    if left:
+        _simplex(cost, x, left)
+    value, decrease, values = best
+    return Candidate(one, tuple(values.tolist()), decrease, math.exp(value))
+
+
+def certified_decrease(
+    one: Sentence, method: Method, task: Task, weights: tuple[float, ...] | None = None
+) -> tuple[float, tuple[float, ...] | None]:
+    """Return the decrease of the best quadratic potential by the solver's word, and its weights.
+
+    From weights of a potential, those of a neighbour, this takes a few programmes.
+    """
+    noisy = "unbiased" in (one.up, one.down)
+    try:
+        family = Family.of(method, task.functions(one), gradients=not (noisy or one.local))
+    except Refusal:
+        return -math.inf, None
+    try:
+        low, best = (family.decrease(weights), weights) if weights else best_start(family)
+    except Refusal:
+        return -math.inf, None
+    for _ in range(SWEEPS):
+        before = low
+        with suppress(Refusal):
+            better = family.roomier(best, max(low, 0.0))
+            value = family.decrease(better)
+            if value > low:
+                low, best = value, better
+        if low - before <= ENOUGH * abs(low):
+            break
+    return low, best
+
+
+def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
+    simplex = x + 0.25 * np.eye(len(x) + 1, len(x), k=-1)
+    options = {"maxfev": most, "xatol": 1e-3, "fatol": 1e-4, "initial_simplex": simplex}
+    found: Vector = scipy.optimize.minimize(cost, x, method="Nelder-Mead", options=options).x
+    return found
+
+
+def _drawn(one: Sentence, rng: np.random.Generator, task: Task) -> Vector:
+    """Draw logarithms of constants: the more the messages err, the smaller some of them are."""
+    wide = {"gamma": (0.02, 2.0), "p": (0.5 / task.kappa**0.5, 1.0)}
+    usual = (0.2 / (1 + task.error(one.up) ** 2 + task.error(one.down) ** 2), 1.0)
+    return np.array([rng.uniform(*np.log(wide.get(name, usual))) for name in one.constants])
+
+
+def _values(one: Sentence, x: Vector) -> Vector:
+    most = [1.0 if name in {"p", "eta"} else math.inf for name in one.constants]
+    values: Vector = np.minimum(np.exp(np.clip(x, -30.0, 30.0)), most)
+    return values
