@@ -8,6 +8,7 @@ the same random numbers: on a device they are made there (:mod:`bitbound.solvers
 
 import ctypes
 import dataclasses
+import importlib.util
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,13 @@ from bitbound.solvers.lazy_gradient import LazyGradient
 T = TypeVar("T")
 
 LIBRARIES = ("numpy", "cupy", "array-api-strict")
+
+_DEVICE = 1 << 24
+"""Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
+
+What one step launches takes about as long as 10^6 numbers of arrays that are read and written; the
+limit is an estimate and not measured.
+"""
 
 
 def namespace(library: str) -> ModuleType:
@@ -59,6 +67,20 @@ def _cupy() -> ModuleType:
     if not cupy.cuda.is_available():
         raise Refusal("cupy is installed but finds no GPU; use numpy here")
     return cupy
+
+
+def fitting_library(numbers: int) -> str:
+    """Return "cupy" for arrays of so many numbers if they are large and a GPU is here.
+
+    Else "numpy".
+    """
+    if numbers < _DEVICE or importlib.util.find_spec("cupy") is None:
+        return "numpy"
+    try:
+        namespace("cupy")
+    except Refusal:
+        return "numpy"
+    return "cupy"
 
 
 def host(x: Array) -> NDArray[Any]:

@@ -156,9 +156,9 @@ def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
     None where there is no fused pass, for other problems, other arrays than those of numpy with
     64-bit floats, and without numba; and where vectors are so small that it does not pay.
     """
+    if problem.n * x.shape[1] * x.shape[2] < LARGE:
+        return None
     fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
     if not (fits and x.dtype == np.float64 and can_compile()):
-        return None
-    if problem.n * x[0].size < LARGE:
         return None
     return LazyGradient(problem.rows.fused, np.ascontiguousarray(x), 1.0, problem.ridge_f)

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bitbound.cli.exit_codes import FAILED
 from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
@@ -14,6 +16,10 @@ from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.from_file import find_card, read_settings
+
+if TYPE_CHECKING:
+    from bitbound.theory.certificates.proof import Certificate
+    from bitbound.theory.exact.exact_proof import ExactProof
 
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
@@ -78,12 +84,11 @@ def certify_method(chosen: argparse.Namespace) -> int:
         describe_account,
         describe_limit,
         describe_optimum,
+        describe_proof,
         optimum_summary,
     )
     from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
     from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
-    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
-    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
         limit_of_potentials,
     )
@@ -112,9 +117,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         weights=chosen.weights,
     )
     limit = limit_of_potentials(found.certificate) if search else None
-    proof = prove(found.certificate) if chosen.export else None
-    if proof is not None:
-        write_certificate(proof, chosen.export)
+    proof = _exact_proof(found.certificate, chosen.export)
     if chosen.json:
         summary = account_summary(found)
         if limit is not None:
@@ -129,13 +132,26 @@ def certify_method(chosen: argparse.Namespace) -> int:
         if limit is not None:
             print(describe_limit(limit))
         if proof is not None:
-            print(
-                f"{'exact':12}E[Psi+] <= (1 - {float(proof.decrease):.12g}) Psi, proved in "
-                f"rational numbers; written to {chosen.export}"
-            )
+            print(describe_proof(proof.decrease, chosen.export))
         if optimum:
             print(f"\n{describe_optimum(optimum, chosen.optimise)}")
-    return 0 if found.certificate.decrease > 0 else FAILED
+    decrease = found.certificate.decrease if proof is None else proof.decrease
+    return 0 if decrease > 0 else FAILED
+
+
+def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":
+    """Prove in rational numbers what is to be written, or what rounding hides if it can be."""
+    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
+
+    if path is not None:
+        proof = prove(certificate)
+        write_certificate(proof, path)
+        return proof
+    if certificate.rounded_away:
+        with suppress(Refusal):
+            return prove(certificate)
+    return None
 
 
 def _covered(

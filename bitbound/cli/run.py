@@ -17,6 +17,7 @@ from bitbound.cli.options import (
 )
 from bitbound.data.errors import Refusal
 from bitbound.figures.text.tables import cost_table, describe, summary
+from bitbound.solvers.backend import LIBRARIES
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.setting import Setting
@@ -36,6 +37,11 @@ def add_run(commands: Commands) -> None:
     end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
     add_parameters(parser)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
+    parser.add_argument(
+        "--library",
+        choices=LIBRARIES,
+        help="where it is computed (default: cupy for large runs if there is a GPU, else numpy)",
+    )
     add_strict(parser)
     add_json(parser)
 
@@ -58,6 +64,7 @@ def run_method(chosen: argparse.Namespace) -> None:
             seeds=chosen.seeds,
             budget=budget,
             wire=chosen.wire,
+            library=chosen.library,
             progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
         )
         bar.update(1 - bar.n)

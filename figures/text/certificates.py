@@ -3,6 +3,8 @@
 import math
 import textwrap
 from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from bitbound.figures.text.tables import WIDTH
@@ -108,6 +110,15 @@ def _divergence(account: Account) -> str:
         f"on the quadratic '{found.problem.name}' (d = {found.problem.d}){sent}, from x = 0, "
         f"f - f* {end} in {found.iterations} iterations"
     )
+
+
+def describe_proof(decrease: Fraction, path: Path | None) -> str:
+    """Say what is proved in rational numbers, and where the proof is written."""
+    line = (
+        f"{'exact':12}E[Psi+] <= (1 - {float(decrease):.12g}) Psi, proved in rational numbers"
+        + ("" if path is None else f"; written to {path}")
+    )
+    return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 def describe_limit(decrease: float) -> str:

@@ -1,6 +1,7 @@
 """No compression: 32-bit floats."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.solvers.compressors import wire
@@ -18,6 +19,7 @@ class Identity(Compressor):
     def omega(self, d: int) -> float:
         return 0.0
 
+    @lru_cache(maxsize=64)  # noqa: B019  (all are equal)
     def layout(self, d: int) -> wire.Layout:
         return wire.Layout(((wire.Float32(), d),))
 

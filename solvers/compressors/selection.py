@@ -170,8 +170,7 @@ def subsets(uniforms: Array, d: int) -> Array:
     for i in range(k):
         j = d - k + i
         t = xp.astype(uniforms[:, i, :] * (j + 1), xp.int64)
-        taken = xp.any(chosen[:i, ...] == t, axis=0)
-        chosen[i, ...] = xp.where(taken, j, t)
+        chosen[i, ...] = xp.where(xp.any(chosen[:i, ...] == t, axis=0), j, t) if i else t
     return xp.permute_dims(chosen, (1, 0, 2))
 
 

@@ -7,6 +7,7 @@ makes exactly that many, plus the zeros that fill the last byte.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,7 @@ class Layout:
 
     fields: tuple[tuple[Field, int], ...]
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """Bits of one client's message."""
         return sum(field.width * count for field, count in self.fields)

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.problem import Problem
-from bitbound.solvers.backend import host, mean, quiet_machine, squared_norm, transfer
+from bitbound.solvers.backend import (
+    fitting_library,
+    host,
+    mean,
+    quiet_machine,
+    squared_norm,
+    transfer,
+)
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.carried import Carried
@@ -47,7 +54,7 @@ def simulate(
     budget: Budget,
     record: Record | None = None,
     wire: bool = False,
-    library: str = "numpy",
+    library: str | None = None,
     dtype: str = "float64",
     potential: RecordedPotential | None = None,
     progress: Progress | None = None,
@@ -72,7 +79,8 @@ def simulate(
     wire : bool
         Send every message through its bytes, which rounds values to 32-bit floats.
     library, dtype : str
-        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run.
+        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run. By
+        default cupy where there is a GPU and n d R is large, else numpy.
     potential : callable, optional
         The Lyapunov function to be recorded, of method, state and problem.
     progress : callable, optional
@@ -100,7 +108,7 @@ def simulate(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,
         dtype=dtype, keep_model=keep_model,
     )  # fmt: skip
-    method, problem = experiment.method, experiment.problem
+    method, problem, library = experiment.method, experiment.problem, str(settings["library"])
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     budget.require_possible(method.schedule)
     if callback is None:
@@ -157,17 +165,20 @@ def specification(
     budget: Budget,
     record: Record | None = None,
     wire: bool = False,
-    library: str = "numpy",
+    library: str | None = None,
     dtype: str = "float64",
     keep_model: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
     method, problem = experiment.method, experiment.problem
+    run_seeds = fitted_seeds(seeds, batch(method, problem))
+    if library is None:
+        library = "numpy" if wire else fitting_library(experiment.n * experiment.d * len(run_seeds))
     return {
         "problem": problem.specification,
         "method": {"name": method.name, "parameters": _values(method)},
         "compressor": experiment.compressor.name,
-        "seeds": list(fitted_seeds(seeds, batch(method, problem))),
+        "seeds": list(run_seeds),
         "budget": asdict(budget),
         "record": asdict(record or Record()),
         "wire": wire,

@@ -256,6 +256,8 @@ class Channel:
 def _count(mask: Array, shape: tuple[int, ...]) -> Array:
     """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
     times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
+    if is_numpy(mask) and mask.shape[2] == shape[2]:
+        return times * mask.sum(axis=(0, 1))
     xp = array_namespace(mask)
     return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
 

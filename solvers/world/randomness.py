@@ -71,12 +71,14 @@ class Stream:
 
     def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
         """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
-        if count > self._block.shape[1] - self._used[runs].max(initial=0):
+        used = self._used[runs]
+        if count > self._block.shape[1] - used.max(initial=0):
             self._refill(runs, count)
+            used = self._used[runs]
         if count not in self._windows:
             self._windows[count] = sliding_window_view(self._block, count, axis=1)
-        numbers = self._windows[count][runs, self._used[runs]]
-        self._used[runs] += count
+        numbers = self._windows[count][runs, used]
+        self._used[runs] = used + count
         return numbers.T
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:

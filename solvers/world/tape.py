@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, is_numpy
 from bitbound.data.noise import Noise, Samples
@@ -54,11 +53,11 @@ class Tape:
 
     def draw(self, slot: int | str, n: int, d: int) -> Samples:
         """Return the next sample of a slot for every client and run, (n, d, R)."""
-        shape, on_device = (n, self.noise.uniforms(d)), isinstance(self.places, Turn)
-        seeds, spread = (self.places, slice(None)) if on_device else self._seeds
+        shape, everyone = (n, self.noise.uniforms(d)), (self.places, slice(None))
+        seeds, spread = everyone if isinstance(self.places, Turn) else self._seeds
         uniforms = self.streams.uniform(f"noise {slot}", seeds, shape)
         return self.noise.sample(uniforms, d)[:, :, spread]
 
     @cached_property
-    def _seeds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _seeds(self) -> tuple[Any, Any]:
         return np.unique(self.places, return_inverse=True)

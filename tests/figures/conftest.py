@@ -4,7 +4,9 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
+from compared import ENTRIES, PROBLEM, TARGETS
 
+from bitbound import compare
 from bitbound.figures import pool
 from bitbound.solvers.runs.trace import COLUMNS, Trace
 
@@ -49,3 +51,9 @@ def executor():
 def serial(executor, monkeypatch):
     """Run the jobs of the pool in this process."""
     monkeypatch.setattr(pool, "_executor", lambda processes: executor)
+
+
+@pytest.fixture(scope="session")
+def found():
+    """Methods beside each other on a quadratic."""
+    return compare(PROBLEM, ENTRIES, target=TARGETS, seeds=4)

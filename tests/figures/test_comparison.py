@@ -1,13 +1,13 @@
-"""Methods beside each other: every number of the table and the figure, recomputed from traces."""
+"""Methods beside each other: every number of the table, recomputed from traces."""
 
 import json
 import sys
-from dataclasses import dataclass, replace
-from itertools import combinations, product
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from matplotlib import rcParams
+from compared import NAMES, PROBLEM, TARGETS, Mine
 
 import bitbound
 from bitbound import (
@@ -23,24 +23,12 @@ from bitbound import (
 )
 from bitbound.figures.comparison import compare as compare_module
 from bitbound.figures.comparison import costs, ranking
-from bitbound.figures.comparison.comparison_drawing import _looks
 from bitbound.figures.comparison.contestants import contestants
-from bitbound.figures.comparison.costs import QUANTITIES, cost_curve, cost_text, spread
-from bitbound.figures.looks import distinct_looks
+from bitbound.figures.comparison.costs import QUANTITIES, cost_text, spread
 from bitbound.figures.text.tables import short_cost
-from bitbound.theory.card import Card
 from bitbound.theory.theorems.catalogue import CARDS
 
-PROBLEM = Quadratic.random(5, 12, mu=1.0, L=60.0)
-ENTRIES = ["agd", ("locodl", "rand-k:2"), "diana+natural", ("scaffnew", None), GD(gamma=0.03)]
-NAMES = ["agd", "locodl+rand-k:2", "diana+natural", "scaffnew", "gd"]
-TARGETS = [1e-2, 1e-5]
 WEIGHTS = [0.0, 0.5]
-
-
-@pytest.fixture(scope="module")
-def found():
-    return compare(PROBLEM, ENTRIES, target=TARGETS, seeds=4)
 
 
 def plain(trace, target, by, weight):
@@ -173,16 +161,6 @@ def test_runs_that_never_arrive_are_later_than_everything():
 )
 def test_costs_are_written_in_seven_characters(cost, exact, short):
     assert (cost_text(cost), short_cost(cost)) == (exact, short)
-
-
-@dataclass(frozen=True)
-class Mine(GD):
-    name = "mine"
-
-
-@dataclass(frozen=True)
-class Yours(GD):
-    name = "yours"
 
 
 FORMS = [
@@ -340,144 +318,6 @@ def test_without_pandas_it_says_what_to_install(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(Refusal, match="pip install pandas"):
         found.to_pandas()
-
-
-@pytest.mark.parametrize("by", QUANTITIES)
-def test_curves_end_at_the_numbers_of_the_table(found, by):
-    for name, trace in zip(NAMES, found.traces, strict=True):
-        curve = cost_curve(trace, 1e-5, by, 0.5)
-        told = found.spreads(by, downlink=0.5)[name]
-        assert (curve.median[-1], curve.low[-1], curve.high[-1]) == (
-            told.median,
-            told.low,
-            told.high,
-        )
-        assert (np.diff(curve.median) >= 0).all()
-        assert (curve.low <= curve.median).all()
-        assert (curve.median <= curve.high).all()
-
-
-def names_of(canvas):
-    return [text for text in canvas.axes[0].texts if text.get_gid() == "name"]
-
-
-FIGURES = [
-    (by, entries) for by in ("bits", "rounds") for entries in (NAMES[:4], NAMES[:1], NAMES[1:3])
-]
-
-
-@pytest.mark.parametrize(("by", "entries"), FIGURES)
-def test_names_do_not_touch_each_other_nor_other_lines(found, by, entries):
-    kept = [place for place, name in enumerate(NAMES) if name in entries]
-    some = replace(
-        found,
-        contestants=tuple(found.contestants[i] for i in kept),
-        traces=tuple(found.traces[i] for i in kept),
-    )
-    assert crossings(some.plot(by, downlink=0.5), len(kept)) == []
-
-
-@dataclass(frozen=True)
-class Late(GD):
-    name = "a method of mine with a name so long that it has no room to the left of its line, $x_1$"
-
-
-def test_names_without_room_to_the_left_stand_to_the_right():
-    found = compare(PROBLEM, [Late(gamma=0.03), "agd", "gd"], seeds=1, target=1e-3)
-    canvas = found.plot("rounds")
-    assert crossings(canvas, 3) == []
-    assert {text.get_ha() for text in names_of(canvas)} == {"left"}
-
-
-def crossings(canvas, expected):
-    """Return what is wrong with the names: too few, over each other, lines or the edge."""
-    canvas.draw_without_rendering()
-    texts = names_of(canvas)
-    boxes = [text.get_window_extent() for text in texts]
-    drawn = [line for line in canvas.axes[0].lines if line.get_gid() == "name"]
-    lines = [line.get_window_extent() for line in drawn if len(line.get_xdata()) == 2]
-    wrong = [] if len(texts) == len(lines) == expected else ["number"]
-    wrong += ["names" for a, b in combinations(boxes, 2) if a.overlaps(b)]
-    wrong += ["line" for box, line in product(boxes, lines) if line.overlaps(box)]
-    page = canvas.bbox
-    return wrong + ["edge" for box in boxes if not page.x0 <= box.x0 < box.x1 <= page.x1]
-
-
-def test_names_on_a_line_or_on_each_other_are_seen(found):
-    canvas = found.plot("bits")
-    first, second, *_ = names_of(canvas)
-    second.set_ha({"left": "right", "right": "left"}[second.get_ha()])
-    assert "line" in crossings(canvas, len(NAMES))
-    first.xy = second.xy
-    assert "names" in crossings(canvas, len(NAMES))
-
-
-def test_the_figure_says_what_was_run_and_counted(found):
-    alone = compare(PROBLEM, ["gd"], seeds=1).plot().axes[0].get_title(loc="left")
-    assert alone.endswith("\none seed; numbers: to f - f* = 1e-6")
-    place = found.plot("total bits", downlink=0.5).axes[0]
-    title = place.get_title(loc="left")
-    for word in (PROBLEM.name, "n=5", "d=12", "kappa=60", "4 seeds", "10-90 %", "1e-5"):
-        assert word in title
-    assert place.get_xlabel() == "bits sent + 0.5 × bits received, per client"
-    shown = {text.get_text() for text in place.texts}
-    medians = found.spreads("total bits", downlink=0.5)
-    for contestant in found.contestants:
-        assert f"{contestant.label}: {short_cost(medians[contestant.name].median)}" in shown
-
-
-def test_the_axis_is_logarithmic_where_curves_are_decades_apart(found):
-    assert found.plot("rounds").axes[0].get_xscale() == "log"
-    near = compare(PROBLEM, ["gd", "agd"], seeds=1)
-    ends = [s.median for s in near.spreads("rounds").values()]
-    assert max(ends) < 10 * min(ends)
-    assert near.plot("rounds").axes[0].get_xscale() == "linear"
-
-
-@pytest.mark.filterwarnings("ignore::bitbound.OutsideTheoremWarning")
-def test_runs_that_diverge_or_stop_say_so():
-    found = compare(
-        PROBLEM,
-        ["agd", GD(gamma=1.0), GD(gamma=1e-4)],
-        seeds=1,
-        target=1e-9,
-        budget=Budget(rounds=400),
-    )
-    texts = [text.get_text() for text in names_of(found.plot("rounds"))]
-    assert sum("diverges" in text for text in texts) == 1
-    assert sum("gets to" in text for text in texts) == 1
-    assert "gd[gamma=1]: 0 of 1 runs arrive, 1 diverge" in found.table()
-    alone = compare(PROBLEM, [GD(gamma=1.0)], seeds=1, budget=Budget(rounds=400))
-    assert "diverges" in names_of(alone.plot())[0].get_text()
-
-
-def test_no_two_contestants_look_alike():
-    every = [
-        *(("locodl", sent) for sent in ("rand-k:2", "natural", "l1")),
-        "gd", "agd", Mine(gamma=0.01), Yours(gamma=0.01),
-    ]  # fmt: skip
-    looks = [str(look) for look in _looks(contestants(PROBLEM, every))]
-    assert len(set(looks)) == len(every)
-
-
-def test_strangers_have_colours_of_their_own():
-    known = [CARDS["locodl"], CARDS["diana"]]
-    looks = distinct_looks([*known, Card(Mine), Card(Yours), Card(Mine)])
-    assert looks[:2] == [(card.colour, card.marker) for card in known]
-    assert looks[2] == looks[4]
-    assert len({colour for colour, _ in looks}) == 4
-    catalogue = {card.colour for card in CARDS.values()}
-    assert not {colour for colour, _ in looks[2:]} & catalogue
-
-
-def test_files_are_whole_and_the_same_again(found, tmp_path):
-    before = dict(rcParams)
-    paths = [found.save(tmp_path / name) for name in ("a.svg", "b.svg", "c.png")]
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert paths[0].read_text(encoding="utf-8").startswith("<?xml")
-    assert paths[2].read_bytes().startswith(b"\x89PNG")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg", "c.png"]
-    assert dict(rcParams) == before
 
 
 def test_seconds_are_modelled_from_the_counts():

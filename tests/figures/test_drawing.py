@@ -11,7 +11,7 @@ from bitbound.figures.locodl.panel_drawing import LINES, _canvas, draw_figure, l
 from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.figures.looks import in_legend_order, method_look
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import CLIPPING, METHODS
 
 
 def straight(made, rate, runs=3):
@@ -51,6 +51,13 @@ def test_no_two_curves_of_a_panel_look_alike(number):
 def test_every_method_and_compressor_has_a_look_and_a_name():
     assert len({method_look(name) for name in [*METHODS, "mine"]}) == len(METHODS) + 1
     assert set(LINES) == set(COMPRESSOR_LABELS)
+
+
+def test_methods_of_one_figure_differ_in_colour():
+    """But for the two without a compressor that all others are measured by."""
+    for cards in (METHODS, CLIPPING):
+        colours = [card.colour for name, card in cards.items() if name != "agd"]
+        assert len(set(colours)) == len(colours)
 
 
 def test_legends_have_the_order_of_the_catalogue_and_strangers_last():

@@ -19,8 +19,11 @@ KINDS = {
     "theory/theorems/": ("theorems", 34),
     "theory/worlds/": ("worlds", 12),
     "theory/certificates/": ("certificates", 14),
+    "theory/exact/": ("certificates", 0),
     "theory/checks/": ("checks", 14),
     "theory/audit/": ("audit", 6),
+    "theory/plan/": ("other", 0),
+    "theory/discover/": ("other", 0),
     "theory/": ("theorems", 0),
 }
 """Kind of a module by the first start of its path that fits, and how many mutants of it."""

@@ -45,6 +45,7 @@ COHORTS = [
     "5gcs-cc rand-k:2 --set cohort=2 --set gamma=0.045",
     "5gcs-cc --parameters 5gcs",
 ]
+OWN = "quadratic:d=6@4 tests/mutants/own_method.py --set gamma=0.01"
 
 SUBJECTS = [
     *(
@@ -56,6 +57,7 @@ SUBJECTS = [
     *(f"quadratic:d=6@1 {name} top-k:2" for name in ("ef", "compressed-gd")),
     *(f"breast-cancer@5 {method}" for method in [*ON_DATA, *OTHER_DATA]),
     *(f"quadratic:d=6@4 {cohort}" for cohort in COHORTS),
+    OWN,
 ]
 
 

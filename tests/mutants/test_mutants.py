@@ -12,7 +12,7 @@ from mutations import mutants, parses
 from private_tree import PrivateTree
 from recordings import Reached
 from sampling import KINDS, OF_THE_CHECK, kind, sample
-from subjects import SUBJECTS
+from subjects import OWN, SUBJECTS
 from trials import Memory, check_stage, reaching, tried, unlike
 
 from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
@@ -102,8 +102,9 @@ def test_the_sample_is_large_stratified_and_fixed(found):
     assert first == set(+wanted)
 
 
-def test_every_subject_is_a_method_of_the_catalogue():
-    assert {subject.split()[1] for subject in SUBJECTS} == {*METHODS, *SHARED_MINIMISER}
+def test_every_subject_but_one_is_a_method_of_the_catalogue():
+    named = {subject.split()[1] for subject in SUBJECTS if subject != OWN}
+    assert named == {*METHODS, *SHARED_MINIMISER}
 
 
 def test_those_who_reach_a_fault_are_asked():

@@ -1,7 +1,7 @@
 """Stored traces, checkpoints and solutions with damage: one documented error, or something usable.
 
-Each is tried 4,000 times, not 10,000: a file is written and read each time, and all four take some
-18 s of one core as it is.
+Each is tried 10,000 times: 1,000 times as a file whose bytes are damaged before it is sealed, and
+9,000 times as arrays of which some are others than were written.
 """
 
 import hashlib
@@ -12,10 +12,13 @@ from fuzzing import TIMES, answer, flipped, generators, mutated
 
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_arrays
+from bitbound.data.problems import solution as solution_module
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.ridge_problem import mean_gradient
 from bitbound.data.problems.solution import cached_solution
 from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.runs import checkpoint as checkpoint_module
+from bitbound.solvers.runs import trace as trace_module
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.runs.checkpoint import Checkpoint
@@ -43,6 +46,37 @@ def stored(arrays, path):
     return content
 
 
+def changed(arrays, rng):
+    """Return named arrays of which one or two are gone, or others than they were."""
+    arrays = dict(arrays)
+    for name in rng.permutation(sorted(arrays))[: rng.integers(1, 3)].tolist():
+        x = arrays[name]
+        match rng.integers(6):
+            case 0:
+                del arrays[name]
+            case 1:
+                arrays[name] = arrays[str(rng.choice(sorted(arrays)))]
+            case 2:
+                kind = str(rng.choice(["f4", "f8", "i8", "u1", "?", "U3", "c16"]))
+                with np.errstate(all="ignore"):
+                    arrays[name] = np.zeros(x.shape, kind) if rng.integers(2) else x.astype("U9")
+            case 3:
+                shape = tuple(rng.integers(0, 4, rng.integers(0, 4)).tolist())
+                arrays[name] = np.zeros(shape, x.dtype)
+            case 4 if x.size:
+                arrays[name] = np.delete(x.ravel(), rng.integers(x.size))
+            case _ if x.dtype.kind in "fiu" and x.size:
+                arrays[name] = x.copy()
+                numbers = [np.nan, np.inf, -1.0, 1e300] if x.dtype.kind == "f" else [0, 2, 2**40]
+                arrays[name].flat[rng.integers(x.size)] = rng.choice(numbers)
+    return arrays
+
+
+def read_as(monkeypatch, module, arrays):
+    """Let a module read these arrays, whatever is in the file."""
+    monkeypatch.setattr(module, "load_arrays", lambda path: dict(arrays))
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "trace.npz"
@@ -58,18 +92,21 @@ def test_flipped_bits_of_a_trace(path):
             Trace.load(path)
 
 
-def test_traces_written_with_any_content(path):
+def test_traces_written_with_any_content(path, monkeypatch):
     TRACE.save(path)
     with np.load(path) as file:
         good = stored(dict(file), path)
     assert repr(Trace.load(path)) == repr(TRACE)
-    found = 0
-    for rng in generators(4000):
-        if rng.integers(2):
+    found, arrays = 0, load_arrays(path)
+    for number, rng in enumerate(generators(10_000)):
+        if number % 10:
+            read_as(monkeypatch, trace_module, changed(arrays, rng))
+        elif rng.integers(2):
             path.write_bytes(sealed(flipped(good, int(rng.integers(8 * len(good))))))
         else:
             path.write_bytes(sealed(mutated(good, PIECES, rng)))
         trace, _ = answer(DamagedFileError, Trace.load, path)
+        monkeypatch.undo()
         if trace is None:
             continue
         found += 1
@@ -89,17 +126,21 @@ class Stopping(Checkpoint):
 
 
 @pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
-def test_checkpoints_written_with_any_content(tmp_path):
+def test_checkpoints_written_with_any_content(tmp_path, monkeypatch):
     experiment, seeds = Experiment.of(GD(gamma=0.1), PROBLEM), (0, 1)
     checkpoint = Stopping(tmp_path / "trace.npz", {})
     with pytest.raises(KeyboardInterrupt):
         simulate(experiment, checkpoint=checkpoint, seeds=seeds, budget=Budget(rounds=4))
     (path,) = tmp_path.iterdir()
-    good = stored(load_arrays(path), path)
-    found = 0
-    for rng in generators(4000):
-        content = flipped(good, int(rng.integers(8 * len(good))))
-        path.write_bytes(sealed(content if rng.integers(2) else mutated(good, PIECES, rng)))
+    arrays = load_arrays(path)
+    good, found = stored(arrays, path), 0
+    for number, rng in enumerate(generators(10_000)):
+        if number % 10:
+            read_as(monkeypatch, checkpoint_module, changed(arrays, rng))
+        else:
+            content = flipped(good, int(rng.integers(8 * len(good))))
+            content = content if rng.integers(2) else mutated(good, PIECES, rng)
+        path.write_bytes(sealed(good if number % 10 else content))
         channel, oracle = simulated_world(experiment, seeds)
         state = experiment.method.start(channel.template, oracle, channel)
         models = np.full((1, PROBLEM.d, len(seeds)), np.nan)
@@ -108,6 +149,7 @@ def test_checkpoints_written_with_any_content(tmp_path):
             found += 1
             assert start.state.x.shape[2] == start.active.size <= len(start.ending) == 2
             assert set(start.columns["run"]) == {0, 1}
+        monkeypatch.undo()
         path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
     assert found
 
@@ -119,9 +161,13 @@ def test_solutions_written_with_any_content(tmp_path, monkeypatch):
     (path,) = (tmp_path / "solutions").iterdir()
     good = stored({"x_star": solved.ravel()}, path)
     start = np.linalg.norm(mean_gradient(PROBLEM, PROBLEM.x_0))
-    for rng in generators(4000):
+    for number, rng in enumerate(generators(10_000)):
         content = flipped(good, int(rng.integers(8 * len(good))))
         path.write_bytes(sealed(content) if rng.integers(2) else content)
+        if number % 10:
+            read_as(monkeypatch, solution_module, changed({"x_star": solved.ravel()}, rng))
         found = cached_solution(PROBLEM, lambda problem: problem.x_star)
+        monkeypatch.undo()
+        monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
         assert np.linalg.norm(mean_gradient(PROBLEM, found)) <= 1e-12 * start
         path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse
@@ -19,6 +20,11 @@ from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogisti
 from bitbound.data.relaxed.shapes import Cosh, Steep
 from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.proof import proves
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary
@@ -31,9 +37,10 @@ from bitbound.theory.checks.method.one_step import (
 from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import CARDS
-from bitbound.theory.verdict import Verdict
+from bitbound.theory.theorems.catalogue import CARDS, METHODS
+from bitbound.theory.verdict import Verdict, largest, worst_of
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4
@@ -102,6 +109,30 @@ def problem_findings(seed: int = 0) -> Iterator[Verdict]:
     """Return all verdicts about problems of every kind, small and of more than 50 clients."""
     for number, make in enumerate(PROBLEMS):
         yield from _guarded(f"problem {number}", lambda make=make: problem_checks(make(seed), seed))
+
+
+def proof_findings() -> Iterator[Verdict]:
+    """Return whether verdicts and certificates see what is wrong: 1 where they do not."""
+    for place in (0, 1):
+        numbers = np.insert(np.zeros(1), place, np.nan).tolist()
+        yield Verdict("largest of NaN", float(not math.isinf(largest(numbers))), 0.0)
+        pairs = [(number, "") for number in numbers]
+        yield Verdict("worst of NaN", float(not math.isinf(worst_of(pairs)[0])), 0.0)
+    yield Verdict("NaN does not hold", float(bool(Verdict("", math.nan, 1.0).holds)), 0.0)
+    for name in ("gd", "agd"):
+        card, where = METHODS[name], setting(3, 1.0, 20.0, 2, make_compressor("identity"))
+        method = card.at(where)
+        proved = certify(method, where)
+        greedy = [replace(proved, decrease=more * proved.decrease) for more in (1.00001, 1.1)]
+        claimed = sum(math.isfinite(certificate.verify()) for certificate in greedy)
+        yield Verdict("a greater decrease verifies", float(claimed), 0.0)
+        yield Verdict("a right one does not", float(proved.verify() != proved.factor), 0.0)
+        step = symbolic_step(method, FunctionClass.of(where), proved.potential)
+        square = Form(tuple(np.eye(len(x)) for x in step.now[0].blocks), 0 * step.now[0].values)
+        told = replace(step, inequalities=step.inequalities | {"squares": square})
+        multipliers = dict.fromkeys(step.inequalities, 0.0) | {"squares": -1e6}
+        believed = proves(told, proved.weights, 0.0, multipliers)
+        yield Verdict("a square is taken to be negative", float(believed), 0.0)
 
 
 def _logistic(n: int, storage: str) -> Callable[[int], LogisticRegression]:

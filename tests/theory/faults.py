@@ -7,6 +7,7 @@ from faults_of_hypotheses import HYPOTHESIS_FAULTS
 from faults_of_messages import MESSAGE_FAULTS
 from faults_of_methods import METHOD_FAULTS
 from faults_of_problems import PROBLEM_FAULTS
+from faults_of_proofs import PROOF_FAULTS
 from faults_of_theorems import THEOREM_FAULTS
 
 FAULTS = [
@@ -15,4 +16,5 @@ FAULTS = [
     *HYPOTHESIS_FAULTS,
     *MESSAGE_FAULTS,
     *PROBLEM_FAULTS,
+    *PROOF_FAULTS,
 ]

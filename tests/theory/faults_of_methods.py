@@ -44,6 +44,15 @@ METHOD_FAULTS = [
             "State(s.x - self.gamma * gradient)",
         ),
     ),
+    fault(
+        "gd: the clients use a model that they are not told",
+        "solvers.methods.gd",
+        (
+            "State(channel.broadcast(s.x - self.gamma * gradient))",
+            "State(s.x - self.gamma * gradient + channel.broadcast(0 * s.x))",
+        ),
+        on="gd",
+    ),
     *faults_of(
         "agd",
         "agd",

@@ -18,6 +18,8 @@ from bitbound.solvers.world.iteration import advance
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.discover.grammar import Sentence, Term
+from bitbound.theory.discover.method_file import method_class
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
@@ -97,3 +99,65 @@ def test_a_run_that_diverges_is_found_without_compression_of_the_broadcast():
     assert divergence(EF21PDIANA(0.3, 0.3), functions, THEOREM).growth > 1e6
     with pytest.raises(Refusal, match="no worst case is built"):
         worst_instance(EF21PDIANA(0.001, 0.3), functions, THEOREM)
+
+
+UNBIASED = compressor("two-way(rand-k:1;rand-k:1)")
+DAMPED = method_class(
+    Sentence(
+        "gradient",
+        "unbiased",
+        "unbiased",
+        reference=True,
+        memory=True,
+        x=(Term("estimate"),),
+        h=(Term("message", free=True),),
+        damped=True,
+    )
+)(0.02, 0.3, 0.4)
+"""DIANA whose model is broadcast by an unbiased compressor: w <- w + eta C(x - w)."""
+
+
+def test_an_unbiased_broadcast_is_certified():
+    """No quadratic is worse than what is certified, and with too small an omega one is."""
+    problem = Quadratic.random(2, 2, 1.0, 10.0)
+    functions = FunctionClass.of(Setting.of(DAMPED, problem, UNBIASED))
+    assert (functions.omega, functions.omega_down) == (1.0, 1.0)
+    proved = certify(DAMPED, functions, potential="search")
+    assert proved.verify() == proved.factor < 1
+    worst = worst_case(Experiment.of(DAMPED, problem, UNBIASED), proved.potential)
+    assert worst <= proved.factor <= 1.1 * worst
+    alike = FunctionClass(2, 1.0, 10.0, omega=1.0, omega_down=1.0)
+    dense = unreduced_decrease(DAMPED, alike, proved.potential)
+    ours = certify(DAMPED, alike, potential=proved.potential).solver_decrease
+    assert dense == pytest.approx(ours, abs=1e-7)
+    planted = certify(DAMPED, replace(functions, omega_down=0.1), potential=proved.potential)
+    assert planted.factor < worst
+
+
+def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
+    functions = FunctionClass(3, 1.0, 10.0, omega=1.0)
+    plain = method_class(
+        Sentence(
+            "gradient",
+            "unbiased",
+            "unbiased",
+            reference=True,
+            memory=True,
+            x=(Term("estimate"),),
+            h=(Term("message", free=True),),
+        )
+    )(0.03, 0.3)
+    free = certify(plain, functions, potential="search").factor
+    paid = certify(plain, replace(functions, omega_down=0.5), potential="search").factor
+    assert free < paid - 0.01
+    assert free == pytest.approx(
+        certify(DIANA(0.03, 0.3), functions, potential="search").factor, abs=1e-3
+    )
+
+
+def test_a_biased_broadcast_is_refused_where_it_must_not_be():
+    problem = Quadratic.random(2, 3, 1.0, 10.0)
+    with pytest.raises(Refusal, match=r"top-k:1 is biased and .* needs an unbiased compressor"):
+        Experiment.of(DAMPED, problem, compressor("two-way(rand-k:1;top-k:1)"))
+    with pytest.raises(Refusal, match="omega_down = -1 must be at least 0"):
+        FunctionClass(2, 1.0, 2.0, omega_down=-1.0)

@@ -96,3 +96,10 @@ def test_nothing_lost_and_a_tiny_step_are_certified(capsys, words):
     text = capsys.readouterr().out
     assert "proof       holds, checked without the solver" in text
     assert re.search(r"certified   E\[Psi\+\] <= \(1 - \d", text)
+
+
+@pytest.mark.parametrize("gamma", ["1e-12", "1e-14"])
+def test_what_rounding_hides_is_proved_exactly(capsys, gamma):
+    assert main(["certify", "gd", "--set", f"gamma={gamma}"]) == 0
+    out = capsys.readouterr().out
+    assert f"E[Psi+] <= (1 - 1.99999999999e{gamma[2:]}) Psi, proved in rational numbers" in out

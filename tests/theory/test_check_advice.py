@@ -210,3 +210,16 @@ def test_growth_is_certified_and_named():
     assert "look at the line that updates h." in promised.diagnosis
     assert "certify: over all functions of this class" in promised.diagnosis
     assert promised.diagnosis in str(found)
+
+
+class Unsaid(Scaffnewish):
+    """What it keeps between its rounds of three steps is found: between them the models differ."""
+
+    def invariants(self, s, problem):
+        return None
+
+
+def test_what_is_kept_from_round_to_round_is_not_asked_for_within_one():
+    experiment = Experiment.of(Unsaid(), PROBLEM)
+    failing = [verdict for verdict in soundness(Card(Unsaid), experiment) if not verdict.holds]
+    assert failing == []

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from bitbound.cli import main
+from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
@@ -19,7 +20,8 @@ from bitbound.theory.theorems.catalogue import METHODS
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
-CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=8.0)
+CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
+OTHERS = ["two classes", "potential that was found"]
 
 
 def refusal(text, folder):
@@ -31,9 +33,12 @@ def refusal(text, folder):
 
 
 def proof_of(name):
-    """Return the exact proof of a method at its first rule, or of two classes of clients."""
+    """Return the exact proof of a method at its first rule, or of one of two other cases."""
     if name == "two classes":
-        return prove(certify(GD(0.1), CLASSES))
+        return prove(certify(GD(0.25), CLASSES))
+    if name == "potential that was found":
+        functions = FunctionClass(100, 1.0, 30.0, omega=4.0)
+        return prove(certify(DIANA(0.01, 0.2), functions, potential="search"))
     card = METHODS[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 5, 30.0, omega, None, 1)
@@ -41,7 +46,7 @@ def proof_of(name):
 
 
 @KERNEL
-@pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", "two classes"])
+@pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
 def test_the_kernel_accepts_a_proof(name, tmp_path):
     assert refusal(rocq_file(proof_of(name)), tmp_path) == ""
 
@@ -83,7 +88,7 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
     ("field", "change"),
     [
         ("counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
-        ("L of the average", lambda text: text.replace("L := 8;", "L := 30;")),
+        ("L of the average", lambda text: text.replace("L := 6;", "L := 30;")),
         ("squares", lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text)),
     ],
 )

@@ -58,19 +58,26 @@ class Unknowns:
 class Noisy(Scripted):
     """Every message gets a noise per client, or the error of a contraction."""
 
-    def __init__(self, unknowns, script, contractive, family):
+    def __init__(self, unknowns, script, needs, family):
         super().__init__(unknowns.n, unknowns.d, script)
-        self.unknowns, self.noises, self.contractive = unknowns, [], contractive
+        self.unknowns, self.noises = unknowns, []
+        self.contractive = needs.compressor == "contractive"
+        self.noisy_down = needs.downlink == "unbiased"
         self.alpha, self.alpha_down = family.alpha, family.alpha_down
 
     def uplink(self, v, cohort=None):
         if self.contractive:
             return self.send(v + self.error(v, self.n, self.alpha), cohort)
-        noise = self.unknowns.vectors(self.n, "noise", len(self.noises))
+        return self.send(v + self.noise(v, self.n), cohort)
+
+    def noise(self, v, senders):
+        noise = self.unknowns.vectors(senders, "noise", len(self.noises))
         self.noises.append((noise, v))
-        return self.send(v + noise, cohort)
+        return noise
 
     def downlink(self, v):
+        if self.noisy_down:
+            return v + self.noise(v, 1)
         return v if self.alpha_down is None else v + self.error(v, 1, self.alpha_down)
 
     def error(self, v, senders, alpha):
@@ -110,10 +117,12 @@ def form_of(terms, problem, method, family):
 def unreduced_decrease(method, family, potential, size=64) -> float:
     """Return 1 - factor."""
     problem = Unknowns(family.n, size)
-    contractive = method.needs.compressor == "contractive"
     star = fixed_point(method, problem)
     numbers = iter(range(100))
-    state = each(lambda x: problem.vectors(x.shape[0], "state", next(numbers)), star)
+    state = each(
+        lambda x: x if x.dtype == bool else problem.vectors(x.shape[0], "state", next(numbers)),
+        star,
+    )
 
     def psi(s):
         terms = potential.lyapunov(method, s, star, family, problem)
@@ -129,12 +138,14 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             places = np.argmax(noise[:, :, 0], axis=1)
             variances = form[places, places].copy()
             form[places, :] = form[:, places] = 0.0
-            sent = np.broadcast_to(vectors, (family.n, *vectors.shape[1:]))
+            sent = np.broadcast_to(vectors, (len(noise), *vectors.shape[1:]))
             omegas = np.array([family.kinds[kind].omega for kind in family.kind_of_client])
+            if len(noise) == 1 < family.n:  # the server's; with one client it is not told apart
+                omegas = np.array([family.omega_down])
             form += np.einsum("i,ij,ik->jk", variances * omegas, sent[..., 0], sent[..., 0])
         return form, values
 
-    pairs = list(outcomes(step, lambda script: Noisy(problem, script, contractive, family)))
+    pairs = list(outcomes(step, lambda script: Noisy(problem, script, method.needs, family)))
     after = sum(probability * form for probability, (form, _) in pairs)
     for probability, (_, values) in pairs:
         for place, value in values.items():

@@ -13,16 +13,13 @@ from bitbound.solvers.method import Method
 from bitbound.theory.certificates.decrease import CENTRES, StepProgramme, Weights, solver_decrease
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.programme import Coordinates, Solver, psi
-from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.worlds.symbolic.frames import Blocks
-
-SMALL_LOSS = 1e-3
-"""Part of the solver's decrease that may be given up without trying another centre."""
 
 RANK = 1e-7
 """Relative size below which an eigenvalue of the dual is taken to be 0."""

@@ -18,6 +18,9 @@ from bitbound.theory.worlds.symbolic.frames import Matrix
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
 
+SMALL_LOSS = 1e-3
+"""Part of the solver's decrease that may be given up without trying to do better."""
+
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
@@ -67,6 +70,11 @@ class Certificate:
     def factor(self) -> float:
         """The proven factor."""
         return 1 - self.decrease
+
+    @property
+    def rounded_away(self) -> bool:
+        """Whether the margin for rounding costs more than a thousandth of the decrease."""
+        return self.solver_decrease - self.decrease > SMALL_LOSS * abs(self.solver_decrease)
 
     def __repr__(self) -> str:
         constants = ", ".join(

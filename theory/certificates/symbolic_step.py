@@ -225,10 +225,10 @@ def _symbolic_step(
     weights = tuple(float(term.weight) for term in terms)
     if not basis.exact:
         pairs = zip(weights, now, after, strict=True)
-        forms = [form for weight, *pair in pairs if weight for form in pair]
-        forms += inequalities.values()
+        bound = [form for weight, *pair in pairs if weight for form in pair]
+        bound += inequalities.values()
         kernels = [
-            _seen(kernel, [form.blocks[place] for form in forms])
+            _seen(kernel, [form.blocks[place] for form in bound])
             for place, kernel in enumerate(kernels)
         ]
     return SymbolicStep(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.discover.grammar import Sentence
 from bitbound.theory.discover.kept_results import KeptResults
-from bitbound.theory.discover.recognition import recognised, same
+from bitbound.theory.discover.recognition import moves_alike, recognised
 from bitbound.theory.discover.task import Task
 from bitbound.theory.discover.tuning import Candidate, screened, tuned
 
@@ -107,7 +108,7 @@ def discover(
     passed = []
     for place, one in enumerate(everything):
         progress(0.7 * place / len(everything), f"screening, {one.kind}")
-        candidate = _remembered(kept, one, "screened", lambda one=one: _screened(one, task, seed))
+        candidate = _remembered(kept, one, "screened", partial(_screened, one, task, seed))
         if candidate:
             passed.append(candidate)
     chosen = _best_of_every_kind(passed, best)
@@ -119,9 +120,8 @@ def discover(
     for place, candidate in enumerate(chosen):
         one = candidate.sentence
         progress(0.7 + 0.3 * place / len(chosen), f"certifying, {one.kind}")
-        better = _remembered(
-            kept, one, f"tuned {certificates}", lambda c=candidate: tuned(c, task, certificates)
-        )
+        tune = partial(tuned, candidate, task, certificates)
+        better = _remembered(kept, one, f"tuned {certificates}", tune)
         if better:
             found += _proved(better, candidate.cost if task.bounded else None, task)
     progress(1.0, "done")
@@ -156,18 +156,25 @@ def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
     moves as another does is that one.
     """
     chosen: list[Candidate] = []
-    for candidate in sorted(passed, key=lambda one: (len(one.values), one.cost)):
+    for candidate in sorted(passed, key=_rank):
         kind, size = candidate.sentence.kind, len(candidate.values)
         rivals = [one for one in chosen if one.sentence.kind == kind]
         alike = [one for one in rivals if len(one.values) == size]
         if len(alike) == best or any(
-            same(candidate.method(1.0), one.method(1.0)) for one in rivals
+            moves_alike(candidate.method(1.0), one.method(1.0)) for one in rivals
         ):
             continue
         simpler = min((one.cost for one in rivals if len(one.values) < size), default=math.inf)
         if candidate.cost * (1 + WORTH) < simpler:
             chosen.append(candidate)
     return chosen
+
+
+def _rank(candidate: Candidate) -> tuple[int, int, int]:
+    """Return the number of constants, the cost in steps of a percent, and the number of words."""
+    one = candidate.sentence
+    words = [*one.x, *one.h, *one.y, *[1] * one.reference, *[1] * one.correction]
+    return len(candidate.values), round(100 * math.log(candidate.cost)), len(words)
 
 
 def _proved(candidate: Candidate, bound: float | None, task: Task) -> list[Discovery]:

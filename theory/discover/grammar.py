@@ -15,7 +15,7 @@ import numpy as np
 
 Kind = Literal["unbiased", "contractive"]
 
-VOCABULARY = {
+VOCABULARY: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
     ("gradient", "x"): {"message": (0, 1), "memory": (1, 0), "estimate": (1, 1)},
     ("gradient", "h"): {"message": (1,)},
     ("model", "x"): {
@@ -182,7 +182,7 @@ def _of_models() -> Iterator[Sentence]:
             for h in updates("model", "h") if memory else ((),):
                 if correction and not memory:
                     continue
-                shared = {"memory": memory, "x": x, "h": h, "correction": correction}
+                shared: Any = {"memory": memory, "x": x, "h": h, "correction": correction}
                 if {term.name for term in x} == {"pull"}:
                     yield Sentence("model", up, down, **shared)
                 for y in updates("model", "y"):

@@ -5,6 +5,7 @@ What is run while searching is the class of that file: what is saved is what was
 
 import sys
 import textwrap
+from collections.abc import Callable
 from functools import lru_cache
 from types import ModuleType
 
@@ -121,12 +122,12 @@ def method_file(one: Sentence, name: str = "Found", head: str = "") -> str:
 
 
 @lru_cache(maxsize=4096)
-def method_class(one: Sentence) -> type[Method]:
+def method_class(one: Sentence) -> Callable[..., Method]:
     """Return the class that the file of a sentence defines."""
     module = ModuleType(f"bitbound_discovered_{abs(hash(one)):x}")
     sys.modules[module.__name__] = module  # dataclasses look there
     exec(compile(method_file(one), f"<{one.kind}>", "exec"), vars(module))
-    found: type[Method] = vars(module)["Found"]
+    found: Callable[..., Method] = vars(module)["Found"]
     return found
 
 

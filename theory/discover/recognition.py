@@ -7,6 +7,7 @@ linear change of the coordinates of the state, and do not see what the model doe
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 import scipy.optimize
@@ -68,26 +69,26 @@ def recognised(method: Method, known: Sequence[type[Method]] = KNOWN) -> Method 
     return None
 
 
-def fitted(kind: Callable[..., Method], method: Method) -> Method | None:
+def fitted(kind: type[Method], method: Method) -> Method | None:
     """Return the constants with which a class moves as a method does, if there are any."""
-    aim = moments(method)
-    names = [field.name for field in fields(kind)]
-    given = {field.name: getattr(method, field.name) for field in fields(method)}
-    start = np.log([given.get(name, 0.5) for name in names])
-
-    def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        run = moments(kind(*np.exp(np.clip(x, -20.0, 3.0))))
-        return np.full_like(aim, 1.0) if run is None else (run - aim) / np.max(np.abs(aim))
-
+    aim, make = moments(method), cast(Callable[..., Method], kind)
     if aim is None or not np.isfinite(aim).all():
         return None
+    goal = aim
+    given = {field.name: getattr(method, field.name) for field in fields(method)}
+    start = np.log([given.get(field.name, 0.5) for field in fields(kind)])
+
+    def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        run = moments(make(*np.exp(np.clip(x, -20.0, 3.0))))
+        return np.ones_like(goal) if run is None else (run - goal) / np.max(np.abs(goal))
+
     solved = scipy.optimize.least_squares(residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
     if np.max(np.abs(solved.fun)) > SAME:
         return None
-    return kind(*np.exp(solved.x).tolist())
+    return make(*np.exp(solved.x).tolist())
 
 
-def same(one: Method, other: Method) -> bool:
+def moves_alike(one: Method, other: Method) -> bool:
     """Say whether the models of two methods move alike, at the random points."""
     a, b = moments(one), moments(other)
     if a is None or b is None:

@@ -12,70 +12,16 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.state import each
 from bitbound.theory.discover.grammar import Kind
-
-Matrix = NDArray[np.float64]
+from bitbound.theory.discover.quadratic_batch import Matrix, QuadraticBatch
+from bitbound.theory.discover.second_moment_map import Steps
 
 AT_REST = 1e-9
 """How far a step may move the solution, which is of size 1."""
-
-
-@dataclass(frozen=True, eq=False)
-class QuadraticBatch:
-    """Quadratics f_i with curvatures, and linear compressors, one of each for every run.
-
-    Attributes
-    ----------
-    curvature, up : (n, 1, R)
-        Of the f_i, and what the messages of the clients are multiplied by.
-    down : (1, 1, R)
-        What the messages of the server are multiplied by.
-    grad_star : (n, 1, 1) or (n, 1, R)
-        The gradients at the solution, which is 0.
-    """
-
-    curvature: Matrix
-    up: Matrix
-    down: Matrix
-    grad_star: Matrix
-    d = 1
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return len(self.curvature)
-
-    @property
-    def x_star(self) -> Matrix:
-        """The solution, (1, 1, 1)."""
-        return np.zeros((1, 1, 1))
-
-    def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
-    ) -> Array:
-        """Gradients of all f_i at x."""
-        return self.curvature * x + self.grad_star
-
-    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Multiply what is sent."""
-        return self.up * v
-
-    def downlink(self, v: Array) -> Array:
-        """Multiply what is sent."""
-        return self.down * v
-
-    def send(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v."""
-        return v
-
-    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        """Return v."""
-        return v
 
 
 @dataclass(frozen=True)
@@ -131,26 +77,15 @@ class Screen:
         of the clients, one is taken.
         """
         found: dict[Hashable, tuple[Sequence[float], list[tuple[Any, ...]]]] = {}
-        for own, above, below in product(
-            curvatures, _draws(*up, len(curvatures[0])), _draws(*down, 1)
-        ):
-            key = (
-                tuple(sorted(zip(own, above.tags, strict=True))),
-                len(above.odds),
-                above.odds,
-                below,
-            )
-            found.setdefault(
-                key,
-                (
-                    own,
-                    [
-                        (a, b, p * q)
-                        for a, p in zip(above.factors, above.odds, strict=True)
-                        for b, q in zip(below.factors, below.odds, strict=True)
-                    ],
-                ),
-            )
+        draws = product(curvatures, _draws(*up, len(curvatures[0])), _draws(*down, 1))
+        for own, above, below in draws:
+            clients = tuple(sorted(zip(own, above.tags, strict=True)))
+            outcomes = [
+                (a, b, p * q)
+                for a, p in zip(above.factors, above.odds, strict=True)
+                for b, q in zip(below.factors, below.odds, strict=True)
+            ]
+            found.setdefault((clients, above.odds, below), (own, outcomes))
         most = max(len(outcomes) for _, outcomes in found.values())
         cases = [
             (own, [*outcomes, *[(*outcomes[0][:2], 0.0)] * (most - len(outcomes))])
@@ -160,7 +95,8 @@ class Screen:
         ups = np.array([[outcome[0] for outcome in outcomes] for _, outcomes in cases])
         downs = np.array([[outcome[1] for outcome in outcomes] for _, outcomes in cases])
         odds = np.array([[outcome[2] for outcome in outcomes] for _, outcomes in cases])
-        return cls(*(np.moveaxis(x, 2, 0) for x in (curvature, ups, downs)), odds)
+        curvature, ups, downs = (np.moveaxis(x, 2, 0) for x in (curvature, ups, downs))
+        return cls(curvature, ups, downs, odds)
 
     @classmethod
     def extreme(
@@ -169,12 +105,12 @@ class Screen:
         """Return the cases where every curvature is 1 or kappa."""
         return cls.of([*product((1.0, kappa), repeat=n)], up, down)
 
-    def steps(self, method: Method) -> "Steps | None":
+    def steps(self, method: Method) -> Steps | None:
         """Return the linear maps of one step; None if a step leaves the solution."""
         _, cases, outcomes = self.curvature.shape
         star = method.fixed_point(self._world(1))
         size = _size(star)
-        world = self._world(cases * outcomes, size + 1)
+        world: Any = self._world(cases * outcomes, size + 1)
         shape = size, cases, outcomes, size + 1
         batch = _deviated(star, size, cases * outcomes)
         alone = method.local_step(batch, world, world)
@@ -194,13 +130,12 @@ class Screen:
     def _world(self, first: int, times: int = 1) -> QuadraticBatch:
         """Return the first so many choices, each so many times over."""
         n = len(self.curvature)
-        return QuadraticBatch(
-            *(
-                np.repeat(x.reshape(len(x), 1, -1)[..., :first], times, axis=2)
-                for x in (self.curvature, self.up, self.down)
-            ),
-            np.linspace(-1.0, 1.0, n)[:, None, None] if n > 1 else np.zeros((1, 1, 1)),
+        curvature, up, down = (
+            np.repeat(x.reshape(len(x), 1, -1)[..., :first], times, axis=2)
+            for x in (self.curvature, self.up, self.down)
         )
+        grad_star = np.linspace(-1.0, 1.0, n)[:, None, None] if n > 1 else np.zeros((1, 1, 1))
+        return QuadraticBatch(curvature, up, down, grad_star)
 
     def case(self, number: int) -> "Screen":
         """Narrow to one choice of curvatures and compressors."""
@@ -215,7 +150,7 @@ class Screen:
         steps = self.steps(method)
         if steps is None:
             return None
-        world = self._world(1)
+        world: Any = self._world(1)
         star = method.fixed_point(world)
         moved = method.model(_deviated(star, _size(star), 1))[0, 0]
         model = moved[1:] - moved[0]
@@ -226,61 +161,6 @@ class Screen:
             mean, second = steps.moments(mean, second)
             found += [model @ mean, model @ second @ model]
         return np.array(found)
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """The linear maps of one step in every case.
-
-    Attributes
-    ----------
-    alone : (cases, N, N)
-        Without a round.
-    together : (cases, outcomes, N, N)
-        With a round.
-    p : float
-        The probability of a round.
-    odds : (cases, outcomes)
-        Those of the outcomes.
-    kernel : (N, N')
-        A basis of the deviations that violate no invariant.
-    """
-
-    alone: Matrix
-    together: Matrix
-    p: float
-    odds: Matrix
-    kernel: Matrix
-
-    def moments(self, mean: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:
-        """Return mean and second moments after a step, in the first case."""
-        alone, together, odds = self.alone[0], self.together[0], self.odds[0]
-        mixed = np.einsum("o,oab,bc,odc->ad", odds, together, second, together)
-        left = 1 - self.p
-        return (
-            left * alone @ mean + self.p * np.tensordot(odds, together, 1) @ mean,
-            left * alone @ second @ alone.T + self.p * mixed,
-        )
-
-    def second_moments(self) -> Matrix:
-        """Return the map of second moments, symmetric (N', N') matrices: (cases, K, K)."""
-        base = self.kernel
-        alone, together = base.T @ self.alone @ base, base.T @ self.together @ base
-        size = base.shape[1]
-        mixed = np.einsum("ko,koab,kocd->kacbd", self.p * self.odds, together, together)
-        if self.p < 1:
-            mixed = mixed + (1 - self.p) * np.einsum("kab,kcd->kacbd", alone, alone)
-        rows, columns = np.tril_indices(size)
-        mixed = mixed[:, rows, columns]
-        both = mixed[:, :, rows, columns] + mixed[:, :, columns, rows]
-        return np.where(rows == columns, both / 2, both)
-
-    def factor(self) -> float:
-        """Return the spectral radius of the map of second moments in the worst case."""
-        moments = self.second_moments()
-        if not np.isfinite(moments).all():
-            return np.inf
-        return float(np.abs(np.linalg.eigvals(moments)).max())
 
 
 def _draws(kind: Kind | None, error: float, count: int) -> list[Draw]:

@@ -10,7 +10,7 @@ ZEROS = "copies(0 * x, problem.n)"
 
 
 @dataclass(frozen=True)
-class Part:
+class FieldLines:
     """A field of the state, with code for its values.
 
     Attributes
@@ -38,7 +38,7 @@ class StepLines:
 
     Attributes
     ----------
-    parts : tuple of Part
+    parts : tuple of FieldLines
         The fields of the state.
     lines : tuple of str
         What a round computes first.
@@ -46,7 +46,7 @@ class StepLines:
         The point that f - f* is measured at, and what is 0 in every state.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[FieldLines, ...]
     lines: tuple[str, ...]
     model: str
     kept: str = ""
@@ -98,7 +98,7 @@ def _of_gradient(one: Sentence) -> StepLines:
     direction = _sum(_times(one, "x", term.name, term.free, terms[term.name]) for term in one.x)
     point = {None: "s.x", "unbiased": "s.w", "contractive": "w"}[one.down]
     stepped = f"s.x - {_product('self.gamma', direction)}"
-    parts = [Part("x", "(1, d, R)", "the model", "x", "problem.x_star", "x")]
+    parts = [FieldLines("x", "(1, d, R)", "the model", "x", "problem.x_star", "x")]
     lines = [f"m = {_up(one)}(problem.grad({point}){' - s.h' * one.reference})", "m_mean = mean(m)"]
     lines += [f"x = {stepped}" if one.down else f"x = channel.broadcast({stepped})"]
     if one.down == "contractive":
@@ -107,14 +107,14 @@ def _of_gradient(one: Sentence) -> StepLines:
         lines += [f"w = s.w + {'self.eta * ' * one.damped}channel.downlink(x - s.w)"]
     if one.down:
         known = "what the clients know of it"
-        parts += [Part("w", "(1, d, R)", known, "x", "problem.x_star", "w")]
+        parts += [FieldLines("w", "(1, d, R)", known, "x", "problem.x_star", "w")]
     if not one.memory:
         return StepLines(tuple(parts), tuple(lines), "s.x")
     step = "self.alpha * " * one.h[0].free
     meaning, rest = "the memory of each client", "problem.grad_star"
     parts += [
-        Part("h", "(n, d, R)", meaning, ZEROS, rest, f"s.h + {step}m"),
-        Part(
+        FieldLines("h", "(n, d, R)", meaning, ZEROS, rest, f"s.h + {step}m"),
+        FieldLines(
             "h_mean", "(1, d, R)", "its mean", "0 * x", f"mean({rest})", f"s.h_mean + {step}m_mean"
         ),
     ]
@@ -136,7 +136,7 @@ def _of_model(one: Sentence) -> StepLines:
         x = _sum(["s.x", *(_times(one, "x", t.name, t.free, vectors[t.name]) for t in one.x)])
     downhill = "problem.grad(s.x) - s.h" if one.memory else "problem.grad(s.x)"
     parts = [
-        Part(
+        FieldLines(
             "x",
             "(n, d, R)",
             "the local models",
@@ -155,7 +155,7 @@ def _of_model(one: Sentence) -> StepLines:
     lines += [f"z = channel.{'downlink' if one.down else 'broadcast'}({sent})"]
     if one.reference:
         y = _sum(["s.y", *(_times(one, "y", t.name, t.free, "z") for t in one.y)])
-        parts += [Part("y", "(1, d, R)", "the common model", "x", "problem.x_star", y, "s.y")]
+        parts += [FieldLines("y", "(1, d, R)", "the common model", "x", "problem.x_star", y, "s.y")]
     kept = ""
     if one.memory:
         parts.append(_memory(one, "h", "(n, d, R)", "m", ZEROS, "problem.grad_star"))
@@ -168,7 +168,9 @@ def _of_model(one: Sentence) -> StepLines:
     return StepLines(tuple(parts), tuple(lines), "mean(s.x)", kept)
 
 
-def _memory(one: Sentence, name: str, shape: str, message: str, start: str, rest: str) -> Part:
+def _memory(
+    one: Sentence, name: str, shape: str, message: str, start: str, rest: str
+) -> FieldLines:
     """Return the memory of each client, or the mean one, in units of gradients."""
     vectors = {
         "own": f"-dual * {message}",
@@ -177,7 +179,7 @@ def _memory(one: Sentence, name: str, shape: str, message: str, start: str, rest
     }
     terms = [_times(one, "h", term.name, term.free, vectors[term.name]) for term in one.h]
     meaning = "the memory of each client" if name == "h" else "its mean"
-    return Part(name, shape, meaning, start, rest, _sum([f"s.{name}", *terms]), f"s.{name}")
+    return FieldLines(name, shape, meaning, start, rest, _sum([f"s.{name}", *terms]), f"s.{name}")
 
 
 def _up(one: Sentence) -> str:

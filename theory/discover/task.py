@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -79,8 +80,8 @@ class Task:
         """Return what the certificates of a method range over."""
         sent = {"unbiased": self._omega, "contractive": self._alpha}
         up = {"unbiased": "omega", "contractive": "alpha"}
-        given = {up[one.up]: sent[one.up]} if one.up else {}
-        down = {f"{up[one.down]}_down": sent[one.down]} if one.down else {}
+        given: Any = {up[one.up]: sent[one.up]} if one.up else {}
+        down: Any = {f"{up[one.down]}_down": sent[one.down]} if one.down else {}
         return FunctionClass(self.n, 1.0, self.kappa, **given, **down)
 
     def screen(self, one: Sentence) -> Screen:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -38,8 +39,12 @@ NOT_CONVERGENT = 100.0
 SWEEPS, ENOUGH = 12, 1e-3
 """How often a potential is improved at most, and the relative gain at which this ends."""
 
-RETREATS = 8
-"""How often the step size is halved until there is a certificate."""
+RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
+"""What the step size, and the relaxations, are multiplied by to begin with, the best of which
+is where the search on certificates goes on."""
+
+UNRELAXED = {"gamma", "p", "tau", "beta"}
+"""The constants that are no relaxations."""
 
 
 @dataclass(frozen=True)
@@ -159,15 +164,16 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
             left = 0  # no certificate can promise more
         return value
 
-    x = np.log(np.array(start.values))
-    for _ in range(RETREATS):
-        if cost(x) < NOT_CONVERGENT or not left:
-            break
-        x[0] -= math.log(2)
+    relaxed = np.array([name not in UNRELAXED for name in one.constants])
+    for step, relaxation in RETREATS:
+        x = np.log(np.array(start.values)) + math.log(relaxation) * relaxed
+        x[0] += math.log(step)
+        if left:
+            cost(x)
     if best is None:
         return None
     if left:
-        _simplex(cost, x, left)
+        _simplex(cost, np.log(best[2]), left)
     value, decrease, values = best
     return Candidate(one, tuple(values.tolist()), decrease, math.exp(value))
 
@@ -202,7 +208,7 @@ def certified_decrease(
 
 def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
     simplex = x + 0.25 * np.eye(len(x) + 1, len(x), k=-1)
-    options = {"maxfev": most, "xatol": 1e-3, "fatol": 1e-4, "initial_simplex": simplex}
+    options: Any = {"maxfev": most, "xatol": 1e-3, "fatol": 1e-4, "initial_simplex": simplex}
     found: Vector = scipy.optimize.minimize(cost, x, method="Nelder-Mead", options=options).x
     return found
 

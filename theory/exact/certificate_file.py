@@ -2,15 +2,24 @@
 
 from dataclasses import fields
 from fractions import Fraction
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.exact.exact_proof import ExactProof, RationalForm, RationalStep, fractions
+from bitbound.theory.exact.exact_proof import (
+    ExactProof,
+    RationalForm,
+    RationalStep,
+    fraction_matrix,
+)
 from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+
+LONGEST = 300
+"""Longest text about the parameters of a method."""
 
 
 def certificate_file(proof: ExactProof) -> dict[str, Any]:
@@ -21,7 +30,7 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
     """
     rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
     step = rational_step.symbols
-    kernels = [fractions(kernel) for kernel in step.kernels]
+    kernels = [fraction_matrix(kernel) for kernel in step.kernels]
     now, after = rational_step.psi(proof.weights)
     return {
         "about": _about(proof),
@@ -43,16 +52,23 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
 def _about(proof: ExactProof) -> str:
     exact: Any = exact_parameters(proof.method)
     values = {field.name: getattr(exact, field.name) for field in fields(exact)}
-    told = ", ".join(
-        f"{name} = {value.value if isinstance(value, Exact) else value}"
-        for name, value in values.items()
-    )
+    told = shorten(", ".join(f"{name} = {_word(x)}" for name, x in values.items()), LONGEST)
     classes = "; ".join(
         f"{one.count} clients with mu = {_text(one.mu)}, L = {_text(one.L)}, "
         f"omega = {_text(one.omega)}, alpha = {_text(1 if one.alpha is None else one.alpha)}"
         for one in proof.functions.kinds
     )
-    return f"{proof.method.name} ({told}) and {classes}"
+    functions, server = proof.functions, ""
+    if functions.alpha_down is not None or functions.omega_down:
+        alpha = 1 if functions.alpha_down is None else functions.alpha_down
+        server = f"; a server with omega = {_text(functions.omega_down)}, alpha = {_text(alpha)}"
+    return f"{proof.method.name} ({told}) and {classes}{server}"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_word, value))})"
+    return str(value.value if isinstance(value, Exact) else value)
 
 
 def _free(step: SymbolicStep, kernel: Rationals) -> list[str]:
@@ -145,7 +161,7 @@ def _unknown(number: int, step: SymbolicStep) -> list[Rationals]:
 
 def _vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
     return [
-        [str(entry) for entry in fractions(block) @ kernel]
+        [str(entry) for entry in fraction_matrix(block) @ kernel]
         for block, kernel in zip(blocks, kernels, strict=True)
     ]
 

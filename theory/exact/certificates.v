@@ -34,7 +34,9 @@ Section Meaning.
   (** The number of unknowns of each block, and of function values. *)
   Variable sizes : list nat.
   Variable known : nat.
-  (** The inner products of the unknowns of a block, and the function values. *)
+  (** The inner products of the unknowns of a block, and the function values. In block 0 they are
+      those of vectors that all clients share, such as means over a class, in block c + 1 those of
+      what sums to 0 over class c, summed over its clients. *)
   Variable inner : nat -> nat -> nat -> R.
   Variable value : nat -> R.
 

@@ -56,11 +56,11 @@ class RationalStep:
     def of(cls, method: Method, functions: FunctionClass, potential: Potential) -> "RationalStep":
         """Run a step on symbols in rational numbers."""
         step = symbolic_step(method, functions, potential, exact=True)
-        kernels = [fractions(kernel) for kernel in step.kernels]
+        kernels = [fraction_matrix(kernel) for kernel in step.kernels]
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)
-            blocks = tuple(congruent(fractions(b), kernel) for b, kernel in pairs)
+            blocks = tuple(congruent(fraction_matrix(b), kernel) for b, kernel in pairs)
             values = form.values[: len(step.evaluations)].tolist()
             return RationalForm(blocks, tuple(map(rational, values)))
 
@@ -187,7 +187,7 @@ def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:
     Refusal
         If its multipliers prove nothing.
     """
-    weights = tuple(map(Fraction, certificate.weights))
+    weights = tuple(map(rational, certificate.weights))
     rough = {name: Fraction(max(y, 0.0)) for name, y in certificate.multipliers.items()}
     for retreat in (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
         value = certificate.decrease - retreat * abs(certificate.decrease)
@@ -213,7 +213,7 @@ def _sum(weights: tuple[Fraction, ...], forms: tuple[RationalForm, ...]) -> Rati
     return first
 
 
-def fractions(matrix: Rationals) -> Rationals:
+def fraction_matrix(matrix: Rationals) -> Rationals:
     """Return the fractions that the numbers of an array stand for."""
     result = np.full(matrix.shape, Fraction(0), dtype=object)
     for place, entry in np.ndenumerate(matrix):

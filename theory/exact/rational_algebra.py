@@ -1,5 +1,6 @@
 """Symmetric matrices of rational numbers: whether they are positive, and their factors."""
 
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -57,6 +58,18 @@ def whitening(lower: Rationals, pivots: list[Fraction]) -> Rationals:
         for i in range(size):
             scaled[i, column] = Fraction(float(inverse[k, i] * root))
     return scaled
+
+
+def rounded_down(number: Fraction, digits: int) -> Fraction:
+    """Return the largest decimal number of so many digits that is not larger.
+
+    Examples
+    --------
+    >>> rounded_down(Fraction(2, 3), 4)
+    Fraction(3333, 5000)
+    """
+    context = Context(prec=digits, rounding=ROUND_FLOOR)
+    return Fraction(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
 def congruent(matrix: Rationals, outer: Rationals) -> Rationals:

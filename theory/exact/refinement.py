@@ -24,7 +24,13 @@ from bitbound.theory.exact.exact_proof import (
     first_proof,
     holds,
 )
-from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl, whitening
+from bitbound.theory.exact.rational_algebra import (
+    Rationals,
+    congruent,
+    ldl,
+    rounded_down,
+    whitening,
+)
 
 MOST_ROUNDS = 12
 """How often a proof is improved at most."""
@@ -34,6 +40,12 @@ EASES = (0.0, 1e-6, 1e-4, 1e-2)
 
 PARTS = (0.999999, 0.999, 0.99, 0.9, 0.5)
 """Parts of a change that are tried, one after the other."""
+
+DIGITS_OF_DECREASE = 12
+"""Decimal digits of what is proved."""
+
+DIGITS = (6, 8, 10, 12, 14, 16, 20)
+"""Decimal digits of the multipliers that are tried, one after the other."""
 
 CLOSE = 1e-8
 """Relative gain of the decrease below which a proof counts as the best."""
@@ -63,6 +75,17 @@ def prove(certificate: Certificate) -> ExactProof:
         gain, proof = better.decrease - proof.decrease, better
         if gain <= CLOSE * abs(proof.decrease) / 10:
             break
+    return _shortened(step, proof)
+
+
+def _shortened(step: RationalStep, proof: ExactProof) -> ExactProof:
+    """Return a proof with as few digits as it needs."""
+    decrease = rounded_down(proof.decrease, DIGITS_OF_DECREASE)
+    for digits in DIGITS:
+        short = {name: rounded_down(y, digits) for name, y in proof.multipliers.items()}
+        multipliers = step.balanced(proof.weights, decrease, short)
+        if holds(step, proof.weights, decrease, multipliers):
+            return replace(proof, decrease=decrease, multipliers=multipliers)
     return proof
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from bitbound.theory.exact.certificate_file import certificate_file
@@ -11,6 +12,26 @@ from bitbound.theory.exact.rational_algebra import Rationals, ldl
 
 THEORY = Path(__file__).with_name("certificates.v")
 """What all certificates have in common: what they claim, and why what is checked proves it."""
+
+ABOUT = """\
+   Written by bitbound. What the kernel checks is all of the algebra: that Psi is at least 0, and
+   that (1 - decrease) Psi - E[Psi+] is a sum of multiples, none negative, of inequalities and of
+   squares. What is assumed stands in the definition of [contracts]: that the inequalities of
+   mu-strongly convex and L-smooth functions and of contractive compressors hold, and that E[Psi+]
+   is at most the form [after]. That the forms [psi] and [after] are those of the method, the mean
+   taken over coins, cohorts and unbiased compressors, E|C(v) - v|^2 being at most omega |v|^2, is
+   not checked here: bitbound has computed them by running the method on symbols.
+"""
+"""What stands above a certificate."""
+
+WIDTH = 100
+"""Of the lines of a comment."""
+
+Place = tuple[int, tuple[int, ...]]
+"""A class, and the numbers of the evaluations that stand for it: one, or all of an average."""
+
+LINE, DEEPER = "\n  ", "\n    "
+"""What separates the fields of a record, and the entries of a list in it."""
 
 
 def rocq_file(proof: ExactProof) -> str:
@@ -30,18 +51,21 @@ def rocq_file(proof: ExactProof) -> str:
     fields = {
         "sizes": f"{_list(len(block) for block in now.blocks)}%nat",
         "counts": f"{_list(certificate['counts'])}%nat",
-        "classes": _list(map(_constants, certificate["classes"])),
-        "evaluations": _list(_evaluation(*place, certificate) for place in places),
-        "compressions": _list(map(_compressed, compressed)),
-        "known": len(now.values),
+        "classes": _list(map(_constants, certificate["classes"]), DEEPER),
+        "evaluations": _list((_evaluation(*place, certificate) for place in places), DEEPER),
+        "compressions": _list(map(_compressed, compressed), DEEPER),
+        "known": str(len(now.values)),
         "psi": _form(certificate["psi"]),
         "after": _form(certificate["expected"]),
     }
     multipliers = {
         "interpolations": _list(
-            f"({_number(one['multiplier'])}, ({_index(one, 'from', places)}, "
-            f"{_index(one, 'to', places)})%nat)"
-            for one in interpolations
+            (
+                f"({_number(one['multiplier'])}, ({_index(one, 'from', places)}, "
+                f"{_index(one, 'to', places)})%nat)"
+                for one in interpolations
+            ),
+            DEEPER,
         ),
         "contractions": _list(
             f"({_number(one['multiplier'])}, {place}%nat)" for place, one in enumerate(compressed)
@@ -49,8 +73,9 @@ def rocq_file(proof: ExactProof) -> str:
         "left_over": _squares(left),
         "squares_of_psi": _squares(now),
     }
+    claim = f"{written['about']}: E[Psi+] <= (1 - {proof.decrease}) Psi."
     return f"""\
-(* {written["about"]}: E[Psi+] <= (1 - {proof.decrease}) Psi.
+(* {fill(claim, WIDTH, subsequent_indent="   ")}
 
 {ABOUT}
    The unknowns, by blocks:
@@ -61,11 +86,11 @@ def rocq_file(proof: ExactProof) -> str:
 
 Local Open Scope Q_scope.
 
-Definition this_step : step := {_record(fields)}.
+Definition this_step : step := {_record(fields, LINE)}.
 
 Definition decrease : Q := {_number(proof.decrease)}.
 
-Definition proof : multipliers := {_record(multipliers)}.
+Definition proof : multipliers := {_record(multipliers, LINE)}.
 
 Theorem certified : contracts this_step decrease.
 Proof.
@@ -74,21 +99,6 @@ Qed.
 
 Print Assumptions certified.
 """
-
-
-ABOUT = """\
-   Written by bitbound. What the kernel checks is all of the algebra: that Psi is at least 0, and
-   that (1 - decrease) Psi - E[Psi+] is a sum of multiples, none negative, of inequalities and of
-   squares. What is assumed stands in the definition of [contracts]: that the inequalities of
-   mu-strongly convex and L-smooth functions and of contractive compressors hold, and that E[Psi+]
-   is at most the form [after]. That the forms [psi] and [after] are those of the method, the mean
-   taken over coins, cohorts and unbiased compressors, E|C(v) - v|^2 being at most omega |v|^2, is
-   not checked here: bitbound has computed them by running the method on symbols.
-"""
-
-
-Place = tuple[int, tuple[int, ...]]
-"""A class, and the numbers of the evaluations that stand for it: one, or all of an average."""
 
 
 def _places(certificate: dict[str, Any]) -> list[Place]:
@@ -144,11 +154,12 @@ def _form(form: dict[str, Any]) -> str:
 
 def _squares(form: RationalForm) -> str:
     """Return the blocks of a form as sums of squares, by L D L'."""
-    return _list(
+    squares = (
         f"({_number(pivot)}, ({number}%nat, {_nested(column)}))"
         for number, block in enumerate(form.blocks)
         for pivot, column in _columns(block)
     )
+    return _list(squares, DEEPER)
 
 
 def _columns(block: Rationals) -> list[tuple[Fraction, list[Fraction]]]:
@@ -163,12 +174,12 @@ def _told(unknowns: list[list[str]]) -> str:
     return "\n".join(f"   {number}: {', '.join(names)}" for number, names in enumerate(unknowns))
 
 
-def _record(fields: dict[str, str]) -> str:
-    return "{|\n" + ";\n".join(f"  {name} := {text}" for name, text in fields.items()) + " |}"
+def _record(fields: dict[str, str], between: str = " ") -> str:
+    return f"{{|{between}{f';{between}'.join(f'{name} := {x}' for name, x in fields.items())} |}}"
 
 
-def _list(entries: Iterable[Any]) -> str:
-    return f"[{'; '.join(map(str, entries))}]"
+def _list(entries: Iterable[Any], between: str = " ") -> str:
+    return f"[{f';{between}'.join(map(str, entries))}]"
 
 
 def _nested(entry: Any) -> str:

@@ -48,7 +48,7 @@ def run(
     budget: Budget,
     record: Record | None = None,
     wire: bool = False,
-    library: str = "numpy",
+    library: str | None = None,
     dtype: str = "float64",
     progress: Progress | None = None,
     x_0: ArrayLike | None = None,
@@ -76,7 +76,8 @@ def run(
     wire : bool
         Send every message through its bytes, which rounds values to 32-bit floats.
     library, dtype : str
-        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run.
+        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run. By
+        default cupy where there is a GPU and n d R is large, else numpy.
     progress : callable, optional
         Told the fraction done, now and then.
     x_0 : array of d numbers, optional

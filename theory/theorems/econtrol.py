@@ -131,6 +131,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (EControl(0.9 / c.L, 0.0), EF21(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
-    colour="#EE3377",
+    colour="#A0522D",
     marker="v",
 )

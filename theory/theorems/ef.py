@@ -69,6 +69,6 @@ CARD = Card(
     bill=compressed_up,
     identities=(lambda c, n: (EF(0.9 / c.L), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE},
-    colour="#882255",
+    colour="#8877EE",
     marker="1",
 )

@@ -123,7 +123,7 @@ class GenericChannel(Channel):
         """Say whether all runs communicate: as scheduled, or by a fair coin; (1,)."""
         if isinstance(schedule, WithProbability):
             schedule = WithProbability(_fair(schedule.p))
-        return super().talking(schedule, iteration)
+        return np.asarray(super().talking(schedule, iteration))
 
     def coin(self, p: float) -> Array:
         """Toss a fair coin, unless p is 0 or 1; (1, 1, 1) bool."""
@@ -137,7 +137,7 @@ class GenericChannel(Channel):
 class _Uncounted(Ledger):
     """A ledger that stays empty."""
 
-    def up(self, runs: NDArray[np.intp], bits: Any) -> None:
+    def up(self, runs: NDArray[np.intp], bits: Any, most: int | None = None) -> None:
         pass
 
     def down(self, runs: NDArray[np.intp], bits: Any) -> None:

@@ -135,7 +135,7 @@ class _Permuted:
         return self.inner.downlink(v)
 
     def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
-        return self.inner.talking(schedule, iteration)
+        return np.asarray(self.inner.talking(schedule, iteration))
 
     def coin(self, p: float) -> Array:
         return self.inner.coin(p)

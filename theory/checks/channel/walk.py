@@ -35,7 +35,7 @@ class PacedChannel(Channel):
         """Say whether the runs communicate after an iteration, counted from 1: (R,), all alike."""
         schedule = self.pace or schedule
         if isinstance(schedule, Every):
-            return super().talking(schedule, iteration)
+            return np.asarray(super().talking(schedule, iteration))
         talks = np.asarray(super().talking(WithProbability(0.5), iteration))[0]
         return np.full(len(self.runs), talks)
 

@@ -20,7 +20,15 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
-from bitbound.theory.checks.channel.walk import EXACT, RUNS, difference, distance, size, walk
+from bitbound.theory.checks.channel.walk import (
+    EXACT,
+    RUNS,
+    STEPS,
+    difference,
+    distance,
+    size,
+    walk,
+)
 from bitbound.theory.checks.method.promise import round_cost
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
@@ -30,6 +38,9 @@ from bitbound.theory.worlds.invariants import invariants
 
 NEAR = 1e-7
 """A small move, relative to 1 and to every number."""
+
+_LONGEST_ROUND = 100
+"""Iterations of a round that is still waited for."""
 
 _AWAY = 10.0
 """A state that is so many times further away later on runs away."""
@@ -124,9 +135,16 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
 
 
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
-    """Check that what is invariant is 0 in every state of a run; None where nothing is."""
-    method, found = experiment.method, [(-1.0, "")]
-    for iteration, (state, oracle, (before, _)) in enumerate(walk(experiment, seed), 1):
+    """Check that what is invariant is 0 in every state of a run; None where nothing is.
+
+    What a method keeps without saying so is looked at after its rounds of K steps.
+    """
+    method, found, every = experiment.method, [(-1.0, "")], experiment.method.schedule
+    round_ = every.iterations if isinstance(every, Every) else 1
+    steps = walk(experiment, seed, steps=max(STEPS, min(round_, _LONGEST_ROUND)))
+    for iteration, (state, oracle, (before, _)) in enumerate(steps, 1):
+        if method.invariants(state, oracle) is None and iteration % round_:
+            continue
         for number, kept in enumerate(invariants(method, state, oracle)):
             value = float(np.max(np.abs(kept)))
             off = value / max(1.0, size(state))

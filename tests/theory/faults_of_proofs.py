@@ -1,0 +1,47 @@
+"""Planted faults of what judges: verdicts, and the check of a certificate without a solver."""
+
+from planting import fault
+
+VERDICT, PROOF = "theory.verdict", "theory.certificates.proof"
+
+PROOF_FAULTS = [
+    fault(f"{what}", module, (right, wrong), on="gd")
+    for what, module, right, wrong in [
+        (
+            "verdict: NaN passed over by the largest",
+            VERDICT,
+            "return max(math.inf if math.isnan(value) else float(value) for value in values)",
+            "return max(float(value) for value in values)",
+        ),
+        (
+            "verdict: NaN passed over by the worst of pairs",
+            VERDICT,
+            "((math.inf if math.isnan(value) else float(value), text) for value, text in found)",
+            "((float(value), text) for value, text in found)",
+        ),
+        (
+            "verdict: NaN holds",
+            VERDICT,
+            "return self.value <= self.limit + ROUNDING * abs(self.limit)",
+            "return not self.value > self.limit + ROUNDING * abs(self.limit)",
+        ),
+        (
+            "certificate: multipliers of any sign",
+            PROOF,
+            "if min(weights) < 0 or min(multipliers.values(), default=0.0) < 0:",
+            "if min(weights) < 0:",
+        ),
+        (
+            "certificate: forms of any sign",
+            PROOF,
+            "return largest <= -margin",
+            "return abs(largest) >= margin",
+        ),
+        (
+            "certificate: the diagonal only",
+            PROOF,
+            "return largest <= -margin",
+            "return bool(np.all(diagonal < 0))",
+        ),
+    ]
+]
