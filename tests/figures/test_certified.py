@@ -49,7 +49,9 @@ def test_rates_cover_the_grid():
     assert {r.varied for r in compressed} == {"", "kappa", "omega", "n"}
     assert {r.rule for r in compressed} == set(METHODS["diana"].rules)
     for found in (*uncompressed, *compressed):
-        assert found.certified >= found.published * (1 - 1e-5)
+        ours = (found.method, found.rule) == ("diana", "best")  # of a theorem that is proved here
+        assert math.isnan(found.published) == ours
+        assert found.certified > 0 if ours else found.certified >= found.published * (1 - 1e-5)
 
 
 def test_contests_without_data_take_what_is_embedded(bare):

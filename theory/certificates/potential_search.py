@@ -97,14 +97,22 @@ def _best(family: Family) -> Weights:
     kappas = [kappa]
     while kappas[0] > ROUND and len(kappas) < MOST_STAGES:
         kappas.insert(0, kappas[0] / FLATTER if kappas[0] < np.inf else LEAST_ROUND)
-    best, first = family.unit, family.rounder(kappas[0])
-    try:
-        first.decrease(best)
-    except Refusal:  # the solver fails in the natural units
-        _, best = best_start(first)
-    for stage in kappas:
-        best = _improved(family.rounder(stage), best, ACCURACY if stage == kappa else ROUGH)
-    return best
+    first = family.rounder(kappas[0])
+    found: list[tuple[float, Weights]] = []
+    reason: Refusal | None = None
+    for start in (lambda: family.unit, lambda: best_start(first)[1], lambda: best_start(family)[1]):
+        try:
+            best = start()
+            for stage in kappas if len(found) < 2 else (kappa,):
+                best = _improved(family.rounder(stage), best, ACCURACY if stage == kappa else ROUGH)
+            found.append((family.decrease(best), best))
+        except Refusal as refusal:  # the solver fails from this start
+            reason = reason or refusal
+        if found and max(found)[0] > 0:
+            break
+    if not found:
+        raise reason or Refusal("the method has no state to make a potential of")
+    return max(found)[1]
 
 
 def _improved(family: Family, best: Weights, accuracy: float) -> Weights:
@@ -181,7 +189,7 @@ def _numbers(family: Family, found: QuadraticPotential) -> Iterator[tuple[str, t
     """Yield f - f*, then weights and coefficients by size in natural units, the least first."""
     if found.values:
         yield "values", ()
-    sizes = []
+    sizes: list[tuple[float, str, tuple[int, ...]]] = []
     for name, units in (("mean", family.start.mean_rows), ("apart", family.start.apart_rows)):
         unit = np.abs(units).sum(axis=0)
         weights, rows = getattr(found, f"{name}_weights"), getattr(found, f"{name}_rows")

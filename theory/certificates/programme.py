@@ -101,7 +101,7 @@ class Coordinates:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
                 at = evaluation.point[0] * shared
                 near = [(0 * pulled, 0 * at, 0 * pulled)]
-                near += [places for kind, *places in known if kind == evaluation.kind]
+                near += [(a, b, c) for kind, a, b, c in known if kind == evaluation.kind]
                 start, place, gradient = min(near, key=lambda one: np.linalg.norm(at - one[1]))
                 length = np.linalg.norm(pulled - start) or np.linalg.norm(at - place)
                 mu, L = functions.curvature(evaluation.kind)
