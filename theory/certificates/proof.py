@@ -81,6 +81,7 @@ class Certificate:
             f"{field.name} = {value:g}"
             for field in fields(self.functions)
             if isinstance(value := getattr(self.functions, field.name), int | float)
+            and (value or field.name != "omega_down")
         )
         return (
             f"Certificate of {self.method}\n"
