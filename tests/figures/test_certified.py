@@ -15,6 +15,7 @@ from bitbound.figures.certified.comparison import certified_comparison
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.potential_gains import potential_gain
 from bitbound.figures.certified.rates import Rates, compared_rate
+from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.certificates import symbolic_step
@@ -124,7 +125,7 @@ def test_what_is_found_is_between_promised_and_attained():
     text = gains_table(gains)
     assert "LoCoDL" in text
     assert "1x" in text
-    assert all(len(line) <= 80 for line in text.splitlines())
+    assert all(len(line) <= WIDTH for line in text.splitlines())
 
 
 def test_everything_is_written(bare, serial, monkeypatch):
