@@ -1,10 +1,12 @@
 """Compiled passes over the data against plain arrays, as large as they are in a run."""
 
+from typing import Any
+
 import numpy as np
 
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import gather, mean
-from bitbound.solvers.lazy_gradient import LARGE, LazyGradient, lazy_gradient
+from bitbound.solvers.lazy_gradient import LARGE, lazy_gradient
 from bitbound.theory.checks.problem.differences import Points
 from bitbound.theory.verdict import Verdict, searched, worst_of
 
@@ -32,18 +34,21 @@ def compiled_as_plain(problem: Problem, seed: int = 0) -> Verdict | None:
         chosen = generator.integers(d, size=(n, 1, runs))
         right = problem.grad(x)
 
-        def apart(what: str, got: LazyGradient | Points | None, expected: Points) -> None:
+        def apart(what: str, got: Any, expected: Points) -> None:
             off = np.max(np.abs(np.asarray(got) - expected) / (1 + np.abs(expected)))
             found.append((float(off), what))
 
-        if lazy_gradient(problem, x) is None:
+        def lazy(x: Points = x) -> Any:
+            return lazy_gradient(problem, x)
+
+        if lazy() is None:
             continue
-        apart("the gradient", lazy_gradient(problem, x), right)
-        apart("twice the gradient minus u", 2.0 * lazy_gradient(problem, x) - u, 2 * right - u)
-        apart("u minus the gradient", u - lazy_gradient(problem, x), u - right)
-        apart("x minus the gradient", x - lazy_gradient(problem, x), x - right)
-        apart("the mean over the clients", mean(lazy_gradient(problem, x)), mean(right))
-        apart("single entries", gather(lazy_gradient(problem, x), chosen), gather(right, chosen))
+        apart("the gradient", lazy(), right)
+        apart("twice the gradient minus u", 2.0 * lazy() - u, 2 * right - u)
+        apart("u minus the gradient", u - lazy(), u - right)
+        apart("x minus the gradient", x - lazy(), x - right)
+        apart("the mean over the clients", mean(lazy()), mean(right))
+        apart("single entries", gather(lazy(), chosen), gather(right, chosen))
     if not found:
         return None
     worst, what = worst_of(found)
