@@ -44,7 +44,7 @@ def gains_table(gains: list[PotentialGain]) -> str:
     rows: list[tuple[str, ...]] = []
     for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
         n, kappa, omega = family
-        rows.append((f"n = {n}, kappa = {kappa:g}, omega = {omega:g}", *[""] * 6))
+        rows.append((f"{n}, {kappa:g}, {omega:g}", *[""] * 6))
         rows += [
             (
                 f"  {method_label(gain.method)}",
@@ -60,7 +60,8 @@ def gains_table(gains: list[PotentialGain]) -> str:
             and math.isfinite(gain.found + gain.promised)
         ]
     caption = (
-        "1 - factor per step: promised by the best theorem, certified for its potential, and for "
+        "1 - factor per step at n, kappa, omega: promised by the best theorem, certified for its "
+        "potential, and for "
         "the best quadratic potential that is found; the gain; and what the long run on quadratics "
         "of one dimension attains, more than which no potential proves"
     )

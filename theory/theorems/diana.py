@@ -128,7 +128,8 @@ def _best(setting: Setting) -> DIANA:
     def room(used: float) -> float:
         return _contraction(_coupled_step(used, setting), setting) / alpha - used
 
-    used = min(brentq(room, 0.0, 1.0 - 1e-9), 1 - 1e-6) if room(1.0 - 1e-9) < 0 else 1.0 - 1e-6
+    most = 1 - 1e-6
+    used = brentq(room, 0.0, most, xtol=1e-300) if room(most) < 0 else most
     return DIANA(used * alpha / _contraction(1.0, setting), alpha)
 
 
