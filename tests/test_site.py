@@ -14,12 +14,12 @@ from bitbound.solvers.compressors.selector import NAMES, compressor
 from bitbound.theory import checks
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.theorems.catalogue import CARDS, CLIPPING
+from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from making import audit_page, compressor_page, method_page  # noqa: E402
+from making import audit_page, compressor_page, method_page, site  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402
 from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.text import docstring, escaped, prose, table  # noqa: E402
@@ -66,6 +66,19 @@ def test_methods_of_relaxed_smoothness_stand_beside_each_other():
         )
         assert ("gradients evaluated per client</text>" in text) == alone
         assert ("bits sent per client</text>" in text) != alone
+
+
+def test_every_method_has_a_page_with_rates_or_a_comparison(monkeypatch):
+    monkeypatch.setattr(site, "audit", lambda name: audit_report(replace(PROOF, steps=())))
+    monkeypatch.setattr(site, "compared_rate", lambda *setting: Rate(*setting, "", 0.1, 0.2, ""))
+    monkeypatch.setattr(site, "comparison", site.comparison_alone)
+    monkeypatch.setattr(site, "idea_page", lambda *numbers: "")
+    monkeypatch.setattr(site, "relaxed_comparison", site.comparison_alone)
+    told = dict(site.pages())
+    for name in CARDS:
+        text = told[f"methods/{name}"]
+        assert ("## Promised and certified" in text) == (name not in CLIPPING)
+        assert ("## Bits beside the others" in text) == (name in {*SHARED_MINIMISER, "gd", "agd"})
 
 
 @pytest.mark.parametrize("name", ["econtrol", "ef21p-diana"])

@@ -20,7 +20,8 @@ from bitbound.theory.theorem import Theorem
 from making.text import code, docstring, escaped, formula, page, prose, raw, table
 
 SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
-"""n, kappa and omega of the three settings of every page."""
+SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
+"""n, kappa and omega of the three settings of a page, and where there may be one client only."""
 _STEPS = ("local_step", "communicate")
 _POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
 _GREY = "#6f767d"

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,11 +12,11 @@ sys.path.insert(0, str(DOCS))
 
 from bitbound import Budget, compare, problem  # noqa: E402
 from bitbound.data.files.cache import write_text  # noqa: E402
-from bitbound.figures.certified.rates import compared_rate  # noqa: E402
+from bitbound.figures.certified.rates import Rate, compared_rate  # noqa: E402
 from bitbound.figures.comparison.compare import Comparison  # noqa: E402
 from bitbound.solvers.compressors.selector import compressor  # noqa: E402
 from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS  # noqa: E402
+from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402
@@ -34,9 +34,12 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "idea", idea_page(compared_rate("diana", "b", *method_page.SETTINGS[0]), compared, layout)
     yield "methods/index", method_page.index_page(CARDS)
     for name, card in METHODS.items():
-        rule = next(iter(card.rules))
-        rates = [compared_rate(name, rule, *setting) for setting in method_page.SETTINGS]
+        rates = _rates(name, method_page.SETTINGS)
         yield f"methods/{name}", method_page.method_page(card, rates, compared)
+    alone = comparison_alone()
+    for name, card in SHARED_MINIMISER.items():
+        rates = _rates(name, method_page.SETTINGS_ALONE)
+        yield f"methods/{name}", method_page.method_page(card, rates, alone)
     relaxed = relaxed_comparison()
     for name, card in CLIPPING.items():
         yield f"methods/{name}", method_page.method_page(card, [], relaxed)
@@ -51,6 +54,20 @@ def pages() -> Iterator[tuple[str, str]]:
         yield f"proofs/{record['proof']}", audit_page.audit_page(record)
     yield "reference", reference_page()
     yield "schema", schema_page()
+
+
+def _rates(name: str, settings: Sequence[tuple[int, float, float]]) -> list[Rate]:
+    rule = next(iter(CARDS[name].rules))
+    return [compared_rate(name, rule, *setting) for setting in settings]
+
+
+def comparison_alone() -> Comparison:
+    """Compare the methods for clients with the same minimiser, with one client."""
+    entries = [
+        (name, FAVOURITE[card.method.needs.compressor]) for name, card in SHARED_MINIMISER.items()
+    ]
+    solved = problem("breast-cancer@1", kappa=100)
+    return compare(solved, [*entries, "gd", "agd"], target=1e-5, seeds=3, budget=Budget(bits=5e5))
 
 
 def comparison() -> Comparison:

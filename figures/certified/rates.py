@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting, verdict
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import CARDS, METHODS
 
 _KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
 _OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)
@@ -91,7 +91,7 @@ def compared_rate(
 
     It is held against the published theorems; where there is none, against those proved here.
     """
-    card, nan = METHODS[name], float("nan")
+    card, nan = CARDS[name], float("nan")
     compressed = card.method.needs.compressor is not None
     decrease, proved, reason = nan, nan, ""
     try:
@@ -100,7 +100,9 @@ def compared_rate(
         published = any(theorem.published for theorem in card.theorems)
         theorem = card.best_theorem(method, where, published=published)
         decrease = 1 - theorem.rate(method, where) if theorem else nan
-        proved = certify(method, where, potential=theorem).decrease
+        proved = certify(
+            method, where, potential=theorem or card.best_theorem(method, where)
+        ).decrease
     except Refusal as error:
         reason = str(error)
     return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)

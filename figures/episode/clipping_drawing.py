@@ -16,7 +16,7 @@ from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.episode.recorded_rounds import FloatArray
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
-from bitbound.figures.episode.tuning import Best, Contest, Results
+from bitbound.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
 from bitbound.theory.theorems.catalogue import TUNINGS
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
@@ -61,7 +61,12 @@ def figure_3(contest: Contest, results: Results, folder: Path) -> list[Path]:
             _end(canvas.add_subplot(grid[1, column]), H, column, results, methods)
         handles = [_key(name) for name in methods]
         handles.append(Line2D([], [], color="0.35", lw=0.7, ls=_DOTTED, label="minimum of $f$"))
-        canvas.legend(handles=handles, loc="outside upper center", ncols=3)
+        seeds = results[methods[0]][0].gap.shape[1]
+        canvas.legend(
+            handles=handles, loc="outside upper center", ncols=3, title_fontsize=8,
+            title=f"medians and 10-90 % of {seeds} seeds; n = 2, d = 1, {LOCAL_STEPS} local steps, "
+            "every method at the best of its grid",
+        )  # fmt: skip
         return save(canvas, folder, "episode-figure3")
 
 

@@ -123,12 +123,13 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
         if curve.k is not None:
             ks = chosen.setdefault(method_label(curve.method), [])
             ks += [str(curve.k)] * (str(curve.k) not in ks)
-    if chosen:
-        texts = {method: "/".join(ks) for method, ks in chosen.items()}
-        each = ", ".join(f"{k} ({method})" for method, k in texts.items())
-        same = set(texts.values())
+    alike: dict[str, list[str]] = {}
+    for method, ks in chosen.items():
+        alike.setdefault("/".join(ks), []).append(method)
+    if alike:
+        each = ", ".join(f"{ks} ({', '.join(methods)})" for ks, methods in alike.items())
         place.annotate(
-            f"k = {same.pop() if len(same) == 1 else each}",
+            f"k = {each if len(alike) > 1 else next(iter(alike))}",
             (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=_SMALL, color="0.35",
         )  # fmt: skip
 
