@@ -77,8 +77,24 @@ def test_check(capsys, gamma):
     words = ["check", "quadratic:d=4@3", "gd", "--kappa", "10", "--seeds", "2", *chosen]
     main([*words, "--until", "1e-3"])
     text = capsys.readouterr().out
-    assert all_are_outcomes(cells(text, -1))
+    hypotheses, *_ = text.split("\ncheck ")
+    assert all_are_outcomes(cells(hypotheses, -1))
+    assert all_are_outcomes(outcomes_of_checks(text))
+    assert max(map(len, text.splitlines())) <= 100
     assert not LOOSE.search(text)
+
+
+def outcomes_of_checks(text):
+    """Return the outcomes of the tables of checks, without notes and what is wrapped of them."""
+    found, column = [], None
+    for line in text.splitlines():
+        if line.startswith("check "):
+            column = line.index("outcome")
+        elif column is not None and re.match(r"\S.{20,}  +\S+$", line) and line[0] != "-":
+            found.append(line[column:].split(";")[0].split("  ")[0].strip())
+        elif column is not None and not line.startswith((" ", "-")):
+            column = None
+    return found
 
 
 def test_examination():
