@@ -1,5 +1,8 @@
 """Compiled passes over the data against plain arrays, as large as they are in a run."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from bitbound.data.problem import Problem
@@ -36,14 +39,15 @@ def compiled_as_plain(problem: Problem, seed: int = 0) -> Verdict | None:
             off = np.max(np.abs(np.asarray(got) - expected) / (1 + np.abs(expected)))
             found.append((float(off), what))
 
-        if lazy_gradient(problem, x) is None:
+        fresh: Any = partial(lazy_gradient, problem, x)
+        if fresh() is None:
             continue
-        apart("the gradient", lazy_gradient(problem, x), right)
-        apart("twice the gradient minus u", 2.0 * lazy_gradient(problem, x) - u, 2 * right - u)
-        apart("u minus the gradient", u - lazy_gradient(problem, x), u - right)
-        apart("x minus the gradient", x - lazy_gradient(problem, x), x - right)
-        apart("the mean over the clients", mean(lazy_gradient(problem, x)), mean(right))
-        apart("single entries", gather(lazy_gradient(problem, x), chosen), gather(right, chosen))
+        apart("the gradient", fresh(), right)
+        apart("twice the gradient minus u", 2.0 * fresh() - u, 2 * right - u)
+        apart("u minus the gradient", u - fresh(), u - right)
+        apart("x minus the gradient", x - fresh(), x - right)
+        apart("the mean over the clients", mean(fresh()), mean(right))
+        apart("single entries", gather(fresh(), chosen), gather(right, chosen))
     if not found:
         return None
     worst, what = worst_of(found)
