@@ -45,7 +45,7 @@ LEVELS = [
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.trace"],
     ["theory.checks", "theory.exact", "theory.discover"],
-    ["theory.plan", "theory.audit.episode", "theory.audit.locodl"],
+    ["theory.plan", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.audit"],
     ["figures.text"],
     ["figures"],

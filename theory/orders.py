@@ -15,7 +15,7 @@ from types import CodeType
 
 @dataclass(frozen=True)
 class Order:
-    """A leading order, by its formula in n, d, kappa and omega, in the syntax of Python.
+    """A leading order, by its formula in n, d, kappa, omega and alpha_down, in Python's syntax.
 
     Examples
     --------
@@ -29,9 +29,15 @@ class Order:
     def _code(self) -> CodeType:
         return compile(self.formula, self.formula, "eval")
 
-    def __call__(self, n: float, d: float, kappa: float, omega: float = 0.0) -> float:
-        """Evaluate at numbers of clients and features, condition number and variance."""
+    def __call__(
+        self, n: float, d: float, kappa: float, omega: float = 0.0, alpha_down: float = 1.0
+    ) -> float:
+        """Evaluate at numbers of clients and features, condition number, variance, contraction.
+
+        The contraction is that of the server's compressor; 1 if it does not compress.
+        """
         names = {"sqrt": sqrt, "n": n, "d": d, "kappa": kappa, "omega": omega}
+        names["alpha_down"] = alpha_down
         return float(eval(self._code, {"__builtins__": {}}, names))
 
 
@@ -47,6 +53,15 @@ class Orders:
         """Make both of their formulas."""
         return cls(Order(rounds), Order(reals))
 
+
+LOWER_BOUND = Orders.of(
+    "omega + (1 + omega/sqrt(n))*sqrt(kappa)", "(1 + d/sqrt(n))*sqrt(kappa) + d"
+)
+"""No method needs less with independent unbiased compressors: He, Huang, Yuan, arXiv:2305.16297.
+
+The bound is on rounds, for the worst compressor in U(omega); reals are those of rand-1, the rand-k
+for which k times the bound is the least.
+"""
 
 LOCAL_REALS = "(sqrt(d) + d/sqrt(n))*sqrt(kappa) + d"
 """The reals of methods with local training and compression."""

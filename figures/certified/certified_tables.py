@@ -4,6 +4,7 @@ import math
 import textwrap
 
 from bitbound.figures.certified.parameter_contest import Saving
+from bitbound.figures.certified.potential_gains import PotentialGain
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import WIDTH, accuracy_name, table
@@ -36,6 +37,35 @@ def rates_table(measured: list[Rate]) -> str:
     header = ("method", "rule", "published", "certified", "the theorem is")
     parts = [textwrap.fill(caption, WIDTH), table(header, rows, texts=2), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part)
+
+
+def gains_table(gains: list[PotentialGain]) -> str:
+    """Tabulate per family what theorems promise, what is found, and what is attained."""
+    rows: list[tuple[str, ...]] = []
+    for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
+        n, kappa, omega = family
+        rows.append((f"n = {n}, kappa = {kappa:g}, omega = {omega:g}", *[""] * 6))
+        rows += [
+            (
+                f"  {method_label(gain.method)}",
+                gain.rule,
+                _small(gain.promised),
+                _small(gain.certified),
+                _small(gain.found),
+                _times(gain.found / max(gain.promised, gain.certified)),
+                _small(gain.attained),
+            )
+            for gain in gains
+            if (gain.n, gain.kappa, gain.omega) == family
+            and math.isfinite(gain.found + gain.promised)
+        ]
+    caption = (
+        "1 - factor per step: promised by the best theorem, certified for its potential, and for "
+        "the best quadratic potential that is found; the gain; and what the long run on quadratics "
+        "of one dimension attains, more than which no potential proves"
+    )
+    header = ("", "rule", "promised", "certified", "found", "gain", "attained")
+    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
 
 
 def savings_table(savings: list[Saving]) -> str:

@@ -10,11 +10,16 @@ from typing import Any
 
 from bitbound.data.files.cache import write_atomically
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
-from bitbound.figures.certified.certified_tables import rates_table, savings_table
+from bitbound.figures.certified.certified_tables import (
+    gains_table,
+    rates_table,
+    savings_table,
+)
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
+from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
 from bitbound.figures.certified.rates import Rate, Rates
 from bitbound.figures.pool import Traceable, traces
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(
@@ -43,21 +48,30 @@ def certified_comparison(
         The files written.
     """
     contests = parameter_contests(seeds, folder / "traces")
-    jobs: list[Traceable[Saving | list[Rate]]] = [*contests, *map(Rates, METHODS)]
+    jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
+        *contests,
+        *map(Rates, METHODS),
+        *map(PotentialGains, METHODS | SHARED_MINIMISER),
+    ]
     results = [result for _, result in sorted(traces(jobs, processes), key=itemgetter(0))]
     savings = [result for result in results if isinstance(result, Saving)]
-    measured = [rate for result in results if isinstance(result, list) for rate in result]
+    listed = [one for result in results if isinstance(result, list) for one in result]
+    measured = [one for one in listed if isinstance(one, Rate)]
+    gains = [one for one in listed if isinstance(one, PotentialGain)]
     tell(rates_table(measured))
+    tell("\n" + gains_table(gains))
     tell("\n" + savings_table(savings))
     paths = [
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
         *draw_rates(measured, folder),
+        _write(folder / "potentials.json", [asdict(gain) for gain in gains]),
     ]
     paths += [
         _write(folder / "savings.json", [asdict(saving) for saving in savings]),
         *draw_savings(savings, folder),
     ]
-    text = f"{rates_table(measured)}\n\n{savings_table(savings)}\n"
+    tables = rates_table(measured), gains_table(gains), savings_table(savings)
+    text = "\n\n".join(tables) + "\n"
     write_atomically(folder / "certified.txt", lambda file: file.write(text.encode()))
     tell(f"\nwritten to {folder}")
     return [*paths, folder / "certified.txt"]

@@ -100,7 +100,9 @@ def compared_rate(
         published = any(theorem.published for theorem in card.theorems)
         theorem = card.best_theorem(method, where, published=published)
         decrease = 1 - theorem.rate(method, where) if theorem else nan
-        proved = certify(method, where, potential=theorem).decrease
+        proved = certify(
+            method, where, potential=theorem or card.best_theorem(method, where)
+        ).decrease
     except Refusal as error:
         reason = str(error)
     return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)

@@ -17,7 +17,9 @@ from bitbound.figures.text.tables import (
     late_median,
     table,
 )
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.orders import LOWER_BOUND
 from bitbound.theory.theorems.catalogue import METHODS
 
 _REAL = 32
@@ -29,7 +31,7 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     A leading order is multiplied by ln(1/epsilon). The promise is that of the strongest theorem,
     with all constants. Measured is the median over seeds of bits/32, indices included, "-" where
     the runs were given up before, and "diverges" where they did. The last columns are measured
-    over promised and the gradients per client.
+    over promised and the gradients per client. The first row is the lower bound.
     """
     problem = experiment_of(panel, next(iter(traces))).problem
     factor = math.log(1 / panel.floor)
@@ -37,14 +39,17 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     formulas = {curve: each.reals for curve, each in orders.items() if each is not None}
     letters = dict(
         zip(
-            dict.fromkeys(order.formula for order in formulas.values()),
+            dict.fromkeys(order.formula for order in (*formulas.values(), LOWER_BOUND.reals)),
             ascii_uppercase,
             strict=False,
         )
     )
-    rows = []
+    least = count_text(factor * LOWER_BOUND.reals(problem.n, problem.d, panel.kappa))
+    rows = [("lower bound", "", letters[LOWER_BOUND.reals.formula], least, *[ABSENT] * 4)]
     for curve, trace in traces.items():
         order = formulas.get(curve)
+        alpha = downward(experiment_of(panel, curve).compressor).alpha(problem.d)
+        size = problem.n, problem.d, panel.kappa, 0.0, alpha
         best = strongest_promise(panel, curve)
         limit = best.reals_to(panel.floor) if best else math.inf
         bits = trace.bits_to(panel.floor)
@@ -55,7 +60,7 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
                 method_label(curve.method),
                 curve.rule or "",
                 letters[order.formula] if order else ABSENT,
-                count_text(factor * order(problem.n, problem.d, panel.kappa)) if order else ABSENT,
+                count_text(factor * order(*size)) if order else ABSENT,
                 count_text(limit),
                 "diverges" if set(trace.ending) == {"diverged"} else count_text(measured),
                 f"{measured / limit:.3f}" if math.isfinite(measured / limit) else ABSENT,
@@ -66,7 +71,8 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         f"Reals of 32 bits sent per client until f - f* <= {accuracy_name(panel.floor)} on "
         f"{panel.problem}, d = {problem.d}, kappa = {panel.kappa:g}: the leading order times "
         f"ln(1/epsilon), what theory promises with all constants, and the median of "
-        f"{len(next(iter(traces.values())).seeds)} seeds; gradients per client, measured"
+        f"{len(next(iter(traces.values())).seeds)} seeds; gradients per client, measured. "
+        "The lower bound (arXiv:2305.16297) is an order, for independent unbiased compressors"
     )
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
     legend = "\n".join(f"{letter} = {formula}" for formula, letter in letters.items())

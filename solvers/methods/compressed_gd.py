@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -70,3 +71,6 @@ class CompressedGD(Method):
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star)
+
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
+        return ()

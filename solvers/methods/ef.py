@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -76,3 +77,6 @@ class EF(Method):
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star, 0 * problem.grad_star)
+
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
+        return ()

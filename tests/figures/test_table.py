@@ -6,6 +6,7 @@ import pytest
 from bitbound.figures.locodl.recipes import all_rules
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.text.tables import WIDTH
+from bitbound.theory.orders import LOWER_BOUND
 from bitbound.theory.theorems.catalogue import METHODS
 
 # Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
@@ -29,6 +30,25 @@ def test_every_method_has_an_order():
     assert all(card.orders for card in METHODS.values())
 
 
+@pytest.mark.parametrize("n", [1, 10, 1000])
+@pytest.mark.parametrize("kappa", [2.0, 1e3])
+def test_no_method_promises_less_than_the_lower_bound(n, kappa):
+    orders = {name: card.orders for name, card in METHODS.items() if card.orders}
+    unbiased = [name for name in orders if METHODS[name].method.needs.compressor == "unbiased"]
+    assert "adiana" in unbiased
+    for name in unbiased:
+        assert orders[name].reals(n, 30, kappa) >= LOWER_BOUND.reals(n, 30, kappa) / 2
+        for omega in (0.0, 9.0):
+            least = LOWER_BOUND.rounds(n, 30, kappa, omega)
+            assert orders[name].rounds(n, 30, kappa, omega) >= least / 4
+    assert orders["adiana"].reals(n, 30, kappa) <= 2 * LOWER_BOUND.reals(n, 30, kappa)
+
+
+def test_the_servers_compression_is_in_the_order():
+    order = METHODS["ef21p-diana"].orders.reals
+    assert order(10, 30, 1e3, alpha_down=0.1) > order(10, 30, 1e3) + 8e3
+
+
 def test_table_has_a_row_per_curve_with_its_numbers(made):
     panel = all_rules()
     bits = np.array([0.0, 320_000, 640_000])
@@ -45,6 +65,8 @@ def test_table_has_a_row_per_curve_with_its_numbers(made):
         ["GD", "1/L", letter],
         ["GD", "optimal", letter],
     ]
+    bound = next(line.split() for line in text.splitlines() if line.startswith("lower bound"))
+    assert bound[3:5] == [f"{((1 + 10) * math.sqrt(1e3) + 30) * math.log(1e5):,.0f}", "-"]
     order = ((math.sqrt(30) + 10) * math.sqrt(1e3) + 30) * math.log(1e5)
     for row in rows[:2]:
         promised = float(row[4].replace(",", ""))

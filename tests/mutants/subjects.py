@@ -19,7 +19,7 @@ WITH_RULES = {
     "tamuna": ["paper", "best"],
     "scaffnew": ["paper", "best"],
     "fedcomgate natural": ["damped"],
-    "ef21 top-k:2": ["paper"],
+    "ef21 top-k:2": ["paper", "best"],
     "econtrol top-k:2": ["largest"],
     "ef21p-diana two-way(rand-k:2;top-k:2)": ["largest"],
     "marina rand-k:2": ["paper"],

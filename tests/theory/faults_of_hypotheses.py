@@ -13,6 +13,14 @@ def lax(method: str, statement: str, right: str, wrong: str, rule: str | None = 
 
 HYPOTHESIS_FAULTS = [
     lax("ef", "gamma <= 1.5 gamma*", "m.gamma, largest", "m.gamma, 1.5 * largest"),
+    lax("ef21", "gamma <= 1.5 gamma*", "m.gamma, largest)", "m.gamma, 1.5 * largest)", "best"),
+    lax(
+        "diana",
+        "1 + r for its square",
+        "(1 + 1 / math.sqrt(1 - used)) ** 2 *",
+        "(1 + 1 / math.sqrt(1 - used)) *",
+        "best",
+    ),
     lax(
         "gd",
         "gamma < 4/L_f",

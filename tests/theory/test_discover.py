@@ -103,6 +103,30 @@ def test_without_its_terms_a_method_is_not_found():
         discover(TASK, blind)
 
 
+def test_the_method_of_the_page_is_certified():
+    """Compression both ways with local steps; no constants of Scaffnew need so few bits there."""
+    both = Sentence(
+        "model",
+        "unbiased",
+        "unbiased",
+        reference=True,
+        memory=True,
+        x=(Term("swap"),),
+        h=(Term("apart", free=True),),
+        y=(Term("mean"),),
+        correction=True,
+    )
+    natural = compressor("natural")
+    task = Task(3, 20.0, 122, natural, natural, weight=1.0)
+    method = method_class(both)(0.5618 / 20, 0.2675, 0.2875, 1.2415)
+    proved = certify(method, task.functions(both), potential="search")
+    assert proved.verify() == proved.factor <= 1 - 0.0486
+    scaffnew = SAID["scaffnew"]
+    best = Scaffnew(1.903 / 20, 0.4257)
+    attained = 1 - task.screen(scaffnew).steps(best).factor()
+    assert task.cost(both, method, proved.decrease) < 0.75 * task.cost(scaffnew, best, attained)
+
+
 @pytest.mark.parametrize(("source", "field"), VOCABULARY)
 def test_updates_with_free_coefficients_are_not_repeated(source, field):
     vocabulary = VOCABULARY[source, field]

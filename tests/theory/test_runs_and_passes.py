@@ -34,7 +34,7 @@ def test_what_is_not_kept_is_missed(name, monkeypatch):
 
 
 def test_a_stream_that_goes_on_elsewhere_is_seen(monkeypatch):
-    monkeypatch.setattr(randomness, "_NUMBERS_PER_COUNT", 3)
+    monkeypatch.setattr(randomness, "WORDS", 3)
     verdict = goes_on(EXPERIMENT)
     assert not verdict.holds
     assert "look at what is kept of a run, at its random streams" in verdict.advice

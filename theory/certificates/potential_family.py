@@ -6,30 +6,36 @@ parts, so that a form, of any signs, is as much an unknown of the programme as t
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.decrease import CENTRES, StepProgramme
+from bitbound.theory.certificates.decrease import CENTRES
 from bitbound.theory.certificates.interpolation import Form
-from bitbound.theory.certificates.programme import Coordinates, SolverResult, maximise, psi
+from bitbound.theory.certificates.programme import (
+    Coordinates,
+    gradient_bounds,
+    maximise,
+    psi,
+    seen_part,
+)
 from bitbound.theory.certificates.proof import margin_form
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.certificates.symbolic_step import MANY_CLIENTS, SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.units import in_units
 
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""
 
+Weights = tuple[float, ...]
+"""A form: the weights of the terms of a family."""
+
 INDEPENDENT = 1e-7
 """Relative length of what is left of a part that does not follow from others."""
-
-MIXED = 1e-2
-"""How much of the form of the start is added when coordinates are chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +48,13 @@ class Family:
         Whose rows are the units; it has f - f*, too.
     step : SymbolicStep
         One step, with the terms: f - f*, then squares of parts and of sums of two parts.
-    programme : StepProgramme
-        Of that step.
     model : (parts,)
         The model as a combination of the units.
-    unit : tuple of float
-        The weights of a form that is of order one everywhere.
     """
 
     start: QuadraticPotential
     step: SymbolicStep
-    programme: StepProgramme
     model: Matrix
-    unit: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, method: Method, functions: FunctionClass, gradients: bool) -> "Family":
@@ -74,8 +74,11 @@ class Family:
             if name[0] == "state"
         ]
         row = np.array([*parts, *(0.0,) * int(gradients)])
-        programme = StepProgramme(step, "clarabel", CENTRES[0])
-        return cls(start, step, programme, row @ np.linalg.pinv(start.mean_rows))
+        return cls(start, step, row @ np.linalg.pinv(start.mean_rows))
+
+    def rounder(self, kappa: float) -> "Family":
+        """Return the same forms for the functions of the class with L_i/mu_i <= kappa."""
+        return replace(self, step=self.step.rounder(kappa))
 
     @cached_property
     def matrices(self) -> tuple[Matrix, Matrix]:
@@ -92,7 +95,13 @@ class Family:
             found.append(own)
         return found[0], found[1]
 
-    def weights(self, values: float, mean: Matrix, apart: Matrix) -> tuple[float, ...]:
+    @cached_property
+    def bounds(self) -> tuple[Form, ...]:
+        """What is at least 0 of model and gradient, for each kind of clients, if that is a part."""
+        unit, _ = psi(self.step, self.unit)
+        return tuple(gradient_bounds(self.step, unit))
+
+    def weights(self, values: float, mean: Matrix, apart: Matrix) -> Weights:
         """Return the weights of the terms that make matrices."""
         found = [values]
         for form in (mean, apart):
@@ -101,75 +110,90 @@ class Family:
             found += [*single.tolist(), *pairs.tolist()]
         return tuple(found)
 
-    def maximise(self, fixed: Form, weights: tuple[float, ...], **options: Any) -> SolverResult:
-        """Solve a programme in coordinates in which a form and that of the start are of order one.
+    @cached_property
+    def unit(self) -> Weights:
+        """The sum of the squares of all parts."""
+        return self.weights(1.0, *(np.eye(m.shape[1]) for m in self.matrices))
 
-        A form that has the gradient at the model need not have the model itself.
-        """
-        programme, forms = self.programme, options.pop("forms", ())
-        size = MIXED * self.size(weights) if self.unit else 0.0
-        both = tuple(a + size * b for a, b in zip(weights, self.unit or weights, strict=True))
-        seen, _ = psi(self.step, both)
-        coordinates = Coordinates.of(self.step, seen, programme.centre)
+    def decrease(self, weights: Weights, around: Weights | None = None) -> float:
+        """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
         gain, _ = psi(self.step, weights)
-        everything = [*forms, *self.step.inequalities.values()]
-        return maximise(fixed, gain, everything, coordinates, **options)
+        seen = gain if around is None else psi(self.step, around)[0]
+        coordinates = Coordinates.of(self.step, seen, CENTRES[0])
+        forms = [*self.step.inequalities.values()]
+        return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
 
-    def decrease(self, weights: tuple[float, ...]) -> float:
-        """Return the best decrease of a form."""
-        return self.maximise(margin_form(self.step, weights, 0.0), weights).value
+    def roomier(self, weights: Weights, aim: float) -> Weights:
+        """Return the form with the most room at a decrease, as large as the present one.
 
-    def size(self, weights: tuple[float, ...]) -> float:
-        """Return how large a form is against the unit."""
-        pairs = zip(self.forms(weights), self.forms(self.unit), strict=True)
-        return max(float(np.trace(np.linalg.solve(unit, form))) for form, unit in pairs)
-
-    def roomier(self, weights: tuple[float, ...], aim: float) -> tuple[float, ...]:
-        """Return the form with the most room at a decrease, in units of the present one."""
-        step, terms = self.step, len(self.step.now)
-        others = np.zeros(len(step.inequalities))
-        traces = sum(
-            np.trace(np.linalg.solve(unit, m), axis1=1, axis2=2)
-            for m, unit in zip(self.matrices, self.forms(self.unit), strict=True)
-        )
-        traces[0] = 1.0
-        normal = traces / float(traces @ np.array(weights))
-        room = self.maximise(
-            step.now[0] * 0.0,
-            weights,
-            forms=[
-                after + now * (aim - 1) for after, now in zip(step.after, step.now, strict=True)
-            ],
+        It is at least 0, and with multiples of the bounds at least ``SMALLEST`` of the unit, scaled
+        to its size; in the direction of the model, if its gradient counts, that of the model's
+        shortest gradients.
+        """
+        step, terms, extra = self.step, len(self.step.now), len(self.step.inequalities)
+        gain, _ = psi(step, weights)
+        floor, _ = psi(step, self._floor())
+        coordinates = Coordinates.of(step, gain, CENTRES[0])
+        others = np.zeros(extra + len(self.bounds))
+        size, traces = self._sizes(weights)
+        above = [
+            (np.concatenate([m, np.zeros((len(others), *m.shape[1:]))]), np.zeros(m.shape[1:]))
+            for m in self.matrices
+            if m.shape[1]
+        ]
+        for block, kernel in enumerate(coordinates.kernels):
+            known = [form.blocks[block] for form in (*step.now, *self.bounds, floor)]
+            basis = seen_part(kernel, known)
+            *shapes, least = (basis.T @ m @ basis for m in known)
+            if len(least):
+                unused = [0 * least] * extra
+                lifted = [*shapes[:terms], *unused, *(-m for m in shapes[terms:])]
+                above.append((np.array(lifted), SMALLEST * size * least))
+        nothing = step.now[0] * 0.0
+        forms = [after + now * (aim - 1) for after, now in zip(step.after, step.now, strict=True)]
+        room = maximise(
+            nothing,
+            gain,
+            [*forms, *step.inequalities.values(), *(nothing for _ in self.bounds)],
+            coordinates,
             lower=np.concatenate([[0.0], np.full(terms - 1, -np.inf), others]),
-            normal=np.concatenate([normal, others]),
-            above=[
-                (np.concatenate([m, np.zeros((len(others), *m.shape[1:]))]), SMALLEST * floor)
-                for m, floor in zip(self.matrices, self.floors(weights), strict=True)
-                if len(floor)
-            ],
+            normal=np.concatenate([traces / size, others]),
+            above=above,
         )
         return tuple(room.multipliers[:terms].tolist())
 
-    def floors(self, weights: tuple[float, ...]) -> tuple[Matrix, Matrix]:
-        """Return the directions in which a form must not vanish, as large as the present one."""
-        size = self.size(weights)
-        mean, apart = (size * form for form in self.forms(self.unit))
-        if self.start.gradients:  # mean - v v' with v' mean^-1 v = 1: the model is left free
-            along = mean @ self.model
-            mean = mean - np.outer(along, along) / float(self.model @ along)
-        return mean, apart
+    def _sizes(self, weights: Weights) -> tuple[float, Matrix]:
+        """Return how large a form is against a unit, and every term."""
+        traces = sum(
+            np.trace(np.linalg.solve(u, m), axis1=1, axis2=2)
+            for m, u in zip(self.matrices, self.forms(self.unit), strict=True)
+        )
+        traces[0] = 1.0
+        return float(traces @ np.array(weights)), traces
 
-    def forms(self, weights: tuple[float, ...]) -> tuple[Matrix, Matrix]:
+    def _floor(self) -> Weights:
+        """Return the unit, as small along the model as gradients there may be."""
+        mean, apart = self.forms(self.unit)
+        if self.start.gradients:
+            functions = self.step.functions
+            along = mean @ self.model
+            part = 1 - (functions.mu / functions.L) ** 2
+            mean = mean - part * np.outer(along, along) / float(self.model @ along)
+        return self.weights(0.0, mean, apart)
+
+    def forms(self, weights: Weights) -> tuple[Matrix, Matrix]:
         """Return the matrices of means and of deviations."""
-        first, second = (np.tensordot(np.array(weights), m, axes=1) for m in self.matrices)
+        terms = np.array(weights)
+        first, second = (np.tensordot(terms, m, axes=1) for m in self.matrices)
         return first, second
 
-    def potential(self, weights: tuple[float, ...]) -> QuadraticPotential:
+    def potential(self, weights: Weights) -> QuadraticPotential:
         """Return a form as a sum of squares."""
         rows = self.start.mean_rows, self.start.apart_rows
         pairs = zip(self.forms(weights), rows, strict=True)
         forms = [units.T @ form @ units for form, units in pairs]
-        size = max(float(np.abs(form).max(initial=0.0)) for form in forms)
+        values = weights[0] * self.start.values
+        size = max([values, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
         mean, apart = (squares_of(form / size) for form in forms)
         return replace(
             self.start,
@@ -177,22 +201,34 @@ class Family:
             mean_rows=mean[1],
             apart_weights=apart[0],
             apart_rows=apart[1],
-            values=weights[0] * self.start.values / size,
+            values=values / size,
         )
+
+    def weights_of(self, potential: QuadraticPotential) -> Weights:
+        """Return a sum of squares as a form."""
+        forms = []
+        for units, rows, own in (
+            (self.start.mean_rows, potential.mean_rows, potential.mean_weights),
+            (self.start.apart_rows, potential.apart_rows, potential.apart_weights),
+        ):
+            row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
+            forms.append(row.T @ (np.array(own)[:, None] * row))
+        return self.weights(potential.values / self.start.values, *forms)
 
 
 def _parts(method: Method, functions: FunctionClass, gradients: bool) -> QuadraticPotential:
-    """Return the sum of the squares of all parts of a state and f - f*."""
+    """Return the sum of the squares of all parts of a state, in natural units, and f - f*."""
     n, L = functions.n, functions.L
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
     arrays = {field.name: getattr(state, field.name) for field in fields(state)}
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
-    own = [of_clients for _, of_clients in names]
-    sizes, clients = [1.0] * len(own), [1.0] * sum(own)
+    natural = zip(arrays, in_units(method, min(n, MANY_CLIENTS), L).sizes, strict=True)
+    units = {name: 1 / size for name, size in natural}
     if gradients:
-        sizes.append(1 / L)
-        clients += [1 / L] * (n > 1)
         names.append(("grad f", n > 1))
+        units["grad f"] = 1 / L
+    sizes = [units[name] for name, _ in names]
+    clients = [units[name] for name, own in names if own]
     apart = np.diag(clients) if clients else np.zeros((0, 0))
     return QuadraticPotential(np.diag(sizes), apart, gradients, 1 / L, names=tuple(names))
 

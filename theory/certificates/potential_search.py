@@ -1,37 +1,46 @@
 """The search for a potential: the quadratic form of the state with the best certified decrease.
 
 The form is an unknown of the programme, so the best decrease is found by bisection; then the form
-is made sparse, with small fractions.
+is made sparse, with short decimals.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.potential_family import Family
+from bitbound.theory.certificates.potential_family import Family, Weights
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.quadratic_potential import ROUNDING, QuadraticPotential
-from bitbound.theory.worlds.symbolic.frames import Matrix
-
-MOST_FIELDS = 4
-"""Up to so many parts of a state have their own unit at the start."""
+from bitbound.theory.quadratic_potential import QuadraticPotential
 
 GIVEN_UP = 1e-3
 """Part of the decrease that is given up for a form that can be read."""
 
-DENOMINATORS = tuple(2**k for k in range(2, 21))
-"""Of the fractions that are tried."""
+MOST_FIELDS = 4
+"""Up to so many parts of a state have their own unit at the start."""
+
+DIGITS = (2, 3, 4, 6, 8, 12)
+"""Of the decimals that are tried."""
 
 ACCURACY = 1e-5
 """Relative accuracy of the decrease at which the bisection ends."""
 
-MOST_SWEEPS = 5
-"""Bisections at most, each from the form that the one before has found."""
+ROUND, FLATTER, MOST_STAGES = 10.0, 10.0, 8
+"""The kappa at which the search begins, how it grows, and how often at most."""
+
+LEAST_ROUND = 1e6
+"""The last kappa where mu = 0."""
+
+ROUGH = 1e-2
+"""The same accuracy before the last kappa."""
+
+MOST_SWEEPS, MOST_AIMS = 5, 40
+"""Bisections for one kappa at most, and their length."""
 
 
 def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
@@ -51,11 +60,10 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
     with suppress(Refusal):  # the next model has noise
         family = Family.of(method, functions, gradients=True)
     family = family or Family.of(method, functions, gradients=False)
-    family, weights = _best(family)
-    return family.potential(_readable(family, weights))
+    return _readable(family, _best(family))
 
 
-def best_start(family: Family) -> tuple[float, tuple[float, ...]]:
+def best_start(family: Family) -> tuple[float, Weights]:
     """Return the best decrease of a sum of squares of the parts, and its weights.
 
     It has f - f*, too, unless the solver fails with it.
@@ -67,7 +75,7 @@ def best_start(family: Family) -> tuple[float, tuple[float, ...]]:
     """
     reason: Refusal | None = None
     for values in (1.0, 0.0):
-        tried: list[tuple[float, tuple[float, ...]]] = []
+        tried: list[tuple[float, Weights]] = []
         for weights in _starts(family, values):
             try:
                 tried.append((family.decrease(weights), weights))
@@ -78,94 +86,141 @@ def best_start(family: Family) -> tuple[float, tuple[float, ...]]:
     raise reason or Refusal("the method has no state to make a potential of")
 
 
-def _best(family: Family) -> tuple[Family, tuple[float, ...]]:
-    """Return the weights of the best form, by bisection on its decrease, and the units."""
-    low, best = best_start(family)
-    family = replace(family, unit=best)
+def _best(family: Family) -> Weights:
+    """Return the best form.
+
+    It is searched for rounder functions first, up to ``ROUND``; the best form for these is the
+    start for those that are less round.
+    """
+    functions = family.step.functions
+    kappa = max(one.L / one.mu if one.mu else np.inf for one in functions.kinds)
+    kappas = [kappa]
+    while kappas[0] > ROUND and len(kappas) < MOST_STAGES:
+        kappas.insert(0, kappas[0] / FLATTER if kappas[0] < np.inf else LEAST_ROUND)
+    first = family.rounder(kappas[0])
+    found: list[tuple[float, Weights]] = []
+    reason: Refusal | None = None
+    for start in (lambda: family.unit, lambda: best_start(first)[1], lambda: best_start(family)[1]):
+        try:
+            best = start()
+            for stage in kappas if len(found) < 2 else (kappa,):
+                best = _improved(family.rounder(stage), best, ACCURACY if stage == kappa else ROUGH)
+            found.append((family.decrease(best), best))
+        except Refusal as refusal:  # the solver fails from this start
+            reason = reason or refusal
+        if found and max(found)[0] > 0:
+            break
+    if not found:
+        raise reason or Refusal("the method has no state to make a potential of")
+    return max(found)[1]
+
+
+def _improved(family: Family, best: Weights, accuracy: float) -> Weights:
+    """Return a better form, by bisections, each from the form that the one before has found."""
+    low = family.decrease(best)
     for _ in range(MOST_SWEEPS):
         before = low
-        low, best = _bisection(family, low, best)
-        if low - before <= 10 * ACCURACY * abs(low):
+        low, best = _bisection(family, low, best, accuracy)
+        if low - before <= 10 * accuracy * abs(low):
             break
-    return family, best
+    return best
 
 
-def _bisection(
-    family: Family, low: float, best: tuple[float, ...]
-) -> tuple[float, tuple[float, ...]]:
-    """Return a better form and its decrease; the solver may fail from a bad one."""
-    high: float | None = None
-    while high is None or high - low > ACCURACY * abs(low):
-        aim = max(2 * low, 0.0) if high is None else (low + high) / 2
+def _bisection(family: Family, low: float, best: Weights, accuracy: float) -> tuple[float, Weights]:
+    """Return a better form and its decrease; the solver may fail from a bad one.
+
+    It ends where an aim was not reached and what was found is hardly better.
+    """
+    high = np.inf
+    for _ in range(MOST_AIMS):
+        aim = max(2 * low, 0.0) if high == np.inf else (low + high) / 2
         value = -np.inf
         with suppress(Refusal):  # the solver gives up
             weights = family.roomier(best, aim)
             value = family.decrease(weights)
-        if value > low + ACCURACY * abs(low) / 10:
+        gain = value - low
+        if gain > 0:
             low, best = value, weights
-        if value < aim:
+        if not value >= aim:
             high = aim
+        if high - low <= accuracy * abs(low) or (high < np.inf and 0 < gain <= accuracy * low):
+            break
     return low, best
 
 
-def _starts(family: Family, values: float) -> Iterator[tuple[float, ...]]:
+def _starts(family: Family, values: float) -> Iterator[Weights]:
     """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
-    L = family.step.method.gradient
-    mean, apart = (m.shape[1] for m in family.matrices)
-    free = min(mean, MOST_FIELDS)
+    rows, apart = family.start.mean_rows, family.start.apart_rows
+    L, free = family.step.method.gradient, min(len(rows), MOST_FIELDS)
     for units in product((1.0, 1 / L), repeat=free):
         for deviations in (1.0, 1 / L):
-            sizes = np.array([*units, *(1.0,) * (mean - free)])
-            yield family.weights(values, np.diag(sizes**2), deviations**2 * np.eye(apart))
+            own = np.array([*units, *(1.0,) * (len(rows) - free)])
+            mean = own / np.abs(rows).max(axis=1)
+            others = deviations / np.abs(apart).max(axis=1, initial=0.0)
+            yield family.weights(values, np.diag(mean**2), np.diag(others**2))
 
 
-def _readable(family: Family, weights: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a sparse form with small fractions, which gives up little of the decrease.
-
-    The fractions are those of the entries in units in which the largest is 1.
-    """
+def _readable(family: Family, best: Weights) -> QuadraticPotential:
+    """Return a sparse form with short decimals, which gives up little of the decrease."""
+    found = family.potential(best)
     try:
-        least = family.decrease(weights)
+        least = family.decrease(best)
     except Refusal:
-        return weights
+        return found
     least -= GIVEN_UP * abs(least)
-    unit = [np.sqrt(np.diag(form)) for form in family.forms(family.unit)]
-    mean, apart = (
-        form / np.outer(u, u) for form, u in zip(family.forms(weights), unit, strict=True)
-    )
-    largest = max(np.abs(mean).max(), np.abs(apart).max(initial=0.0))
-    entries = [weights[0] / largest, mean / largest, apart / largest]
 
-    def made(values: float, *forms: Matrix) -> tuple[float, ...] | None:
-        """Return the weights of a form if it is positive and its decrease is large enough."""
-        if any(len(form) and np.linalg.eigvalsh(form)[0] < -ROUNDING for form in forms):
-            return None
-        found = family.weights(
-            values, *(f * np.outer(u, u) for f, u in zip(forms, unit, strict=True))
-        )
+    def good(tried: QuadraticPotential) -> bool:
         with suppress(Refusal):
-            if family.decrease(found) >= least:
-                return found
-        return None
+            return family.decrease(family.weights_of(tried), best) >= least
+        return False
 
-    for values in (0.0, entries[0]):
-        if made(values, *entries[1:]):
-            entries[0] = values
-            break
-    places = [
-        (abs(form[i, j]), k, i, j)
-        for k, form in enumerate(entries[1:], start=1)
-        for i in range(len(form))
-        for j in range(i + 1)
-        if form[i, j]
-    ]
-    for _, k, i, j in sorted(places):
-        tried = [entries[0], *(form.copy() for form in entries[1:])]
-        tried[k][i, j] = tried[k][j, i] = 0.0
-        if made(*tried):
-            entries = tried
-    for denominator in DENOMINATORS:
-        rounded = made(*(np.round(entry * denominator) / denominator for entry in entries))
-        if rounded:
+    for name, place in _numbers(family, found):
+        tried = _with_number(found, name, place, 0.0)
+        if good(tried):
+            found = tried
+    for digits in DIGITS:
+        rounded = _rounded(found, digits)
+        if good(rounded):
             return rounded
-    return made(*entries) or weights
+    return found
+
+
+def _numbers(family: Family, found: QuadraticPotential) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield f - f*, then weights and coefficients by size in natural units, the least first."""
+    if found.values:
+        yield "values", ()
+    sizes: list[tuple[float, str, tuple[int, ...]]] = []
+    for name, units in (("mean", family.start.mean_rows), ("apart", family.start.apart_rows)):
+        unit = np.abs(units).sum(axis=0)
+        weights, rows = getattr(found, f"{name}_weights"), getattr(found, f"{name}_rows")
+        for k, (weight, row) in enumerate(zip(weights, rows, strict=True)):
+            natural = weight * (row / np.where(unit > 0, unit, 1.0)) ** 2
+            lead = int(np.flatnonzero(row)[0])
+            sizes.append((natural[lead], f"{name}_weights", (k,)))
+            others = (j for j in np.flatnonzero(row).tolist() if j != lead)
+            sizes += [(natural[j], f"{name}_rows", (k, j)) for j in others]
+    yield from ((name, place) for _, name, place in sorted(sizes))
+
+
+def _with_number(
+    found: QuadraticPotential, name: str, place: tuple[int, ...], value: float
+) -> QuadraticPotential:
+    changed = np.array(getattr(found, name), dtype=float)
+    changed[place] = value
+    options: Any = {name: changed if name.endswith("rows") else changed.tolist()}
+    return replace(found, **options)
+
+
+def _rounded(found: QuadraticPotential, digits: int) -> QuadraticPotential:
+    """Return a potential whose numbers have so many digits, without squares of weight 0."""
+
+    def short(numbers: Any) -> Any:
+        return np.array([float(f"{x:.{digits}g}") for x in np.ravel(numbers)])
+
+    options: Any = {"values": float(short(found.values)[0])}
+    for name in ("mean", "apart"):
+        weights = short(getattr(found, f"{name}_weights"))
+        rows = getattr(found, f"{name}_rows")
+        options[f"{name}_weights"] = tuple(weights[weights > 0].tolist())
+        options[f"{name}_rows"] = short(rows).reshape(rows.shape)[weights > 0]
+    return replace(found, **options)

@@ -15,6 +15,9 @@ from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 
 Solver = Literal["clarabel", "scs"]
 
+LIFTS = 61
+"""How many multiples of gradient bounds are tried."""
+
 ROUNDED = 1e-25
 """Relative size of an entry of Psi that is the rounding of 0, a square of 1e-16 and a little."""
 
@@ -68,10 +71,14 @@ class Coordinates:
     def of(cls, step: SymbolicStep, psi: Form, centre: float = 0.0) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
+        They are measured from those at the nearest point that is known already, or the solution.
+
+        Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
         centre 0 that of a convex function, with 1/2 no longer than the point.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
+        psi = _lifted(step, psi)
         kernels, functions, psi = [], step.functions, psi * (1 / unit)
         for block, kernel in enumerate(step.kernels):
             seen = psi.blocks[block].copy()
@@ -89,12 +96,18 @@ class Coordinates:
                 shared = scale
             elif block == 1:
                 shared = shared * functions.n**0.5
+            known: list[tuple[int, Matrix, Matrix, Matrix]] = []
             for evaluation in step.evaluations:
                 pulled, number = evaluation.point[block] @ new, evaluation.gradient
-                length = np.linalg.norm(pulled) or np.linalg.norm(evaluation.point[0] * shared)
+                at = evaluation.point[0] * shared
+                near = [(0 * pulled, 0 * at, 0 * pulled)]
+                near += [(a, b, c) for kind, a, b, c in known if kind == evaluation.kind]
+                start, place, gradient = min(near, key=lambda one: np.linalg.norm(at - one[1]))
+                length = np.linalg.norm(pulled - start) or np.linalg.norm(at - place)
                 mu, L = functions.curvature(evaluation.kind)
-                new[number] = (mu + centre * (L - mu)) * pulled
+                new[number] = gradient + (mu + centre * (L - mu)) * (pulled - start)
                 new[number, number] += (1 - centre) * (L - mu) * (length or 1.0)
+                known.append((evaluation.kind, pulled, at, new[number].copy()))
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
@@ -105,6 +118,50 @@ class Coordinates:
         """Return the blocks of a form in these coordinates."""
         pairs = zip(self.kernels, form.blocks, strict=True)
         return tuple(_symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
+
+
+def gradient_bounds(step: SymbolicStep, psi: Form) -> list[Form]:
+    """Return what is at least 0 of the gradients that a form has and of their points."""
+    found = []
+    for place, one in enumerate(step.evaluations):
+        if any(block[one.gradient].any() for block in psi.blocks):
+            ends = f"point {place}", "solution"
+            pair = (step.inequalities[f"{one.function}: {a} to {b}"] for a, b in (ends, ends[::-1]))
+            found.append(next(pair) + next(pair))
+    return found
+
+
+def seen_part(kernel: Matrix, forms: Sequence[Matrix]) -> Matrix:
+    """Return a basis of what a kernel spans of the unknowns of forms, as long as it is there."""
+    places = np.any([np.any(m, axis=1) for m in forms], axis=0)
+    left, sizes, _ = np.linalg.svd(kernel[places], full_matrices=False)
+    kept = sizes > SMALLEST_CURVATURE * sizes.max(initial=0.0)
+    basis = np.zeros((len(kernel), int(kept.sum())))
+    basis[places] = left[:, kept] * sizes[kept]
+    return basis
+
+
+def _lifted(step: SymbolicStep, psi: Form) -> Form:
+    """Take from a form the multiple of its gradient bounds with the largest determinant left.
+
+    |grad f|^2 sees the point, too, since it is not 0 elsewhere than at the solution.
+    """
+    bounds = gradient_bounds(step, psi)
+    if not bounds:
+        return psi
+    bound = weighted_sum((1.0,) * len(bounds), bounds)
+    size = np.abs(psi.blocks[0]).max() / np.abs(bound.blocks[0]).max()
+    multiples = size * np.geomspace(1e-12, 1e3, LIFTS)
+    volumes = np.zeros(LIFTS)
+    for kernel, form, taken in zip(step.kernels, psi.blocks, bound.blocks, strict=True):
+        basis = seen_part(kernel, (form, taken))
+        if basis.shape[1]:
+            own, most = (basis.T @ m @ basis for m in (form, taken))
+            left = own - multiples[:, None, None] * most
+            positive = np.linalg.eigvalsh(left)[:, 0] > 0
+            volumes += np.where(positive, np.linalg.slogdet(left)[1], -np.inf)
+    best = int(np.argmax(volumes))
+    return psi + bound * -multiples[best] if np.isfinite(volumes[best]) else psi
 
 
 def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
@@ -168,6 +225,7 @@ def maximise(
     scales = np.ones(count + 1)
     for place in range(count + 1):
         entries = [m[place + 1] for m in blocks] + [values[:, place + 1]]
+        entries += [shapes[place - 1] for shapes, _ in above if place]
         scales[place] = max(np.abs(x).max(initial=0.0) for x in entries) or 1.0
     lower = np.zeros(count) if lower is None else lower
     rows = [values[:, 1:] / scales]

@@ -7,7 +7,11 @@ from bitbound.theory.discover.method_file import method_file
 
 _CARD = """
 
-CARD = Card({name}, rules={{"found": lambda setting: {name}({constants})}})
+def found(setting):
+    return {name}({constants})
+
+
+CARD = Card({name}, rules={{"found": found}})
 """
 
 

@@ -6,7 +6,7 @@ Both are found by the simplex method of Nelder and Mead on a logarithmic scale.
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -194,7 +194,6 @@ def certified_decrease(
         low, best = (family.decrease(weights), weights) if weights else best_start(family)
     except Refusal:
         return -math.inf, None
-    family = replace(family, unit=best)
     for _ in range(SWEEPS):
         before = low
         with suppress(Refusal):

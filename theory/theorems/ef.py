@@ -11,9 +11,9 @@ from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
 from bitbound.theory.theorems.error_feedback import (
-    best_feedback_factor,
     best_feedback_step,
     error_root,
+    feedback_factor,
 )
 
 
@@ -52,9 +52,7 @@ class Feedback(Theorem):
         )
 
     def rate(self, m: EF, setting: Setting) -> float:
-        constants = setting.mu, setting.L, setting.alpha
-        share = m.gamma / best_feedback_step(*constants)
-        return 1 - share * (1 - best_feedback_factor(*constants))
+        return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
 def _best(setting: Setting) -> EF:

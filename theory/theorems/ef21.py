@@ -3,6 +3,7 @@
 import math
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import mean
 from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.ef21 import EF21, State
 from bitbound.solvers.methods.gd import GD
@@ -12,6 +13,11 @@ from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.error_feedback import (
+    best_feedback_step,
+    error_root,
+    feedback_factor,
+)
 
 
 class ErrorFeedback(Theorem):
@@ -49,6 +55,43 @@ class ErrorFeedback(Theorem):
         return 1 - m.gamma * setting.mu
 
 
+class TightErrorFeedback(Theorem):
+    """EF21 when each f_i is mu-strongly convex and L-smooth; tight at gamma*.
+
+    With s = sqrt(1 - alpha), gamma* of :func:`best_feedback_step` and rho of
+    :func:`best_feedback_factor`: gamma <= gamma* gives tau = 1 - (gamma/gamma*)(1 - rho). Psi =
+    s |grad f(x)|^2 + (1/n) sum_i |grad f_i(x) - g_i|^2. arXiv:2506.05271 for one client at gamma*,
+    arXiv:2605.31594 for more; proved here for any number. With y = mean_i grad f_i(x), e_i = g_i -
+    grad f_i(x) and h_i = (grad f_i(x) - grad f_i(x+))/gamma, E[Psi+]/s is at most |y - gamma mean
+    h|^2 + (s/n) sum_i |e_i + gamma h_i|^2, as the step is gamma (y + mean e) and <h_i - mu (y +
+    mean e), L (y + mean e) - h_i> >= 0 in the mean: the proof is that of EF, letter by letter.
+    """
+
+    method = EF21
+    title = "EF21, every f_i strongly convex"
+
+    def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
+        largest = best_feedback_step(setting.mu, setting.L, setting.alpha)
+        return (
+            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("gamma <= (2/(L + mu)) (1 - s)/(1 + s)", m.gamma, largest),
+        )
+
+    def lyapunov(
+        self, m: EF21, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        gradients = problem.grad(s.x)
+        mean_gradient = mean(gradients) - mean(problem.grad(star.x))
+        return (
+            Squares(error_root(setting.alpha), mean_gradient),
+            Squares(1 / setting.n, s.g - gradients),
+        )
+
+    def rate(self, m: EF21, setting: Setting) -> float:
+        return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
+
+
 def _theta(alpha: float | None) -> float:
     """Return 1 - sqrt(1 - alpha), by which the estimates' errors contract."""
     if alpha is None:
@@ -66,11 +109,16 @@ def _paper(setting: Setting) -> EF21:
     return EF21(min(_largest_step(setting), _theta(setting.alpha) / (2 * setting.mu)))
 
 
+def _best(setting: Setting) -> EF21:
+    """Gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
+    return EF21(best_feedback_step(setting.mu, setting.L, setting.alpha))
+
+
 CARD = Card(
     EF21,
     label="EF21",
-    theorems=(ErrorFeedback(),),
-    rules={"paper": _paper},
+    theorems=(ErrorFeedback(), TightErrorFeedback()),
+    rules={"paper": _paper, "best": _best},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (EF21(0.9 / c.L), GD(0.9 / c.L)),),

@@ -69,7 +69,10 @@ CARD = Card(
     label="EF21-P + DIANA",
     theorems=(BothWays(),),
     rules={"largest": _largest},
-    orders=Orders.of("(1 + omega/n)*kappa + omega", "(1 + d/n)*kappa + d"),
+    orders=Orders.of(
+        "(1/alpha_down + omega/n)*kappa + omega + 1/alpha_down",
+        "(1/alpha_down + d/n)*kappa + d + 1/alpha_down",
+    ),
     bill=compressed_up,
     identities=(lambda c, n: (EF21PDIANA(0.3 / c.L, 0.8), DIANA(0.3 / c.L, 0.8)),),
     roles={"gamma": Role.STEP_SIZE},

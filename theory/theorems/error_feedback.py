@@ -37,3 +37,9 @@ def best_feedback_factor(mu: float, L: float, alpha: float) -> float:
     """
     s = error_root(alpha)
     return s + (1 + s) * (L - mu) * feedback_growth(mu, L, alpha) / 4
+
+
+def feedback_factor(gamma: float, mu: float, L: float, alpha: float) -> float:
+    """Return the factor of EF and EF21 for gamma <= gamma*: from 1 at 0 it falls linearly."""
+    share = gamma / best_feedback_step(mu, L, alpha)
+    return 1 - share * (1 - best_feedback_factor(mu, L, alpha))

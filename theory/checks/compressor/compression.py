@@ -34,6 +34,7 @@ _PADDED = 7
 _SEARCHED, _CLIMBS = 64, 30
 _BESIDE = "it depends on the clients or runs beside it; sums and maxima go over axis 1"
 
+_DRAWS = 64
 _HIDDEN = "of numbers that are none it makes some, and hides that a run has diverged"
 
 Check = Callable[[Compressor, int, int], Verdict]
@@ -173,8 +174,9 @@ def _apart(compressor: Compressor, d: int, seed: int) -> Verdict:
         off = np.max(np.abs(compressor.compress(x[own], seeds) - together[own]))
         found.append((float(off / (1 + np.max(np.abs(together[own])))), _BESIDE))
     with suppress(Refusal):
-        lost = compressor.compress(np.full((1, d, 1), np.nan), uniforms[:1, :, :1])
-        found.append((float(np.all(np.isfinite(lost))), _HIDDEN))
+        drawn = np.random.default_rng(seed).random((1, uniforms.shape[1], _DRAWS))
+        lost = compressor.compress(np.full((1, d, _DRAWS), np.nan), drawn)
+        found.append((float(np.any(np.all(np.isfinite(lost), axis=1))), _HIDDEN))
     worst, what = worst_of(found)
     advice = f"C(x) is not that of a client alone: {what}."
     return Verdict("C(x) of every client alone", worst, 1e-12, advice=advice)

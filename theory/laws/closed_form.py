@@ -1,0 +1,65 @@
+"""A law: the best step size and rate of a method in closed form, with a proof at every point."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.exact.exact_proof import ExactProof
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """What a method's best step size and decrease are, for all parameters of a family.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    step, decrease : str
+        Both as formulas, mu = 1.
+    points : tuple of tuples
+        Rational points at which everything in the formulas is rational.
+    proof : callable
+        Makes of a point the proof that the formulas give, without any solver.
+
+    Examples
+    --------
+    >>> from bitbound.theory.laws.feedback_laws import EF_LAW
+    >>> EF_LAW.witness([(3, *EF_LAW.points[0][1:])]) is None
+    True
+    """
+
+    name: str
+    step: str
+    decrease: str
+    points: tuple[tuple[Any, ...], ...]
+    proof: Callable[..., ExactProof]
+
+    def witness(self, points: Iterable[tuple[Any, ...]] | None = None) -> tuple[Any, ...] | None:
+        """Return the first point at which the proof fails; None where it holds at all of them.
+
+        Everything is computed in rational numbers, without a tolerance.
+        """
+        for point in self.points if points is None else points:
+            if not self.proof(*point).verify():
+                return point
+        return None
+
+
+def with_multipliers(
+    proof: ExactProof, pairs: Fraction, contraction: Fraction = Fraction(0)
+) -> ExactProof:
+    """Return a proof that uses the inequalities between two points, in both directions, alike.
+
+    The points are the last two at which gradients are evaluated, or the only one and the solution.
+    """
+    step = symbolic_step(proof.method, proof.functions, proof.potential, exact=True)
+    places = [f"point {place}" for place in range(len(step.evaluations))]
+    a, b = ("solution", *places)[-2:]
+    multipliers = {f"f: {a} to {b}": pairs, f"f: {b} to {a}": pairs}
+    for name in step.inequalities:
+        if name.startswith("contraction"):
+            multipliers[name] = contraction
+    return replace(proof, multipliers=multipliers)

@@ -1,0 +1,45 @@
+"""DIANA: its best step size, and the weight of the shifts that proves it."""
+
+from fractions import Fraction
+
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
+from bitbound.theory.theorems.diana import CoupledShifts
+
+
+def _diana(n: int, kappa: Fraction, r: Fraction) -> ExactProof:
+    """Prove the law where the decrease is alpha (1 - 1/r^2), which omega is chosen for."""
+    slope, used = 4 * kappa / (1 + kappa) ** 2, 1 - 1 / r**2
+    omega = (used - slope) / (slope - used * (1 + r) ** 2 / n)
+    alpha = 1 / (1 + omega)
+    step = 2 / ((1 + kappa) * (1 + (1 + r) ** 2 * omega / n))
+    rho = 2 * step * kappa / (1 + kappa)
+    weight = omega / n * step**2 * (1 + 1 / r) / (alpha - rho)
+    bare = ExactProof(
+        DIANA(float(step), float(alpha)),
+        FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
+        CoupledShifts(),
+        rho,
+        (Fraction(1), weight / n),
+        {},
+        float(rho),
+    )
+    return with_multipliers(bare, 2 * step * (kappa - 1) / (kappa + 1))
+
+
+DIANA_LAW = ClosedForm(
+    "diana",
+    "2/((1 + kappa)(1 + (1 + r)^2 omega/n)), r = 1/sqrt(1 - (1 + omega) decrease)",
+    "2 step kappa/(1 + kappa)",
+    (
+        (2, Fraction(10), Fraction(8, 7)),
+        (3, Fraction(20), Fraction(14, 13)),
+        (6, Fraction(10), Fraction(5, 4)),
+        (10, Fraction(20), Fraction(6, 5)),
+        (50, Fraction(20), Fraction(2)),
+        (1000, Fraction(200), Fraction(67, 33)),
+    ),
+    _diana,
+)
