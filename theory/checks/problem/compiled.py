@@ -1,13 +1,12 @@
 """Compiled passes over the data against plain arrays, as large as they are in a run."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import gather, mean
-from bitbound.solvers.lazy_gradient import LARGE, LazyGradient, lazy_gradient
+from bitbound.solvers.lazy_gradient import LARGE, lazy_gradient
 from bitbound.theory.checks.problem.differences import Points
 from bitbound.theory.verdict import Verdict, searched, worst_of
 
@@ -35,19 +34,21 @@ def compiled_as_plain(problem: Problem, seed: int = 0) -> Verdict | None:
         chosen = generator.integers(d, size=(n, 1, runs))
         right = problem.grad(x)
 
-        def apart(what: str, got: LazyGradient | Points | None, expected: Points) -> None:
+        def apart(what: str, got: Any, expected: Points) -> None:
             off = np.max(np.abs(np.asarray(got) - expected) / (1 + np.abs(expected)))
             found.append((float(off), what))
 
-        fresh: Any = partial(lazy_gradient, problem, x)
-        if fresh() is None:
+        def lazy(x: Points = x) -> Any:
+            return lazy_gradient(problem, x)
+
+        if lazy() is None:
             continue
-        apart("the gradient", fresh(), right)
-        apart("twice the gradient minus u", 2.0 * fresh() - u, 2 * right - u)
-        apart("u minus the gradient", u - fresh(), u - right)
-        apart("x minus the gradient", x - fresh(), x - right)
-        apart("the mean over the clients", mean(fresh()), mean(right))
-        apart("single entries", gather(fresh(), chosen), gather(right, chosen))
+        apart("the gradient", lazy(), right)
+        apart("twice the gradient minus u", 2.0 * lazy() - u, 2 * right - u)
+        apart("u minus the gradient", u - lazy(), u - right)
+        apart("x minus the gradient", x - lazy(), x - right)
+        apart("the mean over the clients", mean(lazy()), mean(right))
+        apart("single entries", gather(lazy(), chosen), gather(right, chosen))
     if not found:
         return None
     worst, what = worst_of(found)
