@@ -4,7 +4,7 @@ The form is an unknown of the programme, so the best decrease is found by bisect
 is made sparse, with short decimals.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -100,7 +100,12 @@ def _best(family: Family) -> Weights:
     first = family.rounder(kappas[0])
     found: list[tuple[float, Weights]] = []
     reason: Refusal | None = None
-    for start in (lambda: family.unit, lambda: best_start(first)[1], lambda: best_start(family)[1]):
+    starts: tuple[Callable[[], Weights], ...] = (
+        lambda: family.unit,
+        lambda: best_start(first)[1],
+        lambda: best_start(family)[1],
+    )
+    for start in starts:
         try:
             best = start()
             for stage in kappas if len(found) < 2 else (kappa,):
