@@ -30,6 +30,8 @@ def fetched(x: Array) -> NDArray[Any]:
 
     Whoever asks waits until the device has done all that was asked of it.
     """
+    if is_numpy(x):
+        return x
     if array_api_compat.is_cupy_array(x):
         return x.get()
     if array_api_compat.is_array_api_strict_namespace(array_namespace(x)):

@@ -85,8 +85,6 @@ def fitting_library(numbers: int) -> str:
 
 def host(x: Array) -> NDArray[Any]:
     """Return an array as a numpy array on the host."""
-    if is_numpy(x):
-        return x
     return written(x) if isinstance(x, Entries | LazyGradient) else fetched(x)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from array_api_compat import device
+
 from bitbound.data.arrays import Array, array_namespace
 
 _FAR = 1.0
@@ -72,7 +74,7 @@ class Multinomial:
 
     def _one_hot(self, b: Array, z: Array) -> Array:
         xp = array_namespace(z)
-        classes = xp.arange(self.classes, dtype=b.dtype)
+        classes = xp.arange(self.classes, dtype=b.dtype, device=device(b))
         return xp.astype(b[:, :, :, None] == classes[None, None, :, None], z.dtype)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy.optimize import minimize
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, array_namespace, fetched
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Noise
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
@@ -70,7 +70,7 @@ class MarginLogistic(RelaxedProblem):
 
     @cached_property
     def _radius(self) -> float:
-        return float(np.linalg.norm(np.asarray(self.rows), axis=2).max())
+        return float(np.linalg.norm(fetched(self.rows), axis=2).max())
 
     def relaxed(self, L1: float | None = None) -> RelaxedConstants:
         """Return the constants; L0 is 0 from L1 = R^2/margin on, the default, and R^2/4 below."""
@@ -158,7 +158,7 @@ class RobustLogistic(RelaxedProblem):
     @cached_property
     def G(self) -> float:  # noqa: N802  (the paper's symbol)
         """The Lipschitz constant of the losses."""
-        return float(np.linalg.norm(np.asarray(self.rows), axis=2).max())
+        return float(np.linalg.norm(fetched(self.rows), axis=2).max())
 
     def grad(self, x: Array) -> Array:
         """Gradient in (x, e), (1, d + 1, R)."""
