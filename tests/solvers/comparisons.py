@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.solvers.backend import host
 from bitbound.solvers.runs.trace import COLUMNS, Column
 from bitbound.solvers.world.channel import Ledger
 
@@ -27,7 +28,7 @@ def assert_same_state(found: Any, expected: Any, rtol: float = 1e-9, atol: float
 
 def assert_same_spending(found: Ledger, expected: Ledger) -> None:
     for name, spent in vars(expected).items():
-        np.testing.assert_array_equal(getattr(found, name), spent, err_msg=name)
+        np.testing.assert_array_equal(host(getattr(found, name)), spent, err_msg=name)
 
 
 def assert_same_columns(
