@@ -617,8 +617,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_
 
 def test_all_commands_that_write_are_tried():
     assert set(WRITING) == {
-        "audit", "certified", "compare", "demo", "episode", "figures", "report", "scaling",
-        "theory",
+        "audit", "certified", "compare", "demo", "discover", "episode", "figures", "report",
+        "scaling", "theory",
     }  # fmt: skip
 
 
