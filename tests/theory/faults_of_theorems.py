@@ -30,7 +30,7 @@ THEOREM_FAULTS = [
     fault(
         "diana rule: alpha twice too large",
         "theory.theorems.diana",
-        ("    alpha = 1 / (1 + setting.omega)", "    alpha = 2 / (1 + setting.omega)"),
+        ("= 1 / (1 + setting.omega)\n    gamma", "= 2 / (1 + setting.omega)\n    gamma"),
         on="diana",
         rule="b",
     ),

@@ -113,7 +113,7 @@ DAMPED = method_class(
         h=(Term("message", free=True),),
         damped=True,
     )
-)(0.02, 0.3, 0.4)
+)(0.02, 0.3, 0.8)
 """DIANA whose model is broadcast by an unbiased compressor: w <- w + eta C(x - w)."""
 
 

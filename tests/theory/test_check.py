@@ -157,12 +157,12 @@ class TestLoCoDL:
 
 def test_every_method_has_its_leading_orders():
     """They are the formulas that are written in the tables."""
-    values = {"n": 7.0, "d": 90.0, "kappa": 1234.0, "omega": 11.0, "sqrt": math.sqrt}
-    numbers = [values[x] for x in ("n", "d", "kappa", "omega")]
+    numbers = {"n": 7.0, "d": 90.0, "kappa": 1234.0, "omega": 11.0, "alpha_down": 0.3}
     for card in METHODS.values():
         for order in (card.orders.rounds, card.orders.reals):
             if order is not None:
-                assert order(*numbers) == pytest.approx(eval(order.formula, values))
+                expected = eval(order.formula, numbers | {"sqrt": math.sqrt})
+                assert order(*numbers.values()) == pytest.approx(expected)
 
 
 OWN = """

@@ -46,7 +46,7 @@ def test_rows(examined):
     assert all(row.holds for row in found)
     assert {row.theorem for row in found} == {
         "gradient descent, classical", "DIANA, f strongly convex",
-        "DIANA, every f_i strongly convex",
+        "DIANA, every f_i strongly convex", "DIANA, every f_i strongly convex, coupled weights",
     }  # fmt: skip
     tight = [row for row in found if row.theorem == "gradient descent, classical"]
     assert all(row.worst == pytest.approx(1) for row in tight)
