@@ -1,6 +1,6 @@
 """Clients that differ: blocks by classes, against a programme with every client on its own."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -17,7 +17,9 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.worst_instance import divergence
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.potential import Gap
 from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
 from bitbound.theory.theorems.catalogue import METHODS
 
 
@@ -46,6 +48,38 @@ def test_two_classes_lose_nothing(name, settings, first, second):
     assert proved.verify() == proved.factor
 
 
+@dataclass(frozen=True)
+class WithValues:
+    """The potential of a theorem, and f - f* at the model."""
+
+    theorem: Theorem
+
+    def lyapunov(self, m, s, star, setting, problem):
+        squares = self.theorem.lyapunov(m, s, star, setting, problem)
+        return (Gap(10.0, m.model(s)), *squares)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gd", {"gamma": 0.1}),
+        ("diana", {"gamma": 0.03, "alpha": 0.2}),
+        ("locodl", {"gamma": 0.05, "chi": 0.4, "rho": 0.4, "p": 0.5, "omega": 2.0}),
+    ],
+)
+def test_values_of_all_functions_count(name, settings):
+    """Those of every class, and of the g that clients share."""
+    card = METHODS[name]
+    method = card.method(**settings)
+    family = two_classes(1, 2, 2.0 * (card.method.needs.compressor is not None))
+    if card.method.needs.composite:
+        family = FunctionClass(3, 1.0, 20.0, omega=2.0)
+    potential = WithValues(card.theorems[0])
+    proved = certify(method, family, potential=potential)
+    dense = unreduced_decrease(method, family, potential)
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+
+
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 2)])
 def test_the_error_of_the_server_is_one_for_all_classes(first, second):
     family = replace(two_classes(first, second, 2.0), alpha_down=0.5)
@@ -57,13 +91,14 @@ def test_the_error_of_the_server_is_one_for_all_classes(first, second):
     assert proved.decrease < certify(method, replace(family, alpha_down=None)).decrease
 
 
+@pytest.mark.parametrize("potential", [None, WithValues(METHODS["diana"].theorems[0])], ids=str)
 @pytest.mark.parametrize("n", [2, 5])
-def test_equal_classes_are_one(n):
+def test_equal_classes_are_one(n, potential):
     method = DIANA(gamma=0.03, alpha=0.2)
-    one = FunctionClass(2 * n, 1.0, 20.0, omega=2.0)
     half = ClientClass(n, 1.0, 20.0, 2.0)
-    two = FunctionClass.of_classes([half, half])
-    assert certify(method, two).decrease == pytest.approx(certify(method, one).decrease, rel=1e-7)
+    families = FunctionClass(2 * n, 1.0, 20.0, omega=2.0), FunctionClass.of_classes([half, half])
+    one, two = (certify(method, family, potential=potential) for family in families)
+    assert two.decrease == pytest.approx(one.decrease, rel=1e-7)
 
 
 def test_smoother_clients_help_and_many_cost_nothing():

@@ -103,7 +103,8 @@ def form_of(terms, problem, method, family):
             matrix = matrix + term.weight * term.vectors[:, :, 0].T @ term.vectors[:, :, 0]
             continue
         noisy = term.point[0, :, 0] * noise
-        matrix = matrix + term.weight * family.average_smoothness / 2 * np.outer(noisy, noisy)
+        smoothness = family.average_smoothness + (family.L if method.needs.composite else 0)
+        matrix = matrix + term.weight * smoothness / 2 * np.outer(noisy, noisy)
         point = term.point - noisy[None, :, None]
         everywhere = np.broadcast_to(point, (family.n, *point.shape[1:]))
         for function, x in (("f", everywhere), ("g", point)):

@@ -279,16 +279,16 @@ def _form(
     noise = term.point * basis.noise[None, :, None]
     smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0)
     gram = _expected(smoothness / 2 * frame.gram(noise), functions, problem, channel)
-    form = Form(frame.blocks(gram, basis), values)
+    blocks = frame.blocks(gram, basis)
     for function in ("f", "g") if method.needs.composite else ("f",):
         everyone = np.ones(functions.n, dtype=bool)
         for evaluation in problem.evaluate(function, term.point - noise, everyone):
             values[problem.evaluations.index(evaluation)] += 1
             mu, _ = functions.curvature(evaluation.kind)
             count = functions.n if evaluation.kind < 0 else functions.kinds[evaluation.kind].count
-            least = [np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point]
-            form = form + Form(tuple(least), 0 * values)
-    return form
+            least = (np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point)
+            blocks = tuple(block + more for block, more in zip(blocks, least, strict=True))
+    return Form(blocks, values)
 
 
 def _expected(
