@@ -19,7 +19,7 @@ def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     assert names["proof"].decrease >= certificate.decrease
     assert (tmp_path / "momentum-diana.json").exists()
     assert "Theorem certified" in (tmp_path / "momentum-diana.v").read_text(encoding="utf-8")
-    assert names["mixed"].decrease > 0.999 * certificate.decrease  # to what a search gives up
+    assert names["mixed"].decrease > certificate.decrease
     said = capsys.readouterr().out
     assert "works up to gamma" in said
     assert "attained on worst case@5" in said
