@@ -91,7 +91,9 @@ def test_the_error_of_the_server_is_one_for_all_classes(first, second):
     assert proved.decrease < certify(method, replace(family, alpha_down=None)).decrease
 
 
-@pytest.mark.parametrize("potential", [None, WithValues(METHODS["diana"].theorems[0])], ids=str)
+@pytest.mark.parametrize(
+    "potential", [None, WithValues(METHODS["diana"].theorems[0])], ids=["published", "with values"]
+)
 @pytest.mark.parametrize("n", [2, 5])
 def test_equal_classes_are_one(n, potential):
     method = DIANA(gamma=0.03, alpha=0.2)
