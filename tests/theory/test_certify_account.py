@@ -2,14 +2,17 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.text.certificates import describe_account
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.search import certified_cost, optimise
 from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
+from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.from_file import find_card, read_settings
@@ -47,6 +50,21 @@ def test_the_account_of_gradient_descent_is_known():
     assert beyond.certificate.factor == pytest.approx((1 - 0.03 * 100) ** 2, rel=1e-6)
     assert beyond.divergence.growth > 1e3
     assert beyond.largest_step == pytest.approx(2 / 100, rel=1e-3)
+
+
+def test_what_is_proved_in_rational_numbers_is_the_verdict():
+    """Rounding may hide a decrease; then neither the verdict nor the step size may deny it."""
+    card = METHODS["gd"]
+    where = class_setting(card.method, 5, 100.0, None, None, 1)
+    beyond = account(card, GD(0.03), where)
+    hidden = replace(beyond, attained=None).proved(Fraction(1, 10))
+    told = describe_account(hidden)
+    assert "no decrease is certified" not in told
+    assert "certified below 1 up to" not in told
+    assert "divergence" not in told
+    assert hidden.verdict == "no theorem applies"
+    with pytest.raises(ContradictionError, match="believe neither"):
+        beyond.proved(Fraction(1, 10))
 
 
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
