@@ -93,7 +93,7 @@ def test_settings_change_a_rule():
     where = class_setting(card.method, 4, 10.0, None, None, 1)
     method = configured(card, where, "best", ["traffic=published", "K=3"])
     assert (method.traffic, method.K) == ("published", 3)
-    assert method.eta_l == configured(card, where, "best", []).eta_l
+    assert method.eta_l == configured(card, where, "best", ["K=3"]).eta_l
 
 
 @pytest.mark.parametrize(
