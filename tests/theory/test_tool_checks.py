@@ -8,7 +8,9 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.counted import counted_as_sent
 from bitbound.theory.checks.examination import check
 from bitbound.theory.checks.tool import tool_checks
@@ -102,3 +104,19 @@ def test_a_check_and_one_without_convexity_have_them():
     conducted = check(card.method(0.1, 0.1, 1), Quartics.of(H=2.0))
     assert names <= {verdict.check for verdict in conducted.verdicts}
     assert FAILS not in repr(whole)
+
+
+def test_an_entry_with_an_owner_too_few_is_seen(monkeypatch):
+    """Even where no client has fewer entries than it may: 9 of 5 entries with 2 owners among 3."""
+    right = Channel.ownership
+
+    def lost(self, s, cohort=None):
+        owned = right(self, s, cohort)
+        many = owned.sum(axis=1, keepdims=True) == 4
+        first = np.cumsum(owned, axis=1) == 1
+        return owned & ~(many & first & owned) if cohort is not None else owned
+
+    monkeypatch.setattr(Channel, "ownership", lost)
+    (found,) = (v for v in channel_checks(draws=400, patience=0.0) if v.check.startswith("sizes"))
+    assert not found.holds
+    assert "an entry has not 2 owners, with 2 owners among 3 clients" in found.advice
