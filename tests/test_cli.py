@@ -16,7 +16,7 @@ from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.pool import FailedJobsError
-from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS
+from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS
 
 FAST = ["--kappa", "50", "--seeds", "2", "--until", "1e-3"]
 RUN = ["run", "breast-cancer@9", "locodl", "rand-k:2+natural", *FAST]

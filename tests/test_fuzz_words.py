@@ -21,7 +21,7 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.theory.card import Card
-from bitbound.theory.theorems.from_file import find_card, read_settings
+from bitbound.theory.cards.from_file import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 PIECES = [

@@ -36,8 +36,8 @@ from bitbound.cli.scaling import add_scaling
 from bitbound.cli.theory import add_theory
 from bitbound.data.errors import Refusal
 from bitbound.figures.pool import FailedJobsError
+from bitbound.theory.cards.coverage import OutsideTheoremWarning
 from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.theorems.coverage import OutsideTheoremWarning
 
 
 def run_words(arguments: Sequence[str] | None = None) -> int:

@@ -13,9 +13,9 @@ from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
+from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.from_file import find_card, read_settings
 
 if TYPE_CHECKING:
     from bitbound.theory.certificates.proof import Certificate

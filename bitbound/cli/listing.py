@@ -11,7 +11,7 @@ from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import other_names
-from bitbound.theory.theorems.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 
 def add_list(commands: Commands) -> None:

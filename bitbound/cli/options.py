@@ -16,8 +16,8 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.from_file import find_card, read_settings
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command adds its parser."""

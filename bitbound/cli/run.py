@@ -20,8 +20,8 @@ from bitbound.figures.text.tables import cost_table, describe, summary
 from bitbound.solvers.backend import LIBRARIES
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.coverage import require_theorem
 
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
 

@@ -13,7 +13,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card, Role
-from bitbound.theory.theorems.catalogue import CLIPPING
+from bitbound.theory.cards.catalogue import CLIPPING
 
 TARGET = 1e-3
 ETAS = tuple(np.geomspace(1e-3, 1, 13).tolist())

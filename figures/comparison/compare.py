@@ -33,8 +33,8 @@ from bitbound.solvers.runs.network import Network, network_named
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import is_convex
+from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.coverage import require_theorem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -27,9 +27,9 @@ from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.worlds.fixed_points import fixed_point
 
 RAND_2 = compressor("rand-k:2")

@@ -31,8 +31,8 @@ from bitbound.solvers.runs.origin import commit
 from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.store import NotKeptWarning, Store
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import parameters
-from bitbound.theory.theorems.from_file import card_from_file
+from bitbound.theory.cards.catalogue import parameters
+from bitbound.theory.cards.from_file import card_from_file
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
@@ -542,7 +542,7 @@ def test_a_composed_compressor_is_made_of_its_parts():
 )
 def test_what_is_taken_from_the_front_door_comes_from_where_it_has_it(project, statement, reached):
     (project.folder / "toy.py").write_text(f"{statement}\n{TOY}")
-    assert ("bitbound.theory.theorems.catalogue" in modules(project.load("toy").Toy)) is reached
+    assert ("bitbound.theory.cards.catalogue" in modules(project.load("toy").Toy)) is reached
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):

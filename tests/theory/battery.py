@@ -20,6 +20,7 @@ from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogisti
 from bitbound.data.relaxed.shapes import Cosh, Steep
 from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.proof import proves
@@ -39,7 +40,6 @@ from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import CARDS, METHODS
 from bitbound.theory.verdict import Verdict, largest, worst_of
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}

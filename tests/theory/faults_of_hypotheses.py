@@ -2,7 +2,7 @@
 
 from planting import fault
 
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 
 def lax(method: str, statement: str, right: str, wrong: str, rule: str | None = None):

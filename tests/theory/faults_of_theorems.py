@@ -125,7 +125,7 @@ THEOREM_FAULTS = [
     ),
     fault(
         "ef theorem: twice as fast",
-        "theory.theorems.error_feedback",
+        "theory.formulas.error_feedback",
         ("return 1 - share * (1", "return 1 - 2 * share * (1"),
         on="ef",
     ),

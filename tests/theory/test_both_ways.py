@@ -15,6 +15,7 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
@@ -23,7 +24,6 @@ from bitbound.theory.discover.method_file import method_class
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import LinearChannel, worst_case
 from bitbound.theory.worlds.outcomes import outcomes

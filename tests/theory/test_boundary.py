@@ -5,9 +5,9 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.examination import check
 from bitbound.theory.checks.method.boundary import at_the_boundary, boundaries, loose_hypotheses
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 def of(name, number=0):

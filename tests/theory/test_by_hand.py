@@ -20,13 +20,13 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.checks.method.one_step import steps_along_a_run
 from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.theorems.catalogue import CARDS, METHODS
+from bitbound.theory.formulas.episode_round import Round, as_printed
 from bitbound.theory.theorems.clipped_sgd import ClippedGD
-from bitbound.theory.theorems.episode_round import Round, as_printed
 from bitbound.theory.theorems.gd import GradientDescent
 
 

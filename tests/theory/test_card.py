@@ -9,9 +9,9 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.theory.card import Card, Role
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.catalogue import CARDS, METHODS
 
 SETTING = Setting.of(GD, Quadratic.random(3, 4, mu=1.0, L=10.0))
 

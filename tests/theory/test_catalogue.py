@@ -11,7 +11,7 @@ import pytest
 
 import bitbound.theory.theorems
 from bitbound.data.errors import Refusal
-from bitbound.theory.theorems.catalogue import (
+from bitbound.theory.cards.catalogue import (
     CARDS,
     CLIPPING,
     GROUP,

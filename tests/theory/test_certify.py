@@ -19,6 +19,7 @@ from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import repaired_multipliers
@@ -26,7 +27,6 @@ from bitbound.theory.certificates.search import optimise, setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.orbits import orbits
 

@@ -8,11 +8,11 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.certificates.search import certified_cost, optimise
 from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.from_file import find_card, read_settings
 
 OWN = """
 from dataclasses import dataclass

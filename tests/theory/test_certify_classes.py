@@ -13,6 +13,7 @@ from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.worst_instance import divergence
 from bitbound.theory.exact.refinement import prove
@@ -20,7 +21,6 @@ from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.potential import Gap
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 def two_classes(first, second, omega=0.0):

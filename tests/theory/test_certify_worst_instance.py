@@ -7,11 +7,11 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.function_class import FunctionClass, rand_k_of
-from bitbound.theory.theorems.catalogue import METHODS
 
 EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
 """Methods with a quadratic worst case; the others have several gradients per client, and EControl

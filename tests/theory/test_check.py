@@ -16,6 +16,8 @@ from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.from_file import card_from_file, read_settings
 from bitbound.theory.checks.examination import check as examine_method
 from bitbound.theory.checks.method.conduct import bill_check, comes_back
 from bitbound.theory.checks.method.one_step import (
@@ -26,8 +28,6 @@ from bitbound.theory.checks.method.one_step import (
 )
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.from_file import card_from_file, read_settings
 from bitbound.theory.theorems.gd import GradientDescent
 from bitbound.theory.theorems.locodl import (
     Corollary32,

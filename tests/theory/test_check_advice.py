@@ -11,9 +11,9 @@ from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.examination import check
 from bitbound.theory.checks.soundness import soundness
-from bitbound.theory.theorems.catalogue import METHODS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

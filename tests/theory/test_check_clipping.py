@@ -8,8 +8,8 @@ from bitbound.data.relaxed.families import Tilted
 from bitbound.data.relaxed.relaxed_logistic import MarginLogistic
 from bitbound.data.relaxed.shapes import Cosh
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import TUNINGS, card_of
 from bitbound.theory.checks.soundness import conduct
-from bitbound.theory.theorems.catalogue import TUNINGS, card_of
 
 PROBLEMS = [
     bitbound.Quartics.of(H=2.0),

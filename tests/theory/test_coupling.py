@@ -5,10 +5,11 @@ from itertools import product
 
 import pytest
 
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.theorems import coupling, locodl, scaffnew
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.formulas import coupling
+from bitbound.theory.theorems import locodl, scaffnew
 
 CASES = [
     (name, rule, n, kappa, omega)

@@ -8,9 +8,9 @@ import pytest
 import bitbound
 from bitbound.solvers.runs import engine
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import lyapunov_record
 
 PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = bitbound.Budget(rounds=5)

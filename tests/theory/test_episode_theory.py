@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.theorems.clipped_sgd import ClippedGD
-from bitbound.theory.theorems.clipping_complexity import (
+from bitbound.theory.formulas.clipping_complexity import (
     episode_table,
     minibatch_lower_bound,
     partial_participation_table,
 )
+from bitbound.theory.formulas.episode_round import Round, as_printed, factor_A, factor_B
+from bitbound.theory.theorems.clipped_sgd import ClippedGD
 from bitbound.theory.theorems.episode import FORMS, GENERAL, MAIN
-from bitbound.theory.theorems.episode_round import Round, as_printed, factor_A, factor_B
 
 
 @dataclass(frozen=True)

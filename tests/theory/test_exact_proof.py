@@ -16,6 +16,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
@@ -25,7 +26,6 @@ from bitbound.theory.exact.export import write_certificate
 from bitbound.theory.exact.rational_algebra import ldl
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 
 PAGE = Path(__file__).parents[2] / "docs" / "check_certificate.py"

@@ -11,9 +11,9 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import LinearChannel
 from bitbound.theory.worlds.outcomes import outcomes

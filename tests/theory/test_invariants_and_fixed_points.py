@@ -23,9 +23,9 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import fitted_view
+from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS, card_of
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.generic import Subject
 from bitbound.theory.worlds.invariants import invariants, relations

@@ -13,12 +13,12 @@ from bitbound.data.problems.rows import dense, sparse
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.randomness import Streams
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.proof import proves
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.verdict import Verdict, largest, worst_of
 
 ONE = np.array([0])

@@ -8,9 +8,9 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import solver_decrease
+from bitbound.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 from bitbound.theory.laws.diana_law import DIANA_LAW
 from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW, feedback_numbers
-from bitbound.theory.theorems.error_feedback import best_feedback_factor, best_feedback_step
 
 LAWS = [EF_LAW, EF21_LAW, DIANA_LAW]
 

@@ -12,9 +12,9 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.gd import GradientDescent
 from bitbound.theory.worlds.linear_maps import worst_case
 

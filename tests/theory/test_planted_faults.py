@@ -17,7 +17,7 @@ from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from planting import Fault, planted
 
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 from bitbound.theory.verdict import Verdict
 
 SEEDS, MANY_SEEDS = range(2), range(20)

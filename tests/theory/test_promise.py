@@ -12,6 +12,8 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.method.promise import (
     Promise,
     RoundCost,
@@ -21,8 +23,6 @@ from bitbound.theory.checks.method.promise import (
 )
 from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)

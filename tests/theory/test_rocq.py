@@ -11,12 +11,12 @@ import pytest
 from bitbound.cli import main
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.exact.rocq_file import rocq_file
 from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")

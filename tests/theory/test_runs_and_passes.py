@@ -9,9 +9,9 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.world import randomness
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.problem.compiled import compiled_as_plain
 from bitbound.theory.checks.trace.resumed import goes_on
-from bitbound.theory.theorems.catalogue import METHODS
 
 LOGISTIC = problem("breast-cancer@5", kappa=30)
 EXPERIMENT = Experiment.of(METHODS["diana"].parameters(LOGISTIC, RandK(4)), LOGISTIC, RandK(4))

@@ -13,6 +13,7 @@ from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.potential_family import SMALLEST
 from bitbound.theory.certificates.potential_search import searched_potential
@@ -20,7 +21,6 @@ from bitbound.theory.certificates.summary import account, class_setting
 from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Squares
-from bitbound.theory.theorems.catalogue import METHODS, card_of
 
 
 @dataclass(frozen=True)

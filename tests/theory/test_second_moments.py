@@ -6,11 +6,11 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.1, 0.15])

@@ -14,11 +14,11 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.iteration import advance
+from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
-from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.outcomes import Scripted, outcomes

@@ -15,10 +15,10 @@ from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK, TopK
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import search
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.adiana import Acceleration
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.theorems.five_gcs_cc import enough_steps
 from bitbound.theory.worlds.linear_maps import worst_case
 

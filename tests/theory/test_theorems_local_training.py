@@ -19,14 +19,14 @@ from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS, parameters
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS, parameters
 from bitbound.theory.theorems.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,
     primal_gain,
 )
-from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.probing import one_step
 

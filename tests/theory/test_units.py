@@ -7,12 +7,12 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.checks.examination import check
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.units import in_units
 

@@ -17,9 +17,9 @@ from bitbound.solvers.runs.engine import Callback, Progress, RecordedPotential, 
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import card_of
 from bitbound.theory.potential import Potential, value
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.worlds.fixed_points import fixed_point
 
 

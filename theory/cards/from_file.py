@@ -13,7 +13,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.own_file import file_and_name, is_own, load_file, own_classes
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
-from bitbound.theory.theorems.catalogue import card_named
+from bitbound.theory.cards.catalogue import card_named
 
 
 def find_card(name: str) -> Card:
