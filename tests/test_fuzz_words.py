@@ -11,7 +11,7 @@ import pytest
 from fuzzing import answer, generators, mutated
 
 from bitbound.cli import application, main
-from bitbound.cli.options import count
+from bitbound.cli.words.options import count
 from bitbound.data.errors import Refusal
 from bitbound.data.files.splits import split
 from bitbound.data.problems import selector
@@ -60,7 +60,7 @@ def no_work(monkeypatch):
     monkeypatch.setattr(selector.LogisticRegression, "from_data", lambda *a, **k: PROBLEM)
     monkeypatch.setattr(selector.Quadratic, "random", lambda *a, **k: PROBLEM)
     for place in ("run.simulate", "compare.compare", "check.examine"):
-        monkeypatch.setattr(f"bitbound.cli.{place}", stopped)
+        monkeypatch.setattr(f"bitbound.cli.commands.{place}", stopped)
 
 
 def damaged(words, rng):

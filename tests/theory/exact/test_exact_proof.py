@@ -28,7 +28,7 @@ from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 
-PAGE = Path(__file__).parents[2] / "docs" / "check_certificate.py"
+PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
 CHECKER = importlib.util.module_from_spec(
     importlib.util.spec_from_file_location("check_certificate", PAGE)
 )

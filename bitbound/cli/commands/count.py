@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from bitbound.cli.options import Commands, add_json
+from bitbound.cli.words.options import Commands, add_json
 from bitbound.data.files.own_data import read_npz
 from bitbound.figures.text.tables import table
 from bitbound.solvers.compressors.counting import Count, Sparse, counted_arrays, counts, described

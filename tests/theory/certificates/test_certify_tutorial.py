@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "certify-your-method.md"
+PAGE = Path(__file__).parents[3] / "docs" / "certify-your-method.md"
 
 
 def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from bitbound.cli.options import (
+from bitbound.cli.words.options import (
     NETWORK,
     Commands,
     add_json,

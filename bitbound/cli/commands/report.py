@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_jobs, add_output, read_output
+from bitbound.cli.words.options import Commands, add_jobs, add_output, read_output
 
 
 def add_report(commands: Commands) -> None:

@@ -4,7 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
 from bitbound.data.errors import Refusal
 
 

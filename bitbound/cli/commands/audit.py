@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_output, count, read_output
+from bitbound.cli.words.options import Commands, add_output, count, read_output
 from bitbound.data.errors import Refusal
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.options import (
+from bitbound.cli.words.options import (
     Commands,
     add_json,
     add_network,

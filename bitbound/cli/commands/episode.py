@@ -2,7 +2,7 @@
 
 import argparse
 
-from bitbound.cli.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 
 

@@ -15,7 +15,7 @@ from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.examination import check
 from bitbound.theory.checks.soundness import soundness
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import sys
 
 from tqdm import tqdm
 
-from bitbound.cli.options import (
+from bitbound.cli.words.options import (
     Commands,
     add_experiment,
     add_json,

@@ -1,7 +1,7 @@
 """Every planted fault is caught, and no check ever fails on correct code.
 
-All state spaces are tiny. ``python tests/theory/test_planted_faults.py FOLDER`` writes which checks
-catch what as a table, and looks for false alarms with ten times as many seeds.
+All state spaces are tiny. ``python tests/theory/planted/test_planted_faults.py FOLDER`` writes
+which checks catch what as a table, and looks for false alarms with ten times as many seeds.
 """
 
 import os

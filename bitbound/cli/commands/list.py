@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 
-from bitbound.cli.options import Commands
+from bitbound.cli.words.options import Commands
 from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH

@@ -113,7 +113,7 @@ def package(tmp_path_factory):
         shutil.copytree(source.parent / room, copy / room, ignore=ignored)
     (copy / "solvers" / "methods" / "toy.py").write_text(METHOD, encoding="utf-8")
     (copy / "theory" / "theorems" / "toy.py").write_text(CARD, encoding="utf-8")
-    catalogue = copy / "theory" / "theorems" / "catalogue.py"
+    catalogue = copy / "theory" / "cards" / "catalogue.py"
     lines = catalogue.read_text(encoding="utf-8").splitlines(keepends=True)
     lines.insert(lines.index('    "diana",\n') + 1, '    "toy",\n')
     catalogue.write_text("".join(lines), encoding="utf-8")

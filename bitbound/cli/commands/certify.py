@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bitbound.cli.exit_codes import FAILED
-from bitbound.cli.options import Commands, add_json, add_parameters, count, read_compressor
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import Commands, add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem

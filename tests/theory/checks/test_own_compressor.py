@@ -11,7 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.theory.checks.compressor.compression import compressor_checks
 
-PAGE = Path(__file__).parents[2] / "docs/write-a-compressor.md"
+PAGE = Path(__file__).parents[3] / "docs/write-a-compressor.md"
 SIGNS = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
 SCALED = SIGNS.replace("    name = ", "    scale: float = 1.0\n    name = ").replace(
     "return size * signs", "return self.scale * size * signs"

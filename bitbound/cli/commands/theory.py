@@ -6,8 +6,8 @@ import sys
 
 from tqdm import tqdm
 
-from bitbound.cli.exit_codes import FAILED
-from bitbound.cli.options import Commands, add_output, add_seeds, read_output
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import Commands, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 from bitbound.theory.checks.standard import rows, tasks
 

@@ -3,7 +3,7 @@
 import argparse
 from functools import partial
 
-from bitbound.cli.options import Commands
+from bitbound.cli.words.options import Commands
 from bitbound.data.errors import Refusal
 
 _SHELLS = ("bash", "zsh", "tcsh")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.options import Commands, add_json, add_output, count, read_output
+from bitbound.cli.words.options import Commands, add_json, add_output, count, read_output
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
 from bitbound.data.numbers import whole
