@@ -34,7 +34,8 @@ from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.smoothness import relaxed_smoothness
 
 # What is drawn
-from bitbound.figures.comparison.compare import Comparison, compare
+from bitbound.figures.comparison.compare import compare
+from bitbound.figures.comparison.comparison_result import Comparison
 
 # What a method is written with
 from bitbound.solvers.authoring import (

@@ -6,7 +6,7 @@ import numpy as np
 
 from bitbound import Budget, Method, compare, compressor
 from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
-from bitbound.figures.comparison.compare import Comparison
+from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.costs import costs_to
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.runs.engine import simulate

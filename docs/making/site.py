@@ -13,7 +13,7 @@ sys.path.insert(0, str(DOCS))
 from bitbound import Budget, compare, problem  # noqa: E402
 from bitbound.data.files.cache import write_text  # noqa: E402
 from bitbound.figures.certified.rates import Rate, compared_rate  # noqa: E402
-from bitbound.figures.comparison.compare import Comparison  # noqa: E402
+from bitbound.figures.comparison.comparison_result import Comparison  # noqa: E402
 from bitbound.solvers.compressors.selector import compressor  # noqa: E402
 from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
 from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
