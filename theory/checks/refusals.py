@@ -24,8 +24,8 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.memory import require_memory_of_runs
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.card import Card
+from bitbound.theory.cards.from_file import card_from_file, read_settings
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.from_file import card_from_file, read_settings
 from bitbound.theory.verdict import Verdict
 
 _ROWS = np.random.default_rng(0).standard_normal((12, 3))
