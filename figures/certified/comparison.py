@@ -19,7 +19,7 @@ from bitbound.figures.certified.parameter_contest import Saving, parameter_conte
 from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
 from bitbound.figures.certified.rates import Rate, Rates
 from bitbound.figures.pool import Traceable, traces
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.second_moments import limit_of_potentials
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
 
 FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 """n, kappa and omega."""
