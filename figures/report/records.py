@@ -181,6 +181,7 @@ BENCHMARK = record(
     commit=text,
     hardware=record(processor=text, cores=number),
     versions=record(),
+    absent=several(text),
     ratios=several(_ratio),
 )
 

@@ -114,7 +114,7 @@ def read_results(folder: Path) -> Results:
     names = [f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled") for v in VERSIONS]
     targets = {"demo": "demo"} | dict.fromkeys(names, "figures")
     figures = [
-        _record(folder / f"{name}.json", target, drawn_figure(name))
+        read_record(folder / f"{name}.json", target, drawn_figure(name))
         for name, target in targets.items()
     ]
     benchmarks = sorted((folder / "bench").glob("*.json"))
@@ -122,26 +122,26 @@ def read_results(folder: Path) -> Results:
     certified = folder / "certified"
     return Results(
         figures=[figure for figure in figures if figure],
-        judgement=_record(folder / "verdicts.json", "figures", JUDGEMENT),
-        theory=_record(folder / "theory" / "report.json", "theory", THEOREMS) or [],
-        scaling=_record(folder / "scaling" / "scaling.json", "scaling", SCALING) or [],
-        rates=_record(certified / "rates.json", "certified", RATES) or [],
-        savings=_record(certified / "savings.json", "certified", SAVINGS) or [],
-        episode=_record(folder / "episode" / "report.json", "episode", CLIPPING),
+        judgement=read_record(folder / "verdicts.json", "figures", JUDGEMENT),
+        theory=read_record(folder / "theory" / "report.json", "theory", THEOREMS) or [],
+        scaling=read_record(folder / "scaling" / "scaling.json", "scaling", SCALING) or [],
+        rates=read_record(certified / "rates.json", "certified", RATES) or [],
+        savings=read_record(certified / "savings.json", "certified", SAVINGS) or [],
+        episode=read_record(folder / "episode" / "report.json", "episode", CLIPPING),
         episode_text=_text(folder / "episode" / "report.txt", "episode"),
-        audits=[audit for path in audits if (audit := _record(path, "audit", AUDIT))],
+        audits=[audit for path in audits if (audit := read_record(path, "audit", AUDIT))],
         faults=_text(folder / "theory" / "faults.txt", "faults"),
         table_2=_text(folder / "table2.txt", "figures"),
-        bench=_record(benchmarks[-1], "bench", BENCHMARK) if benchmarks else None,
+        bench=read_record(benchmarks[-1], "bench", BENCHMARK) if benchmarks else None,
     )
 
 
-def _text(path: Path, target: str) -> str:
-    return _load(path, target, lambda told: told) or ""
+def read_record(path: Path, target: str, form: Form) -> Any:
+    """Return what a make target has written in JSON, None where that is not there.
 
-
-def _record(path: Path, target: str, form: Form) -> Any:
-    """Return what a target has written, or None; see :func:`read_results`."""
+    A file that is damaged, or was written by another version, is named in a warning, set aside and
+    left out.
+    """
 
     def read(told: str) -> Any:
         value = json.loads(told)
@@ -150,6 +150,10 @@ def _record(path: Path, target: str, form: Form) -> Any:
         return value
 
     return _load(path, target, read)
+
+
+def _text(path: Path, target: str) -> str:
+    return _load(path, target, lambda told: told) or ""
 
 
 def _load(path: Path, target: str, read: Callable[[str], Content]) -> Content | None:
