@@ -46,9 +46,10 @@ class Parser(argparse.ArgumentParser):
         if self._fill:
             self._fill(self)
             self._fill = None
-        for action in self._subparsers._group_actions if self._subparsers else ():
-            for command in action.choices or ():
-                action.choices[command].complete()
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    command.complete()
         return self
 
     def parse_known_args(  # type: ignore[override]
