@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import Commands, add_json, add_parameters, count, read_compressor
+from bitbound.cli.words.options import add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
 
-def add_certify(commands: Commands) -> None:
+def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("certify", help="the worst case of one method, proved")
     parser.set_defaults(command=certify_method)
     parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
     parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
