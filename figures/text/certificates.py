@@ -39,7 +39,9 @@ def describe_account(account: Account) -> str:
     ]
     if account.step_name is not None:
         now = getattr(account.method, account.step_name)
-        lines.append(f"{'step size':12}{_limit(account.step_name, now, account.largest_step)}")
+        proved = account.decrease > 0
+        limit = _limit(account.step_name, now, account.largest_step, proved=proved)
+        lines.append(f"{'step size':12}{limit}")
     if account.attained is not None:
         found = _times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
@@ -49,7 +51,7 @@ def describe_account(account: Account) -> str:
         )
     if account.unattained:
         lines.append(f"{'worst case':12}not attained here: {account.unattained}")
-    if proof.decrease <= 0:
+    if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
@@ -89,7 +91,9 @@ def _proof_holds(account: Account) -> bool:
     return account.certificate.verify() == account.certificate.factor
 
 
-def _limit(name: str, now: float, largest: float) -> str:
+def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
+    if proved and not now <= largest:
+        return f"{name} = {now:.6g}; the solver is too inexact to find up to where it is certified"
     if math.isnan(largest):
         return f"{name} = {now:.6g}; no value of it is certified"
     if math.isinf(largest):

@@ -117,6 +117,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
     )
     limit = limit_of_potentials(found.certificate) if search else None
     proof = _exact_proof(found.certificate, chosen.export)
+    if proof is not None:
+        found = found.proved(proof.decrease)
     if chosen.json:
         summary = account_summary(found)
         if limit is not None:
@@ -134,8 +136,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
             print(describe_proof(proof.decrease, chosen.export))
         if optimum:
             print(f"\n{describe_optimum(optimum, chosen.optimise)}")
-    decrease = found.certificate.decrease if proof is None else proof.decrease
-    return 0 if decrease > 0 else FAILED
+    return 0 if found.decrease > 0 else FAILED
 
 
 def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":
