@@ -4,7 +4,8 @@
 class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
     """Input that does not fit, told in one sentence.
 
-    The sentence names the value, what was expected and what to do about it.
+    The sentence names the value, what was expected and what to do about it; it is one line,
+    whatever the value is.
 
     Examples
     --------
@@ -15,6 +16,9 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
     ...     print(refusal)
     a quadratic of 0 clients and 4 features; both are at least 1
     """
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().split())
 
 
 class DamagedFileError(ValueError):
