@@ -91,6 +91,7 @@ from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
 from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.methods.momentum_clipping import MomentumClipping
 from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
@@ -182,6 +183,7 @@ __all__ = [
     "Level",
     "LinearModel",
     "LoCoDL",
+    "LoCoDLBothWays",
     "Logistic",
     "LogisticRegression",
     "Loss",
