@@ -2,7 +2,6 @@
 
 import math
 
-from bitbound.solvers.backend import mean
 from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
@@ -26,14 +25,13 @@ class BothWays(Theorem):
     (1 - tau)/(p theta), h^2 = omega' theta/phi and K = (omega' + h^2)/(1 - h) (omega_av + 1/(1 -
     h)). If 0 < gamma < 2/L, phi > 0, h < 1 and 2 rho - rho^2 (1 + omega_av + K) - chi >= 0, then
     E[Psi+] <= tau Psi. With omega' = 0 this is Theorem 3.1 of LoCoDL. Psi = (1/gamma) (sum_i |x_i -
-    x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i |u_i - u_i* - a|^2 + n |v - v* -
-    a|^2) + (gamma m/p^2) 2 n |a|^2, where a = (mean_i u_i + v)/2 = e/2 and m = (1 +
-    sqrt(omega' phi/theta))/((1 - h) theta phi).
+    x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i |u_i - u_i* - e/2|^2 + n |v - v* -
+    e/2|^2) + (gamma m/p^2) (n/2) |e|^2, m = (1 + sqrt(omega' phi/theta))/((1 - h) theta phi).
 
     Notes
     -----
     Proof. Let z be the models and w the control variates, all relative to the solution, in the
-    space with |z|^2 = sum_i |z_i|^2 + n |z_y|^2; w = w' + a with w' of mean 0; q = z - gamma (grad
+    space with |z|^2 = sum_i |z_i|^2 + n |z_y|^2; w = w' + a with a = e/2 of all and w' of mean 0; q = z - gamma (grad
     F(x* + z) - grad F(x*)), |q|^2 <= max{(1 - gamma mu)^2, (1 - gamma L)^2} |z|^2; s = q' + gamma
     w' the disagreement of q + gamma w. What the server compresses is, in the mean, -s_y - (gamma/(p
     rho)) a. So the common part of the models becomes q_0 + gamma a with probability 1 - p, else q_0
@@ -81,13 +79,12 @@ class BothWays(Theorem):
         dual = m.gamma * (1 + 2 * m.omega) / (m.p**2 * m.chi)
         theta, phi = _error_rates(m, setting)
         error = m.gamma / m.p**2 * _error_weight(theta, phi, setting.omega_down)
-        a = (mean(s.u) + s.v) / 2
         return (
             Squares(primal, s.x - star.x),
             Squares(primal * setting.n, s.y - star.y),
-            Squares(dual, s.u - star.u - a),
-            Squares(dual * setting.n, s.v - star.v - a),
-            Squares(error * 2 * setting.n, a),
+            Squares(dual, s.u - star.u - s.e / 2),
+            Squares(dual * setting.n, s.v - star.v - s.e / 2),
+            Squares(error * setting.n / 2, s.e),
         )
 
     def rate(self, m: LoCoDLBothWays, setting: Setting) -> float:
