@@ -24,20 +24,23 @@ class BothWays(Theorem):
     (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}, theta = chi/(rho (1 + 2 omega)), phi = 2 - theta -
     (1 - tau)/(p theta), h^2 = omega' theta/phi and K = (omega' + h^2)/(1 - h) (omega_av + 1/(1 -
     h)). If 0 < gamma < 2/L, phi > 0, h < 1 and 2 rho - rho^2 (1 + omega_av + K) - chi >= 0, then
-    E[Psi+] <= tau Psi. With omega' = 0 this is Theorem 3.1 of LoCoDL. Psi = (1/gamma) (sum_i |x_i -
-    x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i |u_i - u_i* - e/2|^2 + n |v - v* -
-    e/2|^2) + (gamma m/p^2) (n/2) |e|^2, m = (1 + sqrt(omega' phi/theta))/((1 - h) theta phi).
+    E[Psi+] <= tau Psi. With omega' = 0 this is Theorem 3.1 of LoCoDL.
+
+    Psi = (1/gamma) (sum_i |x_i - x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i
+    |u_i - u_i* - e/2|^2 + n |v - v* - e/2|^2) + (gamma m/p^2) (n/2) |e|^2 with m = (1 +
+    sqrt(omega' phi/theta))/((1 - h) theta phi).
 
     Notes
     -----
     Proof. Let z be the models and w the control variates, all relative to the solution, in the
-    space with |z|^2 = sum_i |z_i|^2 + n |z_y|^2; w = w' + a with a = e/2 of all and w' of mean 0; q = z - gamma (grad
-    F(x* + z) - grad F(x*)), |q|^2 <= max{(1 - gamma mu)^2, (1 - gamma L)^2} |z|^2; s = q' + gamma
-    w' the disagreement of q + gamma w. What the server compresses is, in the mean, -s_y - (gamma/(p
-    rho)) a. So the common part of the models becomes q_0 + gamma a with probability 1 - p, else q_0
-    + gamma a - (gamma/p) a plus noise: without the noise its square is |q_0|^2 + (1/p - 1) gamma^2
-    |a|^2 in the mean, without a product of q_0 and a. Let D be the second moment of what is
-    compressed and B = (gamma/p)^2 2 n |a|^2. As 2 n |s_y|^2 <= |s|^2, sum_i |x_i - y|^2 <= 2 |s|^2,
+    space with |z|^2 = sum_i |z_i|^2 + n |z_y|^2; w = w' + a, where a = e/2 for all and w' has no
+    mean; q = z - gamma (grad F(x* + z) - grad F(x*)), |q|^2 <= max{(1 - gamma mu)^2, (1 - gamma
+    L)^2} |z|^2; s = q' + gamma w' the disagreement of q + gamma w. What the server compresses has
+    the mean -s_y - (gamma/(p rho)) a. So what the models have in common becomes q_0 + gamma a with
+    probability 1 - p, else q_0 + gamma a - (gamma/p) a, plus noise; without it the mean of its
+    square is |q_0|^2 + (1/p - 1) gamma^2 |a|^2: q_0 and a have no product. Let D be the second
+    moment of what is compressed and B = (gamma/p)^2 2 n |a|^2. As 2 n |s_y|^2 <= |s|^2 and
+    sum_i |x_i - y|^2 <= 2 |s|^2,
 
         2 n D <= (|s| + sqrt(B)/rho)^2 + omega_av |s|^2,
         gamma E[Psi+] <= |q|^2 + gamma^2 ((1 + 2 omega)/(p^2 chi) - 1) |w'|^2
@@ -45,7 +48,7 @@ class BothWays(Theorem):
             + m (1 - p (2 theta - theta^2)) B + p rho^2 G 2 n D,   G = omega' (1 + m theta^2).
 
     With T = m theta phi - 1 this is at most tau gamma Psi if (2 rho - chi)/rho^2 >= 1 + omega_av
-    + G omega_av + 1/(1/G - 1/T), as S |s|^2 + T B/rho^2 >= G (|s| + sqrt(B)/rho)^2 for (S - G)
+    + G omega_av + 1/(1/G - 1/T), since S |s|^2 + T B/rho^2 >= G (|s| + sqrt(B)/rho)^2 for (S - G)
     (T - G) >= G^2. The m of the theorem is where 1/G - 1/T is largest.
     """
 
