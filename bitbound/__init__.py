@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from bitbound.solvers.methods.gd import GD
     from bitbound.solvers.methods.gradskip import GradSkip
     from bitbound.solvers.methods.locodl import LoCoDL
+    from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
     from bitbound.solvers.methods.marina import MARINA
     from bitbound.solvers.methods.momentum_clipping import MomentumClipping
     from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
@@ -184,6 +185,7 @@ __all__ = [
     "Level",
     "LinearModel",
     "LoCoDL",
+    "LoCoDLBothWays",
     "Logistic",
     "LogisticRegression",
     "Loss",
