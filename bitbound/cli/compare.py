@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from bitbound.cli.options import (
     Commands,
+    add_downlink_weight,
     add_json,
     add_network,
     add_output,
@@ -40,9 +41,7 @@ def add_compare(commands: Commands) -> None:
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
-    parser.add_argument(
-        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
-    )
+    add_downlink_weight(parser)
     add_network(parser, None)
     add_strict(parser)
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it as .svg or .png")
