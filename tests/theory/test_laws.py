@@ -14,8 +14,8 @@ from bitbound.theory.laws.class_laws import (
     EF21_LAW_OF_CLASSES,
     EF_LAW_OF_CLASSES,
     ByClass,
+    class_moments,
     factor_of_classes,
-    moments,
     polynomial,
 )
 from bitbound.theory.laws.diana_law import DIANA_LAW
@@ -101,7 +101,7 @@ def test_the_law_holds_for_any_classes(constants, s):
     """With three of them, and with two that are the same, where it is the law of equal clients."""
     classes = [ClientClass(count, mu, L, alpha=1 - s**2) for count, mu, L in constants]
     functions = FunctionClass.of_classes(classes)
-    a, _, v = moments(functions)
+    a, _, v = class_moments(functions)
     middles = [(one.L + one.mu) / 2 for one in classes]
     weights = (s, *(float(a) / middle / functions.n for middle in middles))
     method = EF((1 - s) / (1 + s) / float(a))
@@ -116,7 +116,7 @@ def test_the_law_holds_for_any_classes(constants, s):
 def test_another_root_is_no_law():
     """Between s and 1 the polynomial has one root, and only that one is proved."""
     n, classes, s, rho = EF_LAW_OF_CLASSES.points[0]
-    beta, v = moments(EF_LAW_OF_CLASSES.proof(n, classes, s, rho).functions)[1:]
+    beta, v = class_moments(EF_LAW_OF_CLASSES.proof(n, classes, s, rho).functions)[1:]
     signs = [polynomial(Fraction(k, 1000), s, beta, v) > 0 for k in range(251, 1001)]
     assert signs == sorted(signs)
     with pytest.raises(Refusal, match="not the root of the law"):

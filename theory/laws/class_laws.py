@@ -58,7 +58,7 @@ class ByClass:
         return (mean, *own)
 
 
-def moments(functions: FunctionClass) -> tuple[Fraction, Fraction, Fraction]:
+def class_moments(functions: FunctionClass) -> tuple[Fraction, Fraction, Fraction]:
     """Return a, beta and v of the law."""
     n = functions.n
     some = [(Fraction(k.count, n), rational(k.mu), rational(k.L)) for k in functions.kinds]
@@ -86,7 +86,7 @@ def factor_of_classes(functions: FunctionClass) -> float:
     >>> round(factor_of_classes(FunctionClass.of_classes([rough, smooth])), 6)
     0.954726
     """
-    _, beta, v = moments(functions)
+    _, beta, v = class_moments(functions)
     s = float(1 - functions.contraction(0)) ** 0.5
     found: float = scipy.optimize.brentq(polynomial, s, 1.0, (s, float(beta), float(v)))
     return found
@@ -106,7 +106,7 @@ def _proof(
         ClientClass(size * count, float(mu), float(L), alpha=float(1 - s**2))
         for count, mu, L in classes
     )
-    a, beta, v = moments(functions)
+    a, beta, v = class_moments(functions)
     if polynomial(rho, s, beta, v) or not s < rho < 1:
         raise Refusal(f"rho = {rho} is not the root of the law for s = {s}, beta = {beta}, v = {v}")
     contraction = (1 - s) / (1 + s)
