@@ -34,7 +34,8 @@ from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.smoothness import relaxed_smoothness
 
 # What is drawn
-from bitbound.figures.comparison.compare import Comparison, compare
+from bitbound.figures.comparison.compare import compare
+from bitbound.figures.comparison.comparison_result import Comparison
 
 # What a method is written with
 from bitbound.solvers.authoring import (
@@ -109,6 +110,8 @@ from bitbound.solvers.world.experiment import Experiment
 
 # What is promised, certified and checked, and the catalogue of methods
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import CARDS, METHODS, parameters
+from bitbound.theory.cards.coverage import OutsideTheoremWarning, run
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
@@ -121,8 +124,6 @@ from bitbound.theory.plan.planning import Plan, plan
 from bitbound.theory.potential import Gap, Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.catalogue import CARDS, METHODS, parameters
-from bitbound.theory.theorems.coverage import OutsideTheoremWarning, run
 from bitbound.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ import pytest
 
 import bitbound
 from bitbound.solvers import authoring
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 PAGE = ast.parse(Path(bitbound.__file__).read_text(encoding="utf-8"))
 IMPORTED = [a.name for node in PAGE.body if isinstance(node, ast.ImportFrom) for a in node.names]

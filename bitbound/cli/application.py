@@ -15,29 +15,29 @@ from importlib.metadata import version
 from io import StringIO
 from typing import TextIO
 
-from bitbound.cli.audit import add_audit
-from bitbound.cli.certified import add_certified
-from bitbound.cli.certify import add_certify
-from bitbound.cli.check import add_check
-from bitbound.cli.compare import add_compare
-from bitbound.cli.completion import add_completion
-from bitbound.cli.count import add_count
-from bitbound.cli.demo import add_demo
-from bitbound.cli.discover import add_discover
-from bitbound.cli.episode import add_episode
-from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
-from bitbound.cli.figures import add_figures
-from bitbound.cli.listing import add_list
-from bitbound.cli.parser import Parser
-from bitbound.cli.plan import add_plan
-from bitbound.cli.report import add_report
-from bitbound.cli.run import add_run
-from bitbound.cli.scaling import add_scaling
-from bitbound.cli.theory import add_theory
+from bitbound.cli.commands.audit import add_audit
+from bitbound.cli.commands.certified import add_certified
+from bitbound.cli.commands.certify import add_certify
+from bitbound.cli.commands.check import add_check
+from bitbound.cli.commands.compare import add_compare
+from bitbound.cli.commands.completion import add_completion
+from bitbound.cli.commands.count import add_count
+from bitbound.cli.commands.demo import add_demo
+from bitbound.cli.commands.discover import add_discover
+from bitbound.cli.commands.episode import add_episode
+from bitbound.cli.commands.figures import add_figures
+from bitbound.cli.commands.list import add_list
+from bitbound.cli.commands.plan import add_plan
+from bitbound.cli.commands.report import add_report
+from bitbound.cli.commands.run import add_run
+from bitbound.cli.commands.scaling import add_scaling
+from bitbound.cli.commands.theory import add_theory
+from bitbound.cli.words.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
+from bitbound.cli.words.parser import Parser
 from bitbound.data.errors import Refusal
 from bitbound.figures.pool import FailedJobsError
+from bitbound.theory.cards.coverage import OutsideTheoremWarning
 from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.theorems.coverage import OutsideTheoremWarning
 
 
 def run_words(arguments: Sequence[str] | None = None) -> int:

@@ -22,7 +22,7 @@ from bitbound.figures.certified.potential_gains import PotentialGain, PotentialG
 from bitbound.figures.certified.rates import Rate, Rates
 from bitbound.figures.comparison.costs import require_quantity
 from bitbound.figures.pool import Traceable, traces
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(

@@ -10,13 +10,13 @@ from bitbound.data.errors import Refusal
 from bitbound.figures.certified.measured_bits import MeasuredBits, Runs, measured_bits
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import CARDS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import Optimum, optimise
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.second_moments import limit_of_potentials
 from bitbound.theory.function_class import rand_k_of
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import CARDS
 
 FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 """n, kappa and omega."""

@@ -9,7 +9,7 @@ from bitbound.figures.bands import BAND
 from bitbound.figures.episode.clipping_drawing import smoothed
 from bitbound.figures.episode.tuning import Best, Contest, Results
 from bitbound.figures.text.tables import json_number
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 
 Comparison = tuple[str, Contest, Results, int]
 """Title, contest, results and the place of the value of its axis."""

@@ -31,10 +31,10 @@ from bitbound.figures.certified.rates import Rates, compared_rate
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import CARDS, METHODS
 
 
 @pytest.fixture

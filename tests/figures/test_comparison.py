@@ -26,7 +26,7 @@ from bitbound.figures.comparison import costs, ranking
 from bitbound.figures.comparison.contestants import contestants
 from bitbound.figures.comparison.costs import QUANTITIES, cost_text, spread
 from bitbound.figures.text.tables import short_cost
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 WEIGHTS = [0.0, 0.5]
 

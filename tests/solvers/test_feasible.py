@@ -18,7 +18,7 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.memory import _numbers_of_state
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.theorems.catalogue import CLIPPING, METHODS, parameters
+from bitbound.theory.cards.catalogue import CLIPPING, METHODS, parameters
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
 SENT = {None: None, "unbiased": compressor("rand-k:2"), "contractive": compressor("top-k:2")}

@@ -16,12 +16,12 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import fitted_compressor
 from bitbound.theory.card import Role
+from bitbound.theory.cards.catalogue import card_named, card_of
 from bitbound.theory.certificates.certify import certify, chosen_potential
 from bitbound.theory.certificates.decrease import Weights, solver_decrease
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_named, card_of
 from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]

@@ -12,6 +12,8 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.channel.sizes import PATIENCE
@@ -31,8 +33,6 @@ from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import conduct, soundness
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.theorems.coverage import require_theorem
 from bitbound.theory.verdict import FAILS, Verdict, readable, readable_factor
 
 Tell = Callable[[str], None]

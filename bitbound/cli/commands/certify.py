@@ -1,0 +1,177 @@
+"""The command ``certify``: the worst case of one method, proved."""
+
+import argparse
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import Commands, add_json, add_parameters, count, read_compressor
+from bitbound.data.errors import Refusal
+from bitbound.data.own_file import is_own
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.cards.from_file import find_card, read_settings
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
+
+if TYPE_CHECKING:
+    from bitbound.theory.certificates.proof import Certificate
+    from bitbound.theory.exact.exact_proof import ExactProof
+
+_CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
+
+
+def add_certify(commands: Commands) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser("certify", help="the worst case of one method, proved")
+    parser.set_defaults(command=certify_method)
+    parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
+    parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
+    parser.add_argument(
+        "--kappa",
+        type=float,
+        help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
+    )
+    parser.add_argument(
+        "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
+    )
+    parser.add_argument(
+        "--groups",
+        type=count,
+        help=f"classes that the clients of PROBLEM are grouped in by L_i (default {_GROUPS})",
+    )
+    sent = parser.add_mutually_exclusive_group()
+    sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
+    sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
+    parser.add_argument(
+        "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
+    )
+    add_parameters(parser, "a parameter by hand")
+    parser.add_argument(
+        "--weights",
+        choices=("fixed", "free"),
+        default="fixed",
+        help="weights of the Lyapunov function: the method's own, or the best",
+    )
+    parser.add_argument(
+        "--potential",
+        choices=("stated", "search"),
+        default="stated",
+        help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
+    )
+    parser.add_argument(
+        "--optimise",
+        choices=("bits", "rounds", "gradients"),
+        help="find the parameters with the least certified cost per decade of accuracy",
+    )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
+        "for the kernel of Rocq (Coq) if FILE ends in .v",
+    )
+    add_json(parser)
+
+
+def certify_method(chosen: argparse.Namespace) -> int:
+    """Certify a method over a class of functions; the exit code says if a decrease is proved."""
+    from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
+        account_summary,
+        describe_account,
+        describe_limit,
+        describe_optimum,
+        describe_proof,
+        optimum_summary,
+    )
+    from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
+    from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
+        limit_of_potentials,
+    )
+
+    card = find_card(chosen.method)
+    sent = read_compressor(chosen.compressor)
+    where, functions = _covered(chosen, card.method, sent)
+    if chosen.optimise and (not card.rules or is_own(chosen.method)):
+        raise Refusal("--optimise starts from the rules of a method of the package; name one")
+    if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
+        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
+    if chosen.optimise and chosen.problem:
+        raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
+    values = read_settings(card.method, chosen.set)
+    method = card.with_values(where, chosen.parameters, values)
+    search = chosen.potential == "search"
+    found = account(card, method, where, chosen.weights, search=search, functions=functions)
+    optimum = chosen.optimise and optimise(
+        card.method.name,
+        where.n,
+        where.mu,
+        where.L,
+        where.d,
+        [where.compressor],
+        chosen.optimise,
+        weights=chosen.weights,
+    )
+    limit = limit_of_potentials(found.certificate) if search else None
+    proof = _exact_proof(found.certificate, chosen.export)
+    if chosen.json:
+        summary = account_summary(found)
+        if limit is not None:
+            summary["limit_of_potentials"] = limit
+        if proof is not None:
+            summary["exact decrease"] = str(proof.decrease)
+        if optimum:
+            summary["optimum"] = optimum_summary(optimum)
+        print(json.dumps(summary, allow_nan=False))
+    else:
+        print(describe_account(found))
+        if limit is not None:
+            print(describe_limit(limit))
+        if proof is not None:
+            print(describe_proof(proof.decrease, chosen.export))
+        if optimum:
+            print(f"\n{describe_optimum(optimum, chosen.optimise)}")
+    decrease = found.certificate.decrease if proof is None else proof.decrease
+    return 0 if decrease > 0 else FAILED
+
+
+def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":
+    """Prove in rational numbers what is to be written, or what rounding hides if it can be."""
+    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
+
+    if path is not None:
+        proof = prove(certificate)
+        write_certificate(proof, path)
+        return proof
+    if certificate.rounded_away:
+        with suppress(Refusal):
+            return prove(certificate)
+    return None
+
+
+def _covered(
+    chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
+) -> tuple[Setting, FunctionClass | None]:
+    """Return the setting, and the classes of the clients of a problem."""
+    from bitbound.theory.certificates.summary import class_setting  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        if chosen.groups:
+            raise Refusal("--groups are of the clients of a problem; give --problem")
+        kappa = _KAPPA if chosen.kappa is None else chosen.kappa
+        n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
+        return class_setting(method, n, kappa, chosen.omega, sent, d), None
+    for name in ("n", "d", "omega"):
+        if getattr(chosen, name) is not None:
+            raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
+    if method.needs.compressor and sent is None:
+        raise Refusal(f"{method.name} compresses; give --compressor with --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent)
+    groups = chosen.groups or min(_GROUPS, where.n)
+    return where, FunctionClass.of_groups(where, groups)
