@@ -8,6 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
+    add_downlink_weight,
     add_json,
     add_network,
     add_output,
@@ -38,9 +39,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
-    parser.add_argument(
-        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
-    )
+    add_downlink_weight(parser)
     add_network(parser, None)
     add_strict(parser)
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it as .svg or .png")

@@ -119,6 +119,13 @@ def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> No
     parser.add_argument("--seeds", type=count, default=default, help=meaning)
 
 
+def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
+    """Add ``--downlink-weight``, the C in total bits = up + C down."""
+    parser.add_argument(
+        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add ``--output``, by default a folder below the current one."""
     parser.add_argument("--output", type=Path, default=Path(folder), help="folder")

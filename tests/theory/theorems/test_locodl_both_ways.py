@@ -13,13 +13,13 @@ from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems import locodl_both_ways
-from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.theorems.locodl import Theorem31
 from bitbound.theory.worlds.linear_maps import worst_case
 
