@@ -346,6 +346,9 @@ def _optional(name: str) -> Any:
         raise Refusal(f"{name} is not installed; install bitbound[certify]") from None
 
 
-def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
-    """Return Psi and E[Psi+] for some weights of the terms."""
-    return weighted_sum(weights, step.now), weighted_sum(weights, step.after)
+def psi(
+    step: SymbolicStep, weights: Sequence[float], following: Sequence[float] | None = None
+) -> tuple[Form, Form]:
+    """Return Psi and E[Psi+] for some weights of the terms; those of Psi+ may be others."""
+    after = weights if following is None else following
+    return weighted_sum(weights, step.now), weighted_sum(after, step.after)
