@@ -1,6 +1,7 @@
 """Certified factors of several steps, by a potential that changes from step to step."""
 
 from contextlib import suppress
+from itertools import pairwise
 from time import perf_counter
 from typing import Literal
 
@@ -110,8 +111,7 @@ def _proved(
     """Return the chain of the best decreases from each potential to the next."""
     step = step or symbolic_step(method, functions, potential)
     links = [
-        _link(method, functions, potential, step, now, after)
-        for now, after in zip(weights, weights[1:], strict=False)
+        _link(method, functions, potential, step, now, after) for now, after in pairwise(weights)
     ]
     return Chain(tuple(links), counts)
 

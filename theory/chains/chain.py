@@ -17,7 +17,7 @@ Link = Certificate | ExactProof
 
 @dataclass(frozen=True, repr=False)
 class Chain:
-    """A proof that the last potential after all steps is at most a factor of the first, in the mean.
+    """A proof that E[the last potential] after all steps is at most a factor of the first.
 
     Attributes
     ----------
@@ -58,13 +58,30 @@ class Chain:
         """1 minus the geometric mean of the factors of the steps."""
         return -math.expm1(self.log_factor / self.steps)
 
+    @property
+    def longest(self) -> int:
+        """The place of the link that is used for most steps."""
+        return self.counts.index(max(self.counts))
+
     def lasting(self, steps: int) -> "Chain | None":
         """Return the chain for another number of steps; None if it has no link that is repeated."""
-        place = self.counts.index(max(self.counts))
+        place = self.longest
         count = self.counts[place] + steps - self.steps
         if count < 1 or not _keeps(self.links[place]):
             return None
         return replace(self, counts=(*self.counts[:place], count, *self.counts[place + 1 :]))
+
+    def steps_to(self, ratio: float) -> float:
+        """Return the fewest steps for which a factor is proved, or infinity.
+
+        The link that is repeated is used more or less often.
+        """
+        count, missing = self.counts[self.longest], math.log(ratio) - self.log_factor
+        link = self.links[self.longest]
+        if not _keeps(link) or link.decrease <= 0:
+            return self.steps if missing >= 0 else math.inf
+        more = math.ceil(missing / math.log1p(-float(link.decrease)))
+        return self.steps + max(more, 1 - count)
 
     def verify(self) -> float:
         """Return the proven factor, without a solver; infinity if it is none.

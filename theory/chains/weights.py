@@ -23,11 +23,17 @@ LINKS = 4
 STRICT = 1e-6
 """How much of the first potential is added to all others, so that what is proved is strict."""
 
+DIGITS = 10
+"""Of the weights that are found."""
+
 INDEPENDENT = 1e-9
 """Relative length of what is left of a term that does not follow from others."""
 
 SMALLEST = -60
 """The power of 2 below which no decrease is looked for."""
+
+RESIDUAL = 1e-5
+"""Relative size of a gain that counts as none: nothing decreases as fast as it was tried."""
 
 FINEST = 0.03
 """To what power of 2 the decrease is searched of the steps that keep their potential."""
@@ -74,30 +80,31 @@ class ChainProgramme:
         Refusal
             If the solver finds none.
         """
-        if self.steps <= LINKS:
-            return self._solved(decrease)[1]
         found: dict[float, tuple[float, list[Weights]]] = {}
 
         def value(power: float) -> float:
             """Return the logarithm of the factor of all steps."""
             if power not in found:
-                found[power] = np.inf, []
-                with suppress(Refusal):  # nothing decreases as fast as that
+                found[power] = -np.inf, []
+                with suppress(Refusal):
                     found[power] = self._solved(2.0**power)
-            return found[power][0]
+            gain, _ = found[power]
+            least = max(gain for gain, _ in found.values()) + np.log(RESIDUAL)
+            return self.steps * float(np.log1p(-(2.0**power))) - gain if gain > least else np.inf
 
         place, width = float(np.log2(decrease if decrease > 0 else 1 / self.steps)), 1.0
         while value(place) == np.inf:
             place -= 1
             if place < SMALLEST:
                 raise Refusal(f"no chain of {self.steps} steps is found")
-        while width > FINEST:
-            near = min((place, place - width, place + width), key=value)
+        while width > FINEST and self.steps > LINKS:
+            tried = (place, *(power for power in (place - width, place + width) if power < 0))
+            near = min(tried, key=value)
             place, width = near, width / 2 if near == place else width
         return found[place][1]
 
     def _solved(self, decrease: float) -> tuple[float, list[Weights]]:
-        """Return the logarithm of the factor of all steps, and the weights of all potentials."""
+        """Return how much larger the last potential may be, as a logarithm, and all weights."""
         links, free, (now, after, known), unit = self.links, self._free, self._forms, self._unit
         factor, held = 1 - decrease, self.steps > LINKS
         rows = links + held
@@ -135,9 +142,9 @@ class ChainProgramme:
         for place, row in enumerate(inner, start=1):
             full = STRICT * np.array(self.first)
             full[free] += row
-            weights.append(tuple((solved.value ** (-place / links) * full).tolist()))
-        total = self.steps * float(np.log1p(-decrease)) - float(np.log(solved.value))
-        return total, [*weights, self.last]
+            full *= solved.value ** (-place / links)
+            weights.append(tuple(float(f"{weight:.{DIGITS}g}") for weight in full))
+        return float(np.log(solved.value)), [*weights, self.last]
 
     @cached_property
     def _unit(self) -> float:
