@@ -116,6 +116,8 @@ if TYPE_CHECKING:
     from bitbound.theory.certificates.certify import certify, largest_step
     from bitbound.theory.certificates.proof import Certificate
     from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+    from bitbound.theory.chains.certify_steps import certify_steps
+    from bitbound.theory.chains.chain import Chain
     from bitbound.theory.checks.compressor.compression import compressor_checks
     from bitbound.theory.checks.examination import Examination, check
     from bitbound.theory.exact.exact_proof import ExactProof
@@ -151,6 +153,7 @@ __all__ = [
     "Budget",
     "Card",
     "Certificate",
+    "Chain",
     "ClientClass",
     "Clip21",
     "ClippedMinibatchSGD",
@@ -221,6 +224,7 @@ __all__ = [
     "Uniform",
     "WithProbability",
     "certify",
+    "certify_steps",
     "check",
     "compare",
     "compressor",
