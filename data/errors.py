@@ -1,4 +1,4 @@
-"""What says that an input does not fit, and that a file is not what was written."""
+"""What says that an input does not fit, that a file is not what was written, that jobs failed."""
 
 
 class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
@@ -38,3 +38,7 @@ class DamagedFileError(ValueError):
     ...         print(str(damage).removeprefix(str(path)))
      is damaged (it does not end with its SHA-256)
     """
+
+
+class FailedJobsError(RuntimeError):
+    """Some jobs have failed; the message names them and says why. What the others did is kept."""

@@ -4,7 +4,6 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TypeAlias
 
 from bitbound.data.errors import Refusal
 from bitbound.data.losses.loss_selector import LOSSES
@@ -18,9 +17,6 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.setting import Setting
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a command adds its parser."""
 
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
@@ -121,6 +117,13 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
     """Add ``--seeds``, the number of runs."""
     parser.add_argument("--seeds", type=count, default=default, help=meaning)
+
+
+def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
+    """Add ``--downlink-weight``, the C in total bits = up + C down."""
+    parser.add_argument(
+        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
