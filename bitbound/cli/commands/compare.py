@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -15,6 +14,7 @@ from bitbound.cli.words.options import (
     add_problem_options,
     add_seeds,
     add_strict,
+    file_to_write,
     read_network,
     read_output,
     read_problem,
@@ -42,7 +42,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_downlink_weight(parser)
     add_network(parser, None)
     add_strict(parser)
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it as .svg or .png")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg or .png"
+    )
     add_output(parser, "results")
     add_json(parser)
 
