@@ -20,11 +20,11 @@ from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.channel.walk import with_pace
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import lyapunov_record
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],

@@ -43,7 +43,7 @@ OTHER_DATA = [
 COHORTS = [
     "tamuna --set m=3 --set s=2",
     "scaffold --set m=2",
-    "5gcs-cc rand-k:2 --set cohort=2 --set gamma=0.045",
+    "5gcs-cc rand-k:2 --set cohort=2",
     "5gcs-cc --parameters 5gcs",
 ]
 OWN = "quadratic:d=6@4 tests/mutants/own_method.py --set gamma=0.01"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from bitbound.solvers.methods.clipped_sgd import ClippedSGD
 from bitbound.theory.card import Card, Role, Tuning
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
 from bitbound.theory.theorem import Condition
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
 
 
 @dataclass(frozen=True)

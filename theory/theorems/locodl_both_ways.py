@@ -17,7 +17,7 @@ BOUNDS = 9
 """Bounds of rho from below and above take turns, each from the last; an odd number ends below."""
 
 
-class CompressedBroadcast(Theorem):
+class LocalTrainingBothWays(Theorem):
     """LoCoDL with a compressed broadcast converges as LoCoDL does; proved here.
 
     L and mu are those of the f_i and of g, omega' is the server's, tau = max{(1 - gamma mu)^2,
@@ -146,7 +146,7 @@ _NOISE = "(1 + omega/n)/alpha_down"
 CARD = Card(
     LoCoDLBothWays,
     label="LoCoDL both ways",
-    theorems=(CompressedBroadcast(),),
+    theorems=(LocalTrainingBothWays(),),
     rules={"balanced": _balanced},
     orders=Orders.of(
         f"sqrt((omega + 1/alpha_down)*{_NOISE}*kappa) + (omega + 1/alpha_down)*{_NOISE}",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
+from bitbound.theory.formulas.error_feedback import error_root
 from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.clipped_sgd import limit
 from bitbound.theory.theorems.episode import Relaxed
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
-from bitbound.theory.theorems.error_feedback import error_root
 
 
 @dataclass(frozen=True)
