@@ -158,7 +158,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
         summary = account_summary(found) | {name: value for name, value, _ in more}
         print(json.dumps(summary, allow_nan=False))
     else:
-        print("\n".join([describe_account(found), *(text for *_, text in more)]))
+        exact = None if proof is None else proof.decrease
+        print("\n".join([describe_account(found, exact), *(text for *_, text in more)]))
     decrease = found.certificate.decrease if proof is None else proof.decrease
     return 0 if decrease > 0 else FAILED
 

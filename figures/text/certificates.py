@@ -9,7 +9,7 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
-from bitbound.theory.certificates.summary import Account
+from bitbound.theory.certificates.summary import Account, verdict
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
@@ -17,8 +17,11 @@ from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
 
 
-def describe_account(account: Account) -> str:
-    """Say what is certified, against what is published, and show the worst case."""
+def describe_account(account: Account, exact: Fraction | None = None) -> str:
+    """Say what is certified, against what is published, and show the worst case.
+
+    The verdict is on what is proved in rational numbers, if anything is.
+    """
     family, proof = account.certificate.functions, account.certificate
     noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
     noise = noise or f"omega = {family.omega:g}"
@@ -37,7 +40,7 @@ def describe_account(account: Account) -> str:
         f"gap {proof.gap:.0e})",
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
         "the solver",
-        f"{'verdict':12}{account.verdict}",
+        f"{'verdict':12}{_verdict(account, exact)}",
     ]
     if account.step_name is not None:
         now = getattr(account.method, account.step_name)
@@ -57,6 +60,10 @@ def describe_account(account: Account) -> str:
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
         for line in lines
     )
+
+
+def _verdict(account: Account, exact: Fraction | None) -> str:
+    return account.verdict if exact is None else verdict(account.published, float(exact))
 
 
 def _classes(family: FunctionClass) -> str:
