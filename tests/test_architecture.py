@@ -37,9 +37,9 @@ LEVELS = [
     ["solvers.world"],
     ["solvers.runs"],
     ["theory"],
-    ["theory.worlds"],
-    ["theory.worlds.symbolic"],
-    ["theory.theorems"],
+    ["theory.worlds", "theory.formulas"],
+    ["theory.worlds.symbolic", "theory.theorems"],
+    ["theory.cards"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
@@ -52,13 +52,15 @@ LEVELS = [
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
     ["figures.certified", "figures.report"],
+    ["bitbound.cli.words"],
+    ["bitbound.cli.commands"],
     ["bitbound.cli"],
     ["bitbound"],
 ]
 """All folders from the bottom up. Each may know those below; those of one line do not know
 each other. The files of a room that stand in no inner room have a line of their own."""
 
-LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "bitbound.cli"}
+LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "bitbound.cli.commands"}
 """Lists of like things, of any length."""
 APART = {"State", "main"}
 """Public names that stand in several modules because they are always used in their own."""

@@ -19,11 +19,11 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import Weights
 from bitbound.theory.certificates.search import optimise, per_decade
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.orbits import orbits
 
 MEASURED = 1e-5

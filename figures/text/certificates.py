@@ -9,7 +9,7 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
-from bitbound.theory.certificates.summary import Account, verdict
+from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
@@ -17,11 +17,8 @@ from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
 
 
-def describe_account(account: Account, exact: Fraction | None = None) -> str:
-    """Say what is certified, against what is published, and show the worst case.
-
-    The verdict is on what is proved in rational numbers, if anything is.
-    """
+def describe_account(account: Account) -> str:
+    """Say what is certified, against what is published, and show the worst case."""
     family, proof = account.certificate.functions, account.certificate
     noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
     noise = noise or f"omega = {family.omega:g}"
@@ -40,11 +37,13 @@ def describe_account(account: Account, exact: Fraction | None = None) -> str:
         f"gap {proof.gap:.0e})",
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
         "the solver",
-        f"{'verdict':12}{_verdict(account, exact)}",
+        f"{'verdict':12}{account.verdict}",
     ]
     if account.step_name is not None:
         now = getattr(account.method, account.step_name)
-        lines.append(f"{'step size':12}{_limit(account.step_name, now, account.largest_step)}")
+        proved = account.decrease > 0
+        limit = _limit(account.step_name, now, account.largest_step, proved=proved)
+        lines.append(f"{'step size':12}{limit}")
     if account.attained is not None:
         found = _times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
@@ -54,16 +53,12 @@ def describe_account(account: Account, exact: Fraction | None = None) -> str:
         )
     if account.unattained:
         lines.append(f"{'worst case':12}not attained here: {account.unattained}")
-    if proof.decrease <= 0:
+    if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
         for line in lines
     )
-
-
-def _verdict(account: Account, exact: Fraction | None) -> str:
-    return account.verdict if exact is None else verdict(account.published, float(exact))
 
 
 def _classes(family: FunctionClass) -> str:
@@ -98,7 +93,9 @@ def _proof_holds(account: Account) -> bool:
     return account.certificate.verify() == account.certificate.factor
 
 
-def _limit(name: str, now: float, largest: float) -> str:
+def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
+    if proved and not now <= largest:
+        return f"{name} = {now:.6g}; the solver is too inexact to find up to where it is certified"
     if math.isnan(largest):
         return f"{name} = {now:.6g}; no value of it is certified"
     if math.isinf(largest):

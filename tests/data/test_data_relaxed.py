@@ -38,7 +38,7 @@ from bitbound.solvers.backend import transfer
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]
 

@@ -19,6 +19,7 @@ from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.from_file import find_card
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.discover import discovery, tuning
@@ -32,7 +33,6 @@ from bitbound.theory.discover.screen import Screen
 from bitbound.theory.discover.task import Task
 from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.from_file import find_card
 
 ESTIMATE, ALL = (Term("estimate"),), (Term("message"),)
 SAID = {

@@ -10,6 +10,7 @@ import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
+from bitbound.theory.cards.catalogue import card_of
 from bitbound.theory.certificates.decrease import (
     CENTRES,
     StepProgramme,
@@ -24,7 +25,6 @@ from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_st
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.worlds.symbolic.frames import Blocks
 
 RANK = 1e-7

@@ -149,8 +149,16 @@ def best_proof(
 
 
 def solver_decrease(
-    method: Method, functions: FunctionClass, potential: Potential, weights: Weights = "fixed"
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
 ) -> float:
-    """Return 1 - factor as the solver reports it, without a proof: for searches."""
-    step = symbolic_step(method, functions, potential, trusted=True)
+    """Return 1 - factor as the solver reports it, without a proof: for searches.
+
+    What is ``trusted`` is as in :func:`~bitbound.theory.certificates.symbolic_step.symbolic_step`.
+    """
+    step = symbolic_step(method, functions, potential, trusted=trusted)
     return StepProgramme(step, "clarabel", CENTRES[0]).decrease(weights)[1].value

@@ -16,12 +16,12 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import fitted_compressor
 from bitbound.theory.card import Role
+from bitbound.theory.cards.catalogue import card_named, card_of
 from bitbound.theory.certificates.certify import certify, chosen_potential
 from bitbound.theory.certificates.decrease import Weights, solver_decrease
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_named, card_of
 from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
@@ -127,7 +127,7 @@ def optimise(
                 before, objective
             ):
                 before = promised
-            value = certified_cost(start, where, objective, weights)
+            value = certified_cost(start, where, objective, weights, trusted=False)
             candidates.append((value, start, where, _powers(start, double)))
     candidates.sort(key=lambda candidate: candidate[0])
     best: tuple[float, Method, Setting, dict[str, float]] | None = None
@@ -197,13 +197,21 @@ def _search(
 
 
 def certified_cost(
-    method: Method, where: Setting, objective: Objective, weights: Weights = "fixed"
+    method: Method,
+    where: Setting,
+    objective: Objective,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
 ) -> float:
-    """Return the logarithm of the certified cost per decade, by the solver's word."""
+    """Return the logarithm of the certified cost per decade, by the solver's word.
+
+    It is infinite where nothing is certified.
+    """
     try:
         functions = FunctionClass.of(where)
         potential, weights = chosen_potential(method, functions, weights)
-        decrease = solver_decrease(method, functions, potential, weights)
+        decrease = solver_decrease(method, functions, potential, weights, trusted=trusted)
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)
