@@ -10,6 +10,8 @@ from typing import Any
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
+from bitbound.theory.chains.chain import Chain
+from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
@@ -134,6 +136,37 @@ def describe_limit(decrease: float) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
+def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
+    """Say what several steps prove together, beside one step and what is attained."""
+    count, holds = len(chain.links), chain.verify() == chain.factor
+    text = (
+        f"E[Psi after {chain.steps} steps] <= (1 - {chain.decrease:.6g})^{chain.steps} Psi, "
+        f"{'proved' if holds else FAILS} by a chain of {count} certificate{'s' * (count > 1)}; "
+        f"one step proves 1 - {once:.6g}"
+    )
+    if attained is not None:
+        text += f", and {chain.steps} steps attain 1 - {attained:.6g} each on quadratics"
+    return textwrap.fill(
+        f"{'steps':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
+    )
+
+
+def describe_bits(bits: PromisedBits) -> str:
+    """Say how many bits a run sends, as proved beside as measured."""
+    text = (
+        f"per client to f - f* <= {bits.target:g}: proved {_bits(bits.theorem)} by theorem, "
+        f"{_bits(bits.certificate)} by the certificate of one step, {_bits(bits.chain)} by a "
+        f"chain; measured {_bits(bits.measured)}"
+    )
+    return textwrap.fill(
+        f"{'bits':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
+    )
+
+
+def _bits(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
 def describe_optimum(optimum: Optimum, objective: str) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
@@ -190,6 +223,24 @@ def account_summary(account: Account) -> dict[str, Any]:
             "iterations": divergence.iterations,
         },
     }
+
+
+def chain_summary(chain: Chain, attained: float | None) -> dict[str, Any]:
+    """Return a chain as values of strict JSON."""
+    return {
+        "steps": chain.steps,
+        "log_factor": chain.log_factor,
+        "decrease_per_step": chain.decrease,
+        "attained_per_step": attained,
+        "proof_holds": chain.verify() == chain.factor,
+        "decreases": [float(link.decrease) for link in chain.links],
+        "counts": list(chain.counts),
+    }
+
+
+def bits_summary(bits: PromisedBits) -> dict[str, Any]:
+    """Return bits to a target as values of strict JSON; null stands for "none"."""
+    return _plain(asdict(bits))
 
 
 def optimum_summary(optimum: Optimum) -> dict[str, Any]:

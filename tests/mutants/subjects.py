@@ -22,6 +22,7 @@ WITH_RULES = {
     "ef21 top-k:2": ["paper", "best"],
     "econtrol top-k:2": ["largest"],
     "ef21p-diana two-way(rand-k:2;top-k:2)": ["largest"],
+    "locodl-both-ways two-way(rand-k:2;rand-k:2)": ["balanced"],
     "marina rand-k:2": ["paper"],
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],

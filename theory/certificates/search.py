@@ -127,7 +127,7 @@ def optimise(
                 before, objective
             ):
                 before = promised
-            value = certified_cost(start, where, objective, weights)
+            value = certified_cost(start, where, objective, weights, trusted=False)
             candidates.append((value, start, where, _powers(start, double)))
     candidates.sort(key=lambda candidate: candidate[0])
     best: tuple[float, Method, Setting, dict[str, float]] | None = None
@@ -197,13 +197,21 @@ def _search(
 
 
 def certified_cost(
-    method: Method, where: Setting, objective: Objective, weights: Weights = "fixed"
+    method: Method,
+    where: Setting,
+    objective: Objective,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
 ) -> float:
-    """Return the logarithm of the certified cost per decade, by the solver's word."""
+    """Return the logarithm of the certified cost per decade, by the solver's word.
+
+    It is infinite where nothing is certified.
+    """
     try:
         functions = FunctionClass.of(where)
         potential, weights = chosen_potential(method, functions, weights)
-        decrease = solver_decrease(method, functions, potential, weights)
+        decrease = solver_decrease(method, functions, potential, weights, trusted=trusted)
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)

@@ -4,17 +4,21 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_output,
+)
 
 
-def add_certified(commands: Commands) -> None:
+def add_certified(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "certified", help="certified against published rates and parameters"
-    )
     parser.set_defaults(command=compare_certified)
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
+    add_downlink_weight(parser)
     add_output(parser, "results/certified")
 
 
@@ -23,4 +27,10 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     from bitbound.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
     folder = read_output(chosen)
-    certified_comparison(folder, seeds=chosen.seeds, processes=chosen.jobs, tell=tqdm.write)
+    certified_comparison(
+        folder,
+        seeds=chosen.seeds,
+        downlink=chosen.downlink_weight,
+        processes=chosen.jobs,
+        tell=tqdm.write,
+    )

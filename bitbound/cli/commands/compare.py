@@ -3,18 +3,18 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
+    add_downlink_weight,
     add_json,
     add_network,
     add_output,
     add_problem_options,
     add_seeds,
     add_strict,
+    file_to_write,
     read_network,
     read_output,
     read_problem,
@@ -25,9 +25,8 @@ from bitbound.figures.comparison.costs import SECONDS, require_quantity
 from bitbound.solvers.runs.store import Store
 
 
-def add_compare(commands: Commands) -> None:
+def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("compare", help="what an accuracy costs several methods")
     parser.set_defaults(command=compare_methods)
     parser.add_argument("problem", metavar="PROBLEM", help="such as breast-cancer@9")
     parser.add_argument(
@@ -40,12 +39,12 @@ def add_compare(commands: Commands) -> None:
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
-    parser.add_argument(
-        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
-    )
+    add_downlink_weight(parser)
     add_network(parser, None)
     add_strict(parser)
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it as .svg or .png")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg or .png"
+    )
     add_output(parser, "results")
     add_json(parser)
 

@@ -4,12 +4,11 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
 
 
-def add_demo(commands: Commands) -> None:
+def add_demo(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("demo", help="all methods on data that needs no file")
     parser.set_defaults(command=draw_demo)
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")

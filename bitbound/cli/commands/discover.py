@@ -3,11 +3,17 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_json, add_output, count, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_json,
+    add_output,
+    count,
+    file_to_write,
+    read_output,
+)
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
 from bitbound.data.numbers import whole
@@ -16,18 +22,15 @@ from bitbound.solvers.compressors.selector import compressor
 _CLASSES = ("none", "unbiased", "contractive")
 
 
-def add_discover(commands: Commands) -> None:
+def add_discover(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("discover", help="search for methods with few certified bits")
     parser.set_defaults(command=discover_methods)
     parser.add_argument("--n", type=count, default=3, help="number of clients")
     parser.add_argument("--kappa", type=float, default=100.0, help="condition number L/mu")
     parser.add_argument("--d", type=count, default=20, help="features, for the bits of messages")
     parser.add_argument("--unbiased", metavar="COMPRESSOR", default="rand-k:2")
     parser.add_argument("--contractive", metavar="COMPRESSOR", default="top-k:2")
-    parser.add_argument(
-        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
-    )
+    add_downlink_weight(parser)
     parser.add_argument("--up", choices=_CLASSES, help="only this compression up (default: all)")
     parser.add_argument("--down", choices=_CLASSES, help="only this one down (default: all)")
     parser.add_argument(
@@ -41,7 +44,9 @@ def add_discover(commands: Commands) -> None:
         "--certificates", type=count, default=30, help="for the constants of each, at most"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of the search for constants")
-    parser.add_argument("--save", metavar="FILE.py", type=Path, help="write a method that is found")
+    parser.add_argument(
+        "--save", metavar="FILE.py", type=file_to_write, help="write a method that is found"
+    )
     parser.add_argument("--rank", type=count, default=1, help="which one of the table is saved")
     parser.add_argument("--name", default="Found", help="of its class")
     add_output(parser, "results/discover")

@@ -4,13 +4,12 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
 from bitbound.data.errors import Refusal
 
 
-def add_figures(commands: Commands) -> None:
+def add_figures(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("figures", help="figures of the LoCoDL paper")
     parser.set_defaults(command=draw_figures)
     parser.add_argument("numbers", metavar="FIGURE", nargs="*", help="1, 2, 3, 4 or all")
     parser.add_argument(

@@ -2,15 +2,14 @@
 
 import argparse
 import json
-from pathlib import Path
 
 from bitbound.cli.words.options import (
     NETWORK,
-    Commands,
     add_json,
     add_network,
     add_problem_options,
     count,
+    file_to_write,
     read_network,
     read_problem,
 )
@@ -20,9 +19,8 @@ from bitbound.theory.plan.planning import BEST, plan
 _SEEDS = 3
 
 
-def add_plan(commands: Commands) -> None:
+def add_plan(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("plan", help="what is promised about every method, in seconds")
     parser.set_defaults(command=plan_methods)
     parser.add_argument(
         "problem", metavar="PROBLEM", help="such as a5a@87, or quadratic:d=122@87 without data"
@@ -39,7 +37,9 @@ def add_plan(commands: Commands) -> None:
     parser.add_argument(
         "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
     )
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw a map as .svg or .png")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg or .png"
+    )
     add_json(parser)
 
 

@@ -1,10 +1,10 @@
 """Options that commands share, and what they stand for."""
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TypeAlias
 
 from bitbound.data.errors import Refusal
 from bitbound.data.losses.loss_selector import LOSSES
@@ -18,9 +18,6 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.setting import Setting
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a command adds its parser."""
 
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
@@ -123,6 +120,13 @@ def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> No
     parser.add_argument("--seeds", type=count, default=default, help=meaning)
 
 
+def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
+    """Add ``--downlink-weight``, the C in total bits = up + C down."""
+    parser.add_argument(
+        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add ``--output``, by default a folder below the current one."""
     parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
@@ -131,15 +135,31 @@ def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
 def read_output(chosen: argparse.Namespace) -> Path:
     """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
     folder: Path = chosen.output
+    if reason := _unwritable(folder):
+        raise Refusal(
+            f"the folder {folder} cannot be written ({reason}); choose another with --output"
+        )
+    return folder
+
+
+def file_to_write(text: str) -> Path:
+    """Read the name of a file; its folder is made and tried, as that of ``--output``."""
+    path = Path(text)
+    if os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
+    if reason := _unwritable(path.parent):
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} cannot be written ({reason})")
+    return path
+
+
+def _unwritable(folder: Path) -> str:
+    """Make a folder and write into it; return why that is not possible, "" if it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
-            return folder
+            return ""
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Refusal(
-            f"the folder {folder} cannot be written ({reason}); choose another with --output"
-        ) from None
+        return error.strerror or type(error).__name__
 
 
 def read_compressor(selector: str | None) -> Compressor | None:
