@@ -191,7 +191,7 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
 
 def test_everything_is_written(bare, serial, monkeypatch):
     contests = (short_contest("scaffnew", bare),)
-    monkeypatch.setattr(comparison, "parameter_contests", lambda seeds, folder: contests)
+    monkeypatch.setattr(comparison, "parameter_contests", lambda *about: contests)
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))

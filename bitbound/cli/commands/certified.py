@@ -10,6 +10,7 @@ from bitbound.cli.words.options import (
     add_jobs,
     add_output,
     add_seeds,
+    read_downlink_weight,
     read_output,
 )
 
@@ -34,7 +35,7 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     certified_comparison(
         folder,
         seeds=chosen.seeds,
-        downlink=chosen.downlink_weight,
+        downlink=read_downlink_weight(chosen),
         processes=chosen.jobs,
         tell=tqdm.write,
     )

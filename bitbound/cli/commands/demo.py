@@ -4,7 +4,15 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    Commands,
+    add_downlink_weight,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
 
 
 def add_demo(commands: Commands) -> None:
@@ -13,6 +21,7 @@ def add_demo(commands: Commands) -> None:
     parser.set_defaults(command=draw_demo)
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")
+    add_downlink_weight(parser)
     add_output(parser, "results")
 
 
@@ -25,6 +34,7 @@ def draw_demo(chosen: argparse.Namespace) -> None:
         [demonstration()],
         read_output(chosen),
         seeds=chosen.seeds,
+        downlink=read_downlink_weight(chosen),
         processes=chosen.jobs,
         tell=tqdm.write,
     )
