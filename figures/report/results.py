@@ -1,16 +1,28 @@
 """What the make targets have written into a folder of results, read again."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_or_set_aside
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
-from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, Known
+from bitbound.figures.report.forms import Form
+from bitbound.figures.report.records import (
+    AUDIT,
+    BENCHMARK,
+    CLIPPING,
+    JUDGEMENT,
+    RATES,
+    SAVINGS,
+    SCALING,
+    THEOREMS,
+    drawn_figure,
+)
 
-SEARCHED = "holds at points searched"
-"""Of what was searched, at however many points."""
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
@@ -93,50 +105,62 @@ class Results:
         )  # fmt: skip
 
 
-def outcome_kind(outcome: str) -> str:
-    """Return an outcome without the numbers and hypotheses in it, which a reader may filter by."""
-    kinds = (FAILS, ONLY_IF, NOT_TESTED, Known.MEASURED.words(), Known.PROVED.words())
-    if outcome.startswith("holds at "):
-        return SEARCHED
-    return next((kind for kind in kinds if outcome.startswith(kind)), FAILS)
-
-
 def read_results(folder: Path) -> Results:
     """Read what there is in a folder; what has not been run is empty.
 
-    Raises
-    ------
-    DamagedFileError
-        If a file there is no JSON.
+    A file that is damaged, or was written by another version, is named in a warning, set aside and
+    left out.
     """
-    names = ["demo", *(f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled")
-                       for v in VERSIONS)]  # fmt: skip
-    figures = [_json(folder / f"{name}.json") for name in names]
-    records = sorted((folder / "bench").glob("*.json"))
+    names = [f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled") for v in VERSIONS]
+    targets = {"demo": "demo"} | dict.fromkeys(names, "figures")
+    figures = [
+        _record(folder / f"{name}.json", target, drawn_figure(name))
+        for name, target in targets.items()
+    ]
+    benchmarks = sorted((folder / "bench").glob("*.json"))
+    audits = sorted((folder / "audit").glob("audit-*.json"))
+    certified = folder / "certified"
     return Results(
         figures=[figure for figure in figures if figure],
-        judgement=_json(folder / "verdicts.json"),
-        theory=_json(folder / "theory" / "report.json") or [],
-        scaling=_json(folder / "scaling" / "scaling.json") or [],
-        rates=_json(folder / "certified" / "rates.json") or [],
-        savings=_json(folder / "certified" / "savings.json") or [],
-        episode=_json(folder / "episode" / "report.json"),
-        episode_text=_text(folder / "episode" / "report.txt"),
-        audits=[_json(path) for path in sorted((folder / "audit").glob("audit-*.json"))],
-        faults=_text(folder / "theory" / "faults.txt"),
-        table_2=_text(folder / "table2.txt"),
-        bench=_json(records[-1]) if records else None,
+        judgement=_record(folder / "verdicts.json", "figures", JUDGEMENT),
+        theory=_record(folder / "theory" / "report.json", "theory", THEOREMS) or [],
+        scaling=_record(folder / "scaling" / "scaling.json", "scaling", SCALING) or [],
+        rates=_record(certified / "rates.json", "certified", RATES) or [],
+        savings=_record(certified / "savings.json", "certified", SAVINGS) or [],
+        episode=_record(folder / "episode" / "report.json", "episode", CLIPPING),
+        episode_text=_text(folder / "episode" / "report.txt", "episode"),
+        audits=[audit for path in audits if (audit := _record(path, "audit", AUDIT))],
+        faults=_text(folder / "theory" / "faults.txt", "faults"),
+        table_2=_text(folder / "table2.txt", "figures"),
+        bench=_record(benchmarks[-1], "bench", BENCHMARK) if benchmarks else None,
     )
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+def _text(path: Path, target: str) -> str:
+    return _load(path, target, lambda told: told) or ""
 
 
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    except ValueError as fault:
-        raise DamagedFileError(
-            f"{path} is damaged ({fault}); remove it and make it again"
-        ) from None
+def _record(path: Path, target: str, form: Form) -> Any:
+    """Return what a target has written, or None; see :func:`read_results`."""
+
+    def read(told: str) -> Any:
+        value = json.loads(told)
+        if misfit := form(value, path.stem):
+            raise ValueError(misfit)
+        return value
+
+    return _load(path, target, read)
+
+
+def _load(path: Path, target: str, read: Callable[[str], Content]) -> Content | None:
+    def load(path: Path) -> Content:
+        try:
+            return read(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise
+        except OSError as error:
+            raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as fault:
+            raise DamagedFileError(f"{path} is damaged ({fault})") from None
+
+    return load_or_set_aside(path, load, f"left out until make {target} writes it again")

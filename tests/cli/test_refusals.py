@@ -10,8 +10,7 @@ import pytest
 from command_lines import CASES, RUN, run_words
 
 from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.figures.pool import FailedJobsError
+from bitbound.data.errors import FailedJobsError, Refusal
 
 REFUSALS = [
     ([], "required: COMMAND"),

@@ -114,8 +114,22 @@ def test_a_reader_that_has_left_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_first_help_is_light():
+    code = """
+import sys
+from bitbound.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    print("LOADED", *sys.modules)
+"""
+    _, loaded = python("-W", "error", "-c", code).stdout.split("LOADED")
+    assert "bitbound.cli.application" in loaded.split()
+    assert not {"numpy", "scipy", "numba", "matplotlib"} & {*loaded.split()}
+
+
 def test_importing_is_light():
-    code = "import sys, bitbound, bitbound.cli; print(*sys.modules)"
+    code = "import sys, bitbound.cli; from bitbound import *; print(*sys.modules)"
     loaded = python("-W", "error", "-c", code).stdout.split()
     assert "bitbound.cli" in loaded
     assert not {"matplotlib", "distributed", "cupy", "cvxpy", "scipy.stats"} & set(loaded)

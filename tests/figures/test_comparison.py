@@ -21,8 +21,7 @@ from bitbound import (
     compare,
     compressor,
 )
-from bitbound.figures.comparison import compare as compare_module
-from bitbound.figures.comparison import costs, ranking
+from bitbound.figures.comparison import comparison_result, costs, ranking
 from bitbound.figures.comparison.contestants import contestants
 from bitbound.figures.comparison.costs import QUANTITIES, cost_text, spread
 from bitbound.figures.text.tables import short_cost
@@ -121,7 +120,7 @@ def last_for_first(trace, accuracy, by, downlink, network=None):
     ],
 )
 def test_planted_bugs_are_seen(found, monkeypatch, name, planted, seen):
-    monkeypatch.setattr(compare_module, name, planted)
+    monkeypatch.setattr(comparison_result, name, planted)
     monkeypatch.setattr(ranking, name, planted)
     assert seen - disagreements(found) == set()
 

@@ -12,10 +12,10 @@ import numpy as np
 import psutil
 import pytest
 
-from bitbound.data.errors import Refusal
+from bitbound.data.errors import FailedJobsError, Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures import workers
-from bitbound.figures.pool import FailedJobsError, traces
+from bitbound.figures.pool import traces
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.runs import checkpoint

@@ -220,6 +220,17 @@ def test_one_point_for_each_run_and_progress_reaches_one(problem, locodl):
     assert (np.diff(trace.columns["run"]) >= 0).all()
 
 
+def test_progress_is_that_of_the_slowest_run(problem, locodl):
+    """Runs that communicate by chance end at different iterations; only the last one makes it 1."""
+    told = []
+    trace = simulate(
+        locodl, problem, RAND_2, seeds=4, budget=Budget(rounds=9), record=Record(every=1),
+        progress=told.append,
+    )  # fmt: skip
+    assert len(set(trace.final("iteration"))) > 1
+    assert told.count(1.0) == 1
+
+
 @pytest.mark.parametrize(("cached", "sizes"), [(1, [1, 1, 1]), (2.5, [2, 1]), (9, [3])])
 def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, cached, sizes):
     """A batch holds as many runs as fit, one at least; runs may have their own step sizes."""

@@ -24,6 +24,7 @@ _FILES = (
     "adiana",
     "diana",
     "ef21p_diana",
+    "locodl_both_ways",
     "five_gcs_cc",
     "compressed_scaffnew",
     "gradskip",

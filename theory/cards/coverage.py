@@ -18,25 +18,10 @@ from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.outside_theorem import OutsideTheoremWarning
 from bitbound.theory.potential import Potential, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point
-
-
-class OutsideTheoremWarning(UserWarning):
-    """The parameters of a method are outside every theorem about it.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from bitbound import GD, Budget, Quadratic, run
-    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
-    >>> with warnings.catch_warnings(record=True) as told:
-    ...     warnings.simplefilter("always")
-    ...     trace = run(GD(gamma=0.5), problem, seeds=1, budget=Budget(rounds=3))
-    >>> told[0].category.__name__
-    'OutsideTheoremWarning'
-    """
 
 
 def run(

@@ -11,10 +11,16 @@ import scipy.linalg
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.certificates.decrease import CENTRES, StepProgramme, Weights, solver_decrease
+from bitbound.theory.certificates.decrease import (
+    CENTRES,
+    StepProgramme,
+    Weights,
+    best_proof,
+    solver_decrease,
+)
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.programme import Coordinates, Solver, psi
-from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
@@ -68,34 +74,22 @@ def certify(
     elif potential is None:
         potential, weights = chosen_potential(method, functions, weights)
     step = symbolic_step(method, functions, potential)
-    found: Certificate | None = None
-    for centre in CENTRES:
-        programme = StepProgramme(step, solver, centre)
-        try:
-            own, solution = programme.decrease(weights)
-            decrease, multipliers = programme.proof(own, solution)
-        except Refusal:
-            if centre == CENTRES[-1] and found is None:
-                raise
-            continue
-        if found is None or decrease > found.decrease:
-            found = Certificate(
-                method,
-                functions,
-                potential,
-                decrease,
-                own,
-                multipliers,
-                solution.value,
-                solution.residual,
-                solution.gap,
-                solver,
-                perf_counter() - start,
-            )
-        if solution.value - decrease <= SMALL_LOSS * abs(solution.value):
-            break
-    assert found is not None
-    return found
+    own, solution, decrease, multipliers = best_proof(
+        step, lambda programme: programme.decrease(weights), solver
+    )
+    return Certificate(
+        method,
+        functions,
+        potential,
+        decrease,
+        own,
+        multipliers,
+        solution.value,
+        solution.residual,
+        solution.gap,
+        solver,
+        perf_counter() - start,
+    )
 
 
 def chosen_potential(

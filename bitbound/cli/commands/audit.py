@@ -5,13 +5,12 @@ import sys
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_output, count, read_output
+from bitbound.cli.words.options import add_output, count, read_output
 from bitbound.data.errors import Refusal
 
 
-def add_audit(commands: Commands) -> None:
+def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("audit", help="audit published proofs, step by step")
     parser.set_defaults(command=audit_proofs)
     parser.add_argument("proof", metavar="PROOF", nargs="*", help="episode, locodl; default all")
     parser.add_argument("--seed", type=count, default=1, help="seed of the search")

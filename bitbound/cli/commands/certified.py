@@ -5,7 +5,6 @@ import argparse
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_jobs,
     add_output,
@@ -15,11 +14,8 @@ from bitbound.cli.words.options import (
 )
 
 
-def add_certified(commands: Commands) -> None:
+def add_certified(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "certified", help="certified against published rates and parameters"
-    )
     parser.set_defaults(command=compare_certified)
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")

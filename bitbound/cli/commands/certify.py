@@ -4,29 +4,33 @@ import argparse
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import Commands, add_json, add_parameters, count, read_compressor
+from bitbound.cli.words.options import add_json, add_parameters, count, read_compressor
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 
 if TYPE_CHECKING:
     from bitbound.theory.certificates.proof import Certificate
+    from bitbound.theory.certificates.summary import Account
+    from bitbound.theory.chains.chain import Chain
+    from bitbound.theory.chains.promised_bits import PromisedBits
     from bitbound.theory.exact.exact_proof import ExactProof
 
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
 
-def add_certify(commands: Commands) -> None:
+def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("certify", help="the worst case of one method, proved")
     parser.set_defaults(command=certify_method)
     parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
     parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
@@ -63,6 +67,18 @@ def add_certify(commands: Commands) -> None:
         help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
     )
     parser.add_argument(
+        "--steps",
+        type=count,
+        metavar="T",
+        help="also what T steps prove together, by a Lyapunov function that changes",
+    )
+    parser.add_argument(
+        "--target",
+        type=float,
+        metavar="EPS",
+        help="also the bits to f - f* <= EPS on PROBLEM, proved beside measured",
+    )
+    parser.add_argument(
         "--optimise",
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
@@ -81,7 +97,11 @@ def certify_method(chosen: argparse.Namespace) -> int:
     """Certify a method over a class of functions; the exit code says if a decrease is proved."""
     from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
         account_summary,
+        bits_summary,
+        chain_summary,
         describe_account,
+        describe_bits,
+        describe_chain,
         describe_limit,
         describe_optimum,
         describe_proof,
@@ -116,27 +136,58 @@ def certify_method(chosen: argparse.Namespace) -> int:
         chosen.optimise,
         weights=chosen.weights,
     )
-    limit = limit_of_potentials(found.certificate) if search else None
     proof = _exact_proof(found.certificate, chosen.export)
+    if proof is not None:
+        found = found.proved(proof.decrease)
+    more: list[tuple[str, Any, str]] = []
+    if search and (limit := limit_of_potentials(found.certificate)) is not None:
+        more.append(("limit_of_potentials", limit, describe_limit(limit)))
+    if chosen.steps:
+        chain = _chain(found.certificate, chosen.steps)
+        text = describe_chain(*chain, found.certificate.decrease)
+        more.append(("steps", chain_summary(*chain), text))
+    if chosen.target:
+        bits = _promised_bits(found, chosen, sent)
+        more.append(("bits", bits_summary(bits), describe_bits(bits)))
+    if proof is not None:
+        text = describe_proof(proof.decrease, chosen.export)
+        more.append(("exact decrease", str(proof.decrease), text))
+    if optimum:
+        text = f"\n{describe_optimum(optimum, chosen.optimise)}"
+        more.append(("optimum", optimum_summary(optimum), text))
     if chosen.json:
-        summary = account_summary(found)
-        if limit is not None:
-            summary["limit_of_potentials"] = limit
-        if proof is not None:
-            summary["exact decrease"] = str(proof.decrease)
-        if optimum:
-            summary["optimum"] = optimum_summary(optimum)
+        summary = account_summary(found) | {name: value for name, value, _ in more}
         print(json.dumps(summary, allow_nan=False))
     else:
-        print(describe_account(found))
-        if limit is not None:
-            print(describe_limit(limit))
-        if proof is not None:
-            print(describe_proof(proof.decrease, chosen.export))
-        if optimum:
-            print(f"\n{describe_optimum(optimum, chosen.optimise)}")
-    decrease = found.certificate.decrease if proof is None else proof.decrease
-    return 0 if decrease > 0 else FAILED
+        print("\n".join([describe_account(found), *(text for *_, text in more)]))
+    return 0 if found.decrease > 0 else FAILED
+
+
+def _chain(certificate: "Certificate", steps: int | None) -> "tuple[Chain, float | None] | None":
+    """Certify several steps, and find the decrease per step that is attained, if it is cheap."""
+    from bitbound.theory.chains.attained import attained_factor  # noqa: PLC0415  (heavy)
+    from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
+
+    psi = Reweighted(certificate.potential, certificate.weights)
+    chain = certify_steps(certificate.method, certificate.functions, steps, psi)
+    attained = None
+    with suppress(Refusal):
+        attained = attained_factor(chain)
+    return chain, attained if attained is None else 1 - attained ** (1 / steps)
+
+
+def _promised_bits(
+    found: "Account", chosen: argparse.Namespace, sent: Compressor | None
+) -> "PromisedBits":
+    """Evaluate what whole runs on a problem are promised to send, and measure it."""
+    from bitbound.theory.chains.promised_bits import promised_bits  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        raise Refusal("--target is the f - f* of a run; give --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    experiment = Experiment.of(found.method, problem(chosen.problem, kappa=kappa), sent)
+    theorem = find_card(chosen.method).best_theorem(found.method, found.setting)
+    return promised_bits(experiment, theorem, found.certificate, chosen.target)
 
 
 def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":

@@ -8,7 +8,6 @@ from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
 from bitbound.cli.words.options import (
-    Commands,
     add_experiment,
     add_json,
     add_parameters,
@@ -21,9 +20,8 @@ from bitbound.figures.text.tables import describe, summary_of_parts
 from bitbound.theory.checks.examination import examine
 
 
-def add_check(commands: Commands) -> None:
+def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("check", help="confront a method with its theorems")
     parser.set_defaults(command=check_method)
     add_experiment(parser, "breast-cancer@9", "rand-k:2")
     add_parameters(parser)

@@ -8,7 +8,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_json,
     add_network,
@@ -27,9 +26,8 @@ from bitbound.figures.comparison.costs import SECONDS
 from bitbound.solvers.runs.store import Store
 
 
-def add_compare(commands: Commands) -> None:
+def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("compare", help="what an accuracy costs several methods")
     parser.set_defaults(command=compare_methods)
     parser.add_argument("problem", metavar="PROBLEM", help="such as breast-cancer@9")
     parser.add_argument(

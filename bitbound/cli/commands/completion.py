@@ -1,25 +1,22 @@
 """The command ``completion``: what a shell needs to complete the words of a command."""
 
 import argparse
-from functools import partial
 
-from bitbound.cli.words.options import Commands
 from bitbound.data.errors import Refusal
 
 _SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add_completion(commands: Commands, parser: argparse.ArgumentParser) -> None:
-    """Add the command, which knows the whole parser."""
-    added = commands.add_parser("completion", help="print what a shell needs to complete commands")
-    added.set_defaults(command=partial(print_completion, parser), quiet=False)
-    added.add_argument("shell", choices=_SHELLS, help="put its output where the shell looks")
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Add the command."""
+    parser.set_defaults(command=print_completion)
+    parser.add_argument("shell", choices=_SHELLS, help="put its output where the shell looks")
 
 
-def print_completion(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+def print_completion(chosen: argparse.Namespace) -> None:
     """Print the completion script of a shell."""
     try:
         import shtab  # noqa: PLC0415  (optional)
     except ImportError:
         raise Refusal("completion needs shtab; install it: pip install shtab") from None
-    print(shtab.complete(parser, chosen.shell))
+    print(shtab.complete(chosen.parser.complete(), chosen.shell))

@@ -5,15 +5,14 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from bitbound.cli.words.options import Commands, add_json
+from bitbound.cli.words.options import add_json
 from bitbound.data.files.own_data import read_npz
 from bitbound.figures.text.tables import table
 from bitbound.solvers.compressors.counting import Count, Sparse, counted_arrays, counts, described
 
 
-def add_count(commands: Commands) -> None:
+def add_count(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("count", help="the bits of somebody else's messages")
     parser.set_defaults(command=count_messages)
     parser.add_argument(
         "messages",

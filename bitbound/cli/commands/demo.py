@@ -5,7 +5,6 @@ import argparse
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_jobs,
     add_output,
@@ -15,9 +14,8 @@ from bitbound.cli.words.options import (
 )
 
 
-def add_demo(commands: Commands) -> None:
+def add_demo(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("demo", help="all methods on data that needs no file")
     parser.set_defaults(command=draw_demo)
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")

@@ -8,7 +8,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_json,
     add_output,
@@ -23,9 +22,8 @@ from bitbound.solvers.compressors.selector import compressor
 _CLASSES = ("none", "unbiased", "contractive")
 
 
-def add_discover(commands: Commands) -> None:
+def add_discover(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("discover", help="search for methods with few certified bits")
     parser.set_defaults(command=discover_methods)
     parser.add_argument("--n", type=count, default=3, help="number of clients")
     parser.add_argument("--kappa", type=float, default=100.0, help="condition number L/mu")

@@ -2,13 +2,12 @@
 
 import argparse
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 
 
-def add_episode(commands: Commands) -> None:
+def add_episode(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("episode", help="figures of EPISODE and its rivals")
     parser.set_defaults(command=draw_episode)
     add_jobs(parser)
     add_seeds(parser, 20, "seeds of every grid point")

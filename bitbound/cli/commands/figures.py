@@ -5,7 +5,6 @@ import argparse
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_jobs,
     add_output,
@@ -16,9 +15,8 @@ from bitbound.cli.words.options import (
 from bitbound.data.errors import Refusal
 
 
-def add_figures(commands: Commands) -> None:
+def add_figures(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("figures", help="figures of the LoCoDL paper")
     parser.set_defaults(command=draw_figures)
     parser.add_argument("numbers", metavar="FIGURE", nargs="*", help="1, 2, 3, 4 or all")
     parser.add_argument(

@@ -5,7 +5,6 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 
-from bitbound.cli.words.options import Commands
 from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.figures.text.tables import WIDTH
@@ -14,9 +13,8 @@ from bitbound.solvers.compressors.selector import other_names
 from bitbound.theory.cards.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 
-def add_list(commands: Commands) -> None:
+def add_list(parser: argparse.ArgumentParser) -> None:
     """Add the command."""
-    parser = commands.add_parser("list", help="methods, compressors and data sets by name")
     parser.set_defaults(command=list_names)
 
 

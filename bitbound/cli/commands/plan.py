@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bitbound.cli.words.options import (
     NETWORK,
-    Commands,
     add_downlink_weight,
     add_json,
     add_network,
@@ -22,9 +21,8 @@ from bitbound.theory.plan.planning import BEST, plan
 _SEEDS = 3
 
 
-def add_plan(commands: Commands) -> None:
+def add_plan(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("plan", help="what is promised about every method, in seconds")
     parser.set_defaults(command=plan_methods)
     parser.add_argument(
         "problem", metavar="PROBLEM", help="such as a5a@87, or quadratic:d=122@87 without data"

@@ -5,12 +5,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import Commands, add_jobs, add_output, read_output
+from bitbound.cli.words.options import add_jobs, add_output, read_output
 
 
-def add_report(commands: Commands) -> None:
+def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("report", help="everything that has been run, as one HTML page")
     parser.set_defaults(command=write_page)
     parser.add_argument(
         "--page", metavar="FILE", type=Path, help="the page (default: report.html in the folder)"

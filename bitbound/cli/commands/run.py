@@ -7,7 +7,6 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
-    Commands,
     add_downlink_weight,
     add_experiment,
     add_json,
@@ -28,9 +27,8 @@ from bitbound.theory.setting import Setting
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
 
 
-def add_run(commands: Commands) -> None:
+def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("run", help="run one method on one problem")
     parser.set_defaults(command=run_method)
     add_experiment(parser, "a5a@87 or /path/to/file@20", "rand-k:2+natural")
     add_seeds(parser, 5, "number of runs")

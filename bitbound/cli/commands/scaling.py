@@ -7,13 +7,12 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import Commands, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 
 
-def add_scaling(commands: Commands) -> None:
+def add_scaling(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("scaling", help="fit exponents of bits in kappa, d, n and omega")
     parser.set_defaults(command=fit_scaling_laws)
     add_seeds(parser, 4, "number of runs")
     add_output(parser, "results/scaling")

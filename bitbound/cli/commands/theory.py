@@ -7,14 +7,13 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import Commands, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 from bitbound.theory.checks.standard import rows, tasks
 
 
-def add_theory(commands: Commands) -> None:
+def add_theory(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("theory", help="check every theorem on standard problems")
     parser.set_defaults(command=check_theorems)
     add_seeds(parser, 4, "number of runs")
     add_output(parser, "results/theory")

@@ -4,7 +4,6 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TypeAlias
 
 from bitbound.data.errors import Refusal
 from bitbound.data.losses.loss_selector import LOSSES
@@ -19,9 +18,6 @@ from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.setting import Setting
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a command adds its parser."""
 
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -11,6 +11,9 @@ from bitbound.data.errors import Refusal
 
 class _Help(argparse.HelpFormatter):
     """Help that shows the default of every option that has one."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help
@@ -21,11 +24,33 @@ class _Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence, with the nearest name."""
+    """A parser that says what is wrong in one sentence, with the nearest name.
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    Parameters
+    ----------
+    *arguments, **options
+        Those of ``argparse.ArgumentParser``.
+    fill : callable, optional
+        Adds the arguments to the parser, when words are first parsed.
+    """
+
+    def __init__(
+        self, *arguments: Any, fill: Callable[["Parser"], None] | None = None, **options: Any
+    ) -> None:
         super().__init__(*arguments, **{"formatter_class": _Help} | options)
         self._mixing = False
+        self._fill = fill
+
+    def complete(self) -> "Parser":
+        """Return this parser after its arguments and those of its commands have been added."""
+        if self._fill:
+            self._fill(self)
+            self._fill = None
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    command.complete()
+        return self
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -33,6 +58,7 @@ class Parser(argparse.ArgumentParser):
         """Parse the words of a command, options and others in any order."""
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
+        self.complete()
         self._mixing = True
         try:
             chosen, unknown = self.parse_known_intermixed_args(args, namespace)

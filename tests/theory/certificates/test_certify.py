@@ -321,10 +321,11 @@ def test_the_largest_step_is_the_theorem_s(n):
     assert step == pytest.approx(2 / 20.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl"])
+@pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl", "5gcs-cc"])
 def test_the_cost_of_a_step_is_that_of_a_run(name):
     n, d = 4, 6
-    options = {"scaffold": {"m": 2}, "tamuna": {"s": 2, "m": 3}}.get(name, {})
+    options = {"scaffold": {"m": 2}, "tamuna": {"s": 2, "m": 3}, "5gcs-cc": {"cohort": 2}}
+    options = options.get(name, {})
     problem = Quadratic.random(n, d, mu=1.0, L=4.0, seed=0)
     sent = None if METHODS[name].method.needs.compressor is None else compressor("rand-k:2")
     method = METHODS[name].parameters(problem, sent, **options)

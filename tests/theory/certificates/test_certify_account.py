@@ -2,16 +2,19 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.text.certificates import describe_account
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.certificates.search import certified_cost, optimise
 from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
+from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass
 
 OWN = """
@@ -49,6 +52,21 @@ def test_the_account_of_gradient_descent_is_known():
     assert beyond.largest_step == pytest.approx(2 / 100, rel=1e-3)
 
 
+def test_what_is_proved_in_rational_numbers_is_the_verdict():
+    """Rounding may hide a decrease; then neither the verdict nor the step size may deny it."""
+    card = METHODS["gd"]
+    where = class_setting(card.method, 5, 100.0, None, None, 1)
+    beyond = account(card, GD(0.03), where)
+    hidden = replace(beyond, attained=None).proved(Fraction(1, 10))
+    told = describe_account(hidden)
+    assert "no decrease is certified" not in told
+    assert "certified below 1 up to" not in told
+    assert "divergence" not in told
+    assert hidden.verdict == "no theorem applies"
+    with pytest.raises(ContradictionError, match="believe neither"):
+        beyond.proved(Fraction(1, 10))
+
+
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
 def test_the_step_limit_is_found_from_both_sides(gamma, largest):
     found = step_limit(GD(gamma), "gamma", FunctionClass(3, 1.0, 10.0))
@@ -75,7 +93,7 @@ def test_settings_change_a_rule():
     where = class_setting(card.method, 4, 10.0, None, None, 1)
     method = configured(card, where, "best", ["traffic=published", "K=3"])
     assert (method.traffic, method.K) == ("published", 3)
-    assert method.eta_l == configured(card, where, "best", []).eta_l
+    assert method.eta_l == configured(card, where, "best", ["K=3"]).eta_l
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def test_worst_quadratic_is_tight_for_gd_and_sees_too_good_a_promise():
     wrong = worst_quadratic(TooGood(), card)
     assert wrong.value == pytest.approx(1 / 0.98)
     assert not wrong.holds
+    assert wrong.note == ""
 
 
 def test_worst_quadratic_says_where_there_is_nothing_to_check():

@@ -5,6 +5,23 @@ from planting import fault, faults_of
 METHOD_FAULTS = [
     *(
         fault(
+            f"locodl-both-ways: {what}",
+            "solvers.methods.locodl_both_ways",
+            (old, new),
+            on="locodl-both-ways",
+            compressor="two-way(rand-k:2;rand-k:2)",
+        )
+        for what, old, new in (
+            ("nothing taken off for the error", "* s.e)", "* 0 * s.e)"),
+            ("error without 1/2", "/ (2 * self.p * self.rho)", "/ (self.p * self.rho)"),
+            ("error turned", "d_mean - self.gamma /", "d_mean + self.gamma /"),
+            ("nothing broadcast", "channel.downlink(d_mean", "1.0 * (d_mean"),
+            ("control variates by the mean unsent", "dual * (z - d)", "dual * (d_mean - d)"),
+            ("error forgotten", "e=s.e + 2 * dual", "e=0 * s.e + 2 * dual"),
+        )
+    ),
+    *(
+        fault(
             f"ef21p-diana: {what}",
             "solvers.methods.ef21p_diana",
             (old, new),

@@ -83,6 +83,21 @@ THEOREM_FAULTS = [
     ),
     *(
         fault(
+            f"locodl-both-ways theorem: {what}",
+            "theory.theorems.locodl_both_ways",
+            (old, new),
+            on="locodl-both-ways",
+            compressor="two-way(rand-k:2;rand-k:2)",
+        )
+        for what, old, new in (
+            ("noise of the server left out", "1 + setting.omega_av + noise", "1"),
+            ("error left out of Psi", "Squares(error * setting.n / 2, s.e)", "Squares(0.0, s.e)"),
+            ("noise without that of the error", "(omega_down + h**2) / (1 - h)", "omega_down"),
+            ("1 - 2 p^2 chi/(1 + 2 omega)", "1 - m.p**2", "1 - 2 * m.p**2"),
+        )
+    ),
+    *(
+        fault(
             f"ef21p-diana theorem: {what}",
             "theory.theorems.ef21p_diana",
             (old, new),

@@ -2,6 +2,8 @@
 
 import inspect
 import math
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -14,12 +16,16 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import Every
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.econtrol import EControl
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.audit.episode.proposition import printed_kappa
+from bitbound.theory.audit.machinery.rounds import play
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
@@ -127,3 +133,44 @@ def test_noise_enters_lemma_4_by_its_variance():
     )
     assert quiet > 0
     assert loud == pytest.approx(9 * quiet)
+
+
+def test_the_bound_of_a_clipped_round_grows_with_the_smoothness():
+    """At a point of slope 0 and without noise or threshold it is 2 (gamma I)^2 A L0."""
+    bounds = [
+        Round(L0=L0, L1=0.0, kappa=0.0, rho=1.0, sigma=0.0, N=4, I=3, eta=0.01, tau=1.0)
+        for L0 in (2.0, 6.0)
+    ]
+    mu_1 = SimpleNamespace(**vars(as_printed()) | {"mu": 1})
+    small, large = (one.claim_1(0.0, 0.0, mu_1) for one in bounds)
+    assert small == pytest.approx(2 * 0.03**2 * 2 * 2.0)
+    assert large == pytest.approx(3 * small)
+
+
+def test_gradients_of_a_round_deviate_from_the_mean_by_their_squares():
+    """f_1 = x^2/2 + b x and f_2 = x^2/2 - b x at x = 0: gradients b and -b, whose mean is 0."""
+    family = SimpleNamespace(
+        gradient=lambda v, y: y + 3.0 * np.array([[1.0], [-1.0]]),
+        rise=lambda v, move: move,
+    )
+    v = SimpleNamespace(family=family, N=2, I=1, x=np.zeros(1), sigma=0.0, eta=0.1, tau=1.0)
+    v.number = float
+    play(v)
+    assert v.p.tolist() == [1.0]
+    assert v.deviation_from_mean.tolist() == [9.0]
+
+
+@pytest.mark.parametrize("H", [1, 2, 4, 8])
+def test_kappa_is_printed_rounded_up(H):
+    """x_2 = (sqrt(18^2 + 480 H) - 18)/24, in floats."""
+    x_2 = (math.sqrt(324 + 480 * H) - 18) / 24
+    exact = 9 * x_2**2 + 10 * H * x_2 + 25 * H**2 / 3 + 45 * H + 100
+    assert 0 <= printed_kappa(H) - Fraction(exact) <= Fraction(2, 10**9)
+
+
+def test_control_errors_are_what_the_first_message_left_out():
+    sent = compressor("top-k:1")
+    w = world(EControl(0.01, 0.1), Quadratic.random(3, 4, 1.0, 10.0), sent)
+    state, gradient = w.start(), w.oracle.problem.grad(w.channel.template)
+    np.testing.assert_array_equal(state.e, gradient - state.h)
+    assert (np.count_nonzero(state.h, axis=1) == 1).all()

@@ -71,6 +71,24 @@ def test_values_take_the_place_of_a_rule_s():
 
 
 @pytest.mark.parametrize(
+    ("name", "rule", "told"),
+    [
+        ("5gcs-cc", "paper", {"cohort": 2}),
+        ("scaffold", "best", {"K": 3, "m": 2}),
+        ("tamuna", "best", {"s": 2, "m": 3}),
+        ("fedcomgate", "damped", {"K": 2}),
+        ("adiana", "paper", {"variant": "II"}),
+    ],
+)
+def test_a_rule_is_told_the_values_that_it_leaves_open(name, rule, told):
+    card = METHODS[name]
+    where = Setting.of(card.method, Quadratic.random(4, 6, mu=1.0, L=10.0))
+    assert card.with_values(where, rule, told) == card.at(where, rule, **told)
+    method = card.with_values(where, rule, told)
+    assert card.holding(method, where)
+
+
+@pytest.mark.parametrize(
     ("card", "rule", "values", "sentence"),
     [
         (CARD, "best", {}, "gd has no parameter rule 'best'; choose one of simple"),

@@ -135,6 +135,15 @@ def test_tables():
     assert plus.rounds > plus.iterations
 
 
+def test_clipped_sgd_on_one_machine_needs_a_fourth_power_of_the_accuracy():
+    c = Constants(sigma=1.0)
+    coarse, fine = (
+        {row.method: row for row in episode_table(c, L=2.0, N=4, I=1, epsilon=epsilon)}
+        for epsilon in (0.1, 0.05)
+    )
+    assert fine["Clipped SGD"].rounds == pytest.approx(16 * coarse["Clipped SGD"].rounds)
+
+
 def test_lower_bound_is_linear_in_the_largest_gradient_up_to_its_logarithm():
     one, ten = (minibatch_lower_bound(1000, 1, 1, M, 0.1) for M in (10.0, 100.0))
     assert 5 < ten / one < 10

@@ -12,10 +12,11 @@ from bitbound.solvers.methods.compressed_gd import CompressedGD
 from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.runs.budget import Budget
 from bitbound.theory.cards.catalogue import SHARED_MINIMISER, parameters
-from bitbound.theory.cards.coverage import OutsideTheoremWarning, run
+from bitbound.theory.cards.coverage import run
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.outside_theorem import OutsideTheoremWarning
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import Rest, resting_state
 from bitbound.theory.worlds.generic import Subject

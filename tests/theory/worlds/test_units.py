@@ -44,6 +44,18 @@ def test_a_certificate_has_no_unit(name, unit):
     assert other.decrease == pytest.approx(one.decrease, rel=LAST_DIGITS + GIVEN_UP)
 
 
+@pytest.mark.parametrize("unit", [2.2e-9, 1.234, 3.3e3])
+def test_a_certificate_of_many_clients_has_no_unit(unit):
+    """The decrease is small and its programme badly scaled: the proof must not get lost in it."""
+    decreases = []
+    for L in (100.0, 100 * unit):
+        where = setting(87, L / 100, L, 10, compressor("top-k:1"))
+        method = METHODS["econtrol"].at(where)
+        decreases.append(certify(method, where).decrease)
+        assert decreases[-1] > 1.4 * (1 - METHODS["econtrol"].theorems[0].rate(method, where))
+    assert decreases[0] == pytest.approx(decreases[1], rel=1e-6)
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_theorem_has_no_unit(name, unit):
