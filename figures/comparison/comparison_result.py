@@ -169,23 +169,26 @@ class Comparison:
             ],
         }
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, downlink: float = 0.0) -> Any:
         """Return a data frame with one row per contestant, target and seed.
+
+        With a weight of the downlink, total bits are a column.
 
         Raises
         ------
         Refusal
-            If pandas is not installed.
+            If pandas is not installed, or the weight is no number from 0 on.
         """
         try:
             import pandas  # noqa: PLC0415  (optional)
         except ImportError:
             raise Refusal("to_pandas needs pandas; install it: pip install pandas") from None
-        counted = [by for by in self._quantities if by != "total bits"]
+        require_quantity("total bits", downlink)
+        counted = [by for by in self._quantities if by != "total bits" or downlink]
         rows = []
         for contestant, trace in self._pairs:
             for target in self.targets:
-                costs = [costs_to(trace, target, by, 0.0, self.network) for by in counted]
+                costs = [costs_to(trace, target, by, downlink, self.network) for by in counted]
                 rows += [
                     {
                         "contestant": contestant.name,

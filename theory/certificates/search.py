@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -59,14 +59,15 @@ def setting(n: int, mu: float, L: float, d: int, compressor: Compressor) -> Sett
 def per_decade(cost: StepCost, decrease: float) -> StepCost:
     """Return the cost of reducing a Lyapunov function by 10, at a factor 1 - decrease per step."""
     if decrease <= 0:
-        return StepCost(math.inf, math.inf, math.inf)
+        return StepCost(*[math.inf] * len(fields(StepCost)))
     steps = math.log(10) / -math.log1p(-min(decrease, 1 - 1e-15))
-    return StepCost(cost.uplink_bits * steps, cost.rounds * steps, cost.gradients * steps)
+    return StepCost(**{name: value * steps for name, value in asdict(cost).items()})
 
 
-def objective_value(cost: StepCost, objective: Objective) -> float:
-    """Return one of the three numbers of a cost."""
-    return {"bits": cost.uplink_bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
+def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0) -> float:
+    """Return the bits of a cost, up + downlink down, its rounds or its gradients."""
+    bits = cost.uplink_bits + downlink * cost.downlink_bits
+    return {"bits": bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
 
 
 def optimise(

@@ -15,13 +15,14 @@ from bitbound.cli.words.options import (
     add_seeds,
     add_strict,
     file_to_write,
+    read_downlink_weight,
     read_network,
     read_output,
     read_problem,
 )
 from bitbound.data.errors import Refusal
 from bitbound.figures.comparison.compare import compare
-from bitbound.figures.comparison.costs import SECONDS, require_quantity
+from bitbound.figures.comparison.costs import SECONDS
 from bitbound.solvers.runs.store import Store
 
 
@@ -51,8 +52,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 def compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    weight, network = chosen.downlink_weight, read_network(chosen)
-    require_quantity("total bits", weight)
+    weight, network = read_downlink_weight(chosen), read_network(chosen)
     if weight and network:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if chosen.plot:

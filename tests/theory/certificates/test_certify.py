@@ -377,6 +377,7 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
     steps = last["iteration"] / (method.schedule.iterations if name in {"scaffold"} else 1)
     for key, expected in (
         ("uplink_bits", cost.uplink_bits),
+        ("downlink_bits", cost.downlink_bits),
         ("rounds", cost.rounds),
         ("gradients", cost.gradients),
     ):
