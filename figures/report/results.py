@@ -15,13 +15,13 @@ SEARCHED = "holds at points searched"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the results: what it is, which target writes it, and whether that has been run.
+    """A part of the results: what it is, which command makes it, and whether that has been run.
 
     Attributes
     ----------
     title : str
     target : str
-        The make target.
+        The command that makes it.
     anchor : str
         Where it stands in the page.
     there : bool
@@ -41,7 +41,7 @@ class Results:
     Attributes
     ----------
     figures : list of dict
-        The figures that have been drawn, as their records.
+        The comparisons that have been kept and the figures that have been drawn, as records.
     judgement : dict or None
         The verdicts on the claims about Figures 1 to 4.
     theory, scaling, rates, savings : list of dict
@@ -75,21 +75,23 @@ class Results:
         drawn = {figure["figure"] for figure in self.figures}
         paper = [f"figure{number}" for number in FIGURES]
         return (
-            Part("Every method on embedded data", "demo", "demo", "demo" in drawn),
+            Part("Comparisons of your own", "bitbound compare --report NAME", "compared",
+                 any(each.startswith("compared-") for each in drawn)),
+            Part("Every method on embedded data", "make demo", "demo", "demo" in drawn),
             *(
-                Part(f"Figure {number} of the LoCoDL paper", name, name,
+                Part(f"Figure {number} of the LoCoDL paper", f"make {name}", name,
                      any(each.startswith(name) for each in drawn))
                 for number, name in zip(FIGURES, paper, strict=True)
             ),
-            Part("Claims of the LoCoDL paper", "figures", "verdicts", bool(self.judgement)),
-            Part("Table 2 of the LoCoDL paper", "figures", "table2", bool(self.table_2)),
-            Part("EPISODE and its rivals", "episode", "episode", bool(self.episode)),
-            Part("Theorems against the code", "theory", "theory", bool(self.theory)),
-            Part("Scaling laws", "scaling", "scaling", bool(self.scaling)),
-            Part("Certificates", "certified", "certified", bool(self.rates)),
-            Part("Audit of proofs", "audit", "audit", bool(self.audits)),
-            Part("Planted faults", "faults", "faults", bool(self.faults)),
-            Part("Benchmark", "bench", "bench", bool(self.bench)),
+            Part("Claims of the LoCoDL paper", "make figures", "verdicts", bool(self.judgement)),
+            Part("Table 2 of the LoCoDL paper", "make figures", "table2", bool(self.table_2)),
+            Part("EPISODE and its rivals", "make episode", "episode", bool(self.episode)),
+            Part("Theorems against the code", "make theory", "theory", bool(self.theory)),
+            Part("Scaling laws", "make scaling", "scaling", bool(self.scaling)),
+            Part("Certificates", "make certified", "certified", bool(self.rates)),
+            Part("Audit of proofs", "make audit", "audit", bool(self.audits)),
+            Part("Planted faults", "make faults", "faults", bool(self.faults)),
+            Part("Benchmark", "make bench", "bench", bool(self.bench)),
         )  # fmt: skip
 
 
@@ -111,7 +113,8 @@ def read_results(folder: Path) -> Results:
     """
     names = ["demo", *(f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled")
                        for v in VERSIONS)]  # fmt: skip
-    figures = [_json(folder / f"{name}.json") for name in names]
+    own = sorted((folder / "compared").glob("*.json"))
+    figures = [_json(path) for path in (*own, *(folder / f"{name}.json" for name in names))]
     records = sorted((folder / "bench").glob("*.json"))
     return Results(
         figures=[figure for figure in figures if figure],

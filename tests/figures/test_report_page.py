@@ -13,7 +13,7 @@ from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.cache import write_text
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.panel_record import figure_record
+from bitbound.figures.locodl.panel_record import drawn_record
 from bitbound.figures.locodl.panels import Curve
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
@@ -65,7 +65,7 @@ def results(tmp_path_factory):
     ]
     ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
     files = {
-        "demo.json": figure_record(figure, traces),
+        "demo.json": drawn_record(figure, traces),
         "verdicts.json": {
             "rule": "R", "figures": [{"figure": "demo"} | groups, {"figure": "another"} | groups]
         },
@@ -126,7 +126,10 @@ def test_ids_are_unique_and_every_link_leads_to_one(text):
 def test_every_part_is_there_and_none_is_said_to_be_missing(text, results):
     found = read_results(results)
     absent = {part.target for part in found.parts if not part.there}
-    assert absent == {"figure1", "figure2", "figure3", "figure4"}
+    assert absent == {
+        "bitbound compare --report NAME",
+        *(f"make figure{number}" for number in "1234"),
+    }
     sections = [given["id"] for tag, given in Elements(text).found if tag == "section"]
     anchors = {part.anchor for part in found.parts if part.there}
     assert anchors - {"demo"} <= set(sections)
@@ -135,9 +138,9 @@ def test_every_part_is_there_and_none_is_said_to_be_missing(text, results):
 def test_what_has_not_been_run_is_said_with_its_target(tmp_path):
     found = read_results(tmp_path)
     text = page(found)
-    assert text.split("Not run: ")[1].count("(<code>make ") == len(found.parts)
+    assert text.split("Not run: ")[1].count(" (<code>") == len(found.parts)
     for part in found.parts:
-        assert f"<code>make {part.target}</code>" in text
+        assert f"<code>{part.target}</code>" in text
 
 
 @pytest.mark.parametrize(
