@@ -144,7 +144,7 @@ class Comparison:
         require_quantity("total bits", downlink)
         return {
             "problem": {"name": self.problem.name, "n": self.problem.n, "d": self.problem.d}
-            | {"kappa": self._kappa},
+            | {"kappa": self.kappa},
             "seeds": list(self.traces[0].seeds),
             "downlink": downlink,
             "network": None if self.network is None else asdict(self.network),
@@ -248,13 +248,14 @@ class Comparison:
         return list(zip(self.contestants, self.traces, strict=True))
 
     @property
-    def _kappa(self) -> float | None:
+    def kappa(self) -> float | None:
+        """The condition number of the problem, where it has one."""
         return json_number(getattr(self.problem.constants, "kappa", None))
 
     @property
     def made(self) -> str:
         """What is solved: its name, n, d and kappa where it has one."""
-        kappa = "" if self._kappa is None else f", kappa={self._kappa:g}"
+        kappa = "" if self.kappa is None else f", kappa={self.kappa:g}"
         return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
 
     @property

@@ -11,7 +11,7 @@ from bitbound.data.files.cache import write_atomically, write_text
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
-from bitbound.figures.locodl.panel_record import figure_record
+from bitbound.figures.locodl.panel_record import drawn_record
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
@@ -149,7 +149,7 @@ def _finish(
     shown, counted = weighed(figure, wanted, downlink)
     paths = draw_figure(shown, counted, folder)
     paths.append(folder / f"{figure.name}.json")
-    write_text(paths[-1], json.dumps(figure_record(figure, wanted), allow_nan=False))
+    write_text(paths[-1], json.dumps(drawn_record(figure, wanted), allow_nan=False))
     for panel in shown.panels:
         tell("\n" + panel_table(panel, {c: counted[panel, c] for c in panel.curves}))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")

@@ -67,7 +67,7 @@ _panel = both(
         problem=text,
         n=number,
         d=number,
-        kappa=_positive,
+        kappa=_above,
         seeds=number,
         floor=_positive,
         targets=several(text, least=1),
@@ -181,6 +181,7 @@ BENCHMARK = record(
     commit=text,
     hardware=record(processor=text, cores=number),
     versions=record(),
+    absent=several(text),
     ratios=several(_ratio),
 )
 

@@ -25,7 +25,7 @@ from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow, settled, take, taken
+from bitbound.solvers.state import batch, copied, narrow, settled, take, taken
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.memory import require_memory_of_runs
@@ -242,7 +242,7 @@ class _Simulation:
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
         self._on_host = is_numpy(self.channel.template)
         self.now = Carried.at_start(
-            settled(self.method.start(self.channel.template, self.oracle, self.channel)),
+            copied(settled(self.method.start(self.channel.template, self.oracle, self.channel))),
             np.full((1, experiment.d, len(seeds)), np.nan),
             self.channel.ledger,
             self.channel.streams,
@@ -272,7 +272,7 @@ class _Simulation:
         while not self._closed[now.active].all():
             now.iteration += 1
             now.state, turns = advance(
-                self.method, now.state, self.oracle, self.channel, now.iteration
+                self.method, now.state, self.oracle, self.channel, now.iteration, use_up=True
             )
             talking = np.flatnonzero(turns)
             now.rounds[now.active[talking]] += 1

@@ -6,7 +6,7 @@ from typing import Any
 from workloads import Workload
 
 from bitbound import METHODS, Every, Experiment, compressor
-from bitbound.solvers.state import settled
+from bitbound.solvers.state import copied, settled
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 
@@ -24,12 +24,13 @@ class Iterations:
         self.method = experiment.method
         self.channel, self.oracle = simulated_world(experiment, range(runs))
         start = self.method.start(self.channel.template, self.oracle, self.channel)
-        self.state = settled(start)
+        self.state = copied(settled(start))
         self.number = 0
 
     def __call__(self) -> None:
         self.number += 1
-        self.state, _ = advance(self.method, self.state, self.oracle, self.channel, self.number)
+        world = self.oracle, self.channel, self.number
+        self.state, _ = advance(self.method, self.state, *world, use_up=True)
 
     @property
     def period(self) -> int:

@@ -77,6 +77,38 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_
     )
 
 
+FILES = [
+    ("compare breast-cancer@9 gd", "--plot"),
+    ("plan breast-cancer@9", "--plot"),
+    ("certify gd", "--export"),
+    ("discover", "--save"),
+    ("report", "--page"),
+]
+
+
+@pytest.mark.parametrize(("words", "option"), FILES)
+@pytest.mark.parametrize("place", ["file/x.svg", "folder"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    capsys, tmp_path, words, option, place
+):
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder").mkdir()
+    assert main([*words.split(), option, str(tmp_path / place)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert re.fullmatch(
+        rf"bitbound: argument {option}: (the folder \S+ cannot be written \(.*\)|\S+ is a folder; "
+        rf"give the name of a file) \(see bitbound {words.split()[0]} --help\)\n",
+        err,
+    )
+
+
+def test_all_commands_that_write_a_file_are_tried():
+    named = [file.stem for file in COMMAND_FILES if "type=file_to_write" in file.read_text()]
+    assert sorted(named) == sorted(words.split()[0] for words, _ in FILES)
+    assert not [file for file in COMMAND_FILES if "type=Path" in file.read_text()]
+
+
 def test_all_commands_that_write_are_tried():
     assert set(WRITING) == {
         "audit", "certified", "compare", "demo", "discover", "episode", "figures", "report",

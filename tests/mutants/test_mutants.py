@@ -167,6 +167,15 @@ def test_what_is_finished_is_kept_and_survivors_are_tried_again(tmp_path):
     assert memory.read("check", "another") == {"a": "seen"}
 
 
+def test_what_was_cut_or_damaged_is_tried_again(tmp_path):
+    memory = Memory(tmp_path / "finished.jsonl")
+    memory.add("check", "tree", "a", "seen")
+    memory.file.write_bytes(memory.file.read_bytes()[:-5])
+    memory.add("check", "tree", "b", "seen")
+    memory.file.write_bytes(memory.file.read_bytes() + b"\xff\n[1]\n")
+    assert memory.read("check", "tree") == {"b": "seen"}
+
+
 def test_an_argument_holds_for_its_patch_only(tmp_path):
     made = mutants("a.py", "def f(x):\n    return x + 1")
     row = '[{"file": "a.py", "function": "f", "patch": %s, "argument": "why"}]'

@@ -19,7 +19,7 @@ MOST = 120
 CHOICE, DELAY = 200, 0.1
 """So many of the shortest are compared, and what any of them takes beside its own seconds."""
 COMPILED = {
-    "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:_in_one_pass",
+    "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:Natural.hardest",
     "data/problems/row_passes.py": "data/problems/fused.py:",
 }
 """What compiled code does is not recorded: who calls it is asked."""
@@ -153,6 +153,15 @@ def seen(answer: Answer) -> str:
     return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
 
 
+def _row(line: str) -> dict[str, str]:
+    """Return what a line holds; nothing where it is empty, damaged or cut."""
+    try:
+        row = json.loads(line)
+        return row if row.keys() == {"stage", "tree", "key", "seen"} else {}
+    except (ValueError, AttributeError):
+        return {}
+
+
 @dataclass(frozen=True)
 class Memory:
     """What is finished, one JSON line each.
@@ -167,15 +176,15 @@ class Memory:
         """Return what was seen at a stage, by the keys of mutants."""
         if not self.file.exists():
             return {}
-        rows = map(json.loads, self.file.read_text(encoding="utf-8").splitlines())
+        rows = map(_row, self.file.read_text(encoding="utf-8", errors="replace").splitlines())
         return {
             row["key"]: row["seen"]
             for row in rows
-            if row["stage"] == stage and (row["seen"] or row["tree"] == whole)
+            if row and row["stage"] == stage and (row["seen"] or row["tree"] == whole)
         }
 
     def add(self, stage: str, whole: str, key: str, seen: str) -> None:
         """Keep what was seen of one mutant."""
         row = {"stage": stage, "tree": whole, "key": key, "seen": seen}
         with self.file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row) + "\n")
+            lines.write(f"\n{json.dumps(row)}\n")  # after whatever was cut before

@@ -196,9 +196,9 @@ def iterations(monkeypatch):
     """Return a list that grows by the number of each iteration that is done."""
     done, advance = [], engine.advance
 
-    def counted(*arguments):
+    def counted(*arguments, **options):
         done.append(arguments[-1])
-        return advance(*arguments)
+        return advance(*arguments, **options)
 
     monkeypatch.setattr(engine, "advance", counted)
     return done

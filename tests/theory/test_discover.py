@@ -22,7 +22,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.from_file import find_card
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.discover import discovery, tuning
+from bitbound.theory.discover import discovery, kept_results, tuning
 from bitbound.theory.discover.discovery import discover
 from bitbound.theory.discover.grammar import VOCABULARY, Sentence, Term, sentences, updates
 from bitbound.theory.discover.kept_results import KeptResults
@@ -277,10 +277,17 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
         first = discover(TASK, wanted, best=1, kept=KeptResults(TASK, 0, tmp_path))
         assert type(first.found[0].known) is DIANA
         file.write_text(whole[:-30], encoding="utf-8")  # a line that was cut
-        with pytest.raises(StopError):
+        with pytest.raises(StopError), pytest.warns(UserWarning, match="lines of .* are damaged"):
             discover(TASK, wanted, best=1, kept=KeptResults(TASK, 0, tmp_path))
         with pytest.raises(StopError):  # another seed has nothing to go on from
             discover(TASK, wanted, best=1, seed=1, kept=KeptResults(TASK, 1, tmp_path))
+
+
+def test_another_program_does_not_take_the_results_of_this_one(tmp_path, monkeypatch):
+    KeptResults(TASK, 0, tmp_path).put(None, "a result")
+    assert KeptResults(TASK, 0, tmp_path).get("a result") == (True, None)
+    monkeypatch.setattr(kept_results, "program", lambda *values: "another text")
+    assert KeptResults(TASK, 0, tmp_path).get("a result") == (False, None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ that were treated alike so far. There are then n + 1 outcomes of n coins and not
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+MOST_NUMBERS_OF_HEADS = 2000
+"""How many outcomes the coins of clients of several classes may have."""
 
 
 class OrbitChannel(Scripted):
@@ -44,16 +47,24 @@ class OrbitChannel(Scripted):
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
-        if len(set(q)) > 1:
+        cells = self._cells(np.arange(self.n))
+        for cell in cells:
+            own = [q[i] for i in cell]
+            if len(set(own)) > 1:
+                raise Refusal(
+                    f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
+                    "and are not exchangeable; give all of a class the same"
+                )
+        numbers = prod(len(cell) + 1 for cell in cells)
+        if len(cells) > 1 and numbers > MOST_NUMBERS_OF_HEADS:
             raise Refusal(
-                f"the clients toss coins with probabilities from {min(q):g} to {max(q):g} and are "
-                "not exchangeable; give all of them the same"
+                f"the coins of classes of {', '.join(str(len(cell)) for cell in cells)} clients "
+                f"have {numbers} outcomes, more than {MOST_NUMBERS_OF_HEADS}; take fewer clients"
             )
-        p = q[0]
         mask = np.zeros(self.n, dtype=bool)
         self.alike *= 2**self.n
-        for cell in self._cells(np.arange(self.n)):
-            size = len(cell)
+        for cell in cells:
+            p, size = q[cell[0]], len(cell)
             odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
             mask[cell[: self._choose_count(odds)]] = True
         return self._refine(mask)

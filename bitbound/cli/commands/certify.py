@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import add_json, add_parameters, count, read_compressor
+from bitbound.cli.words.options import (
+    add_json,
+    add_parameters,
+    count,
+    file_to_write,
+    read_compressor,
+)
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
@@ -86,7 +92,7 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--export",
         metavar="FILE",
-        type=Path,
+        type=file_to_write,
         help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
         "for the kernel of Rocq (Coq) if FILE ends in .v",
     )

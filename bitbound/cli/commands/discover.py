@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -12,6 +11,7 @@ from bitbound.cli.words.options import (
     add_json,
     add_output,
     count,
+    file_to_write,
     read_output,
 )
 from bitbound.data.errors import Refusal
@@ -44,7 +44,9 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
         "--certificates", type=count, default=30, help="for the constants of each, at most"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of the search for constants")
-    parser.add_argument("--save", metavar="FILE.py", type=Path, help="write a method that is found")
+    parser.add_argument(
+        "--save", metavar="FILE.py", type=file_to_write, help="write a method that is found"
+    )
     parser.add_argument("--rank", type=count, default=1, help="which one of the table is saved")
     parser.add_argument("--name", default="Found", help="of its class")
     add_output(parser, "results/discover")

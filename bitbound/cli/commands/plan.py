@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from pathlib import Path
 
 from bitbound.cli.words.options import (
     NETWORK,
@@ -11,6 +10,7 @@ from bitbound.cli.words.options import (
     add_network,
     add_problem_options,
     count,
+    file_to_write,
     read_downlink_weight,
     read_network,
     read_problem,
@@ -40,7 +40,9 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
     )
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw a map as .svg or .png")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg or .png"
+    )
     add_json(parser)
 
 

@@ -1,18 +1,20 @@
 """The command ``report``: everything that has been run, as one page."""
 
 import argparse
-from pathlib import Path
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import add_jobs, add_output, read_output
+from bitbound.cli.words.options import add_jobs, add_output, file_to_write, read_output
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=write_page)
     parser.add_argument(
-        "--page", metavar="FILE", type=Path, help="the page (default: report.html in the folder)"
+        "--page",
+        metavar="FILE",
+        type=file_to_write,
+        help="the page (default: report.html in the folder)",
     )
     add_jobs(parser)
     add_output(parser, "results")
@@ -32,4 +34,4 @@ def write_page(chosen: argparse.Namespace) -> None:
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in results.parts:
         if not part.there:
-            print(f"not run: {part.title} (make {part.target})")
+            print(f"not run: {part.title} ({part.target})")

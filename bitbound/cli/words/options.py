@@ -1,6 +1,7 @@
 """Options that commands share, and what they stand for."""
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -142,15 +143,31 @@ def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
 def read_output(chosen: argparse.Namespace) -> Path:
     """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
     folder: Path = chosen.output
+    if reason := _unwritable(folder):
+        raise Refusal(
+            f"the folder {folder} cannot be written ({reason}); choose another with --output"
+        )
+    return folder
+
+
+def file_to_write(text: str) -> Path:
+    """Read the name of a file; its folder is made and tried, as that of ``--output``."""
+    path = Path(text)
+    if os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
+    if reason := _unwritable(path.parent):
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} cannot be written ({reason})")
+    return path
+
+
+def _unwritable(folder: Path) -> str:
+    """Make a folder and write into it; return why that is not possible, "" if it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
-            return folder
+            return ""
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Refusal(
-            f"the folder {folder} cannot be written ({reason}); choose another with --output"
-        ) from None
+        return error.strerror or type(error).__name__
 
 
 def read_compressor(selector: str | None) -> Compressor | None:

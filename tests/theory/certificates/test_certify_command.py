@@ -72,6 +72,15 @@ def test_too_many_clients_are_refused_at_once(capsys):
     assert "take at most 1000000 clients" in told
 
 
+@pytest.mark.parametrize("n", [10_000, 100_000])
+def test_a_hundred_thousand_clients_are_as_few(capsys, n):
+    """The proof has the size of one of few clients; what has not is left out, and that is said."""
+    assert main(["certify", "diana", "--n", str(n)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "verdict tight" in told
+    assert f"not attained here: the worst case for n = {n} is too large" in told
+
+
 @pytest.mark.parametrize(("gamma", "code"), [(0.1999, 0), (0.2, 1), (0.3, 1)])
 def test_the_exit_code_says_if_a_decrease_is_certified(capsys, gamma, code):
     assert main(["certify", "gd", "--n", "3", "--kappa", "10", "--set", f"gamma={gamma}"]) == code
