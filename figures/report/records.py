@@ -67,7 +67,7 @@ _panel = both(
         problem=text,
         n=number,
         d=number,
-        kappa=_positive,
+        kappa=_above,
         seeds=number,
         floor=_positive,
         targets=several(text, least=1),

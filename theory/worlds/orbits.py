@@ -17,6 +17,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
@@ -100,9 +101,10 @@ class OrbitChannel(Scripted):
 
 @dataclass(frozen=True)
 class StepCost:
-    """What one step costs in the mean: uplink bits and gradients per client, rounds."""
+    """What one step costs in the mean: bits and gradients per client, rounds."""
 
     uplink_bits: float
+    downlink_bits: float
     rounds: float
     gradients: float
 
@@ -145,7 +147,7 @@ class Nothing:
 
 
 class _Meter(OrbitChannel):
-    """An orbit channel that counts the uplink bits per client."""
+    """An orbit channel that counts the bits per client."""
 
     def __init__(
         self,
@@ -157,7 +159,8 @@ class _Meter(OrbitChannel):
     ) -> None:
         super().__init__(n, d, script, kinds)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
-        self.bits = 0.0
+        self.message_down = downward(compressor).bits(d)
+        self.bits = self.bits_down = 0.0
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         self.bits += self.message * (1.0 if cohort is None else float(np.mean(cohort)))
@@ -166,6 +169,14 @@ class _Meter(OrbitChannel):
     def send(self, v: Array, mask: Array | None = None) -> Array:
         self.bits += self.vector * (1.0 if mask is None else float(np.mean(mask)))
         return v if mask is None else mask * v
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        self.bits_down += self.vector * (1.0 if mask is None else float(np.mean(mask)))
+        return v
+
+    def downlink(self, v: Array) -> Array:
+        self.bits_down += self.message_down
+        return v
 
 
 def orbits(
@@ -181,13 +192,14 @@ def orbits(
     features and the compressor matter for the bits only. Clients of different kinds, (n,), are not
     exchangeable.
     """
-    spent: list[tuple[float, float, float]] = []
+    spent: list[tuple[float, float, float, float]] = []
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
 
     def step(channel: _Meter) -> _Meter:
         problem = Nothing(n)
         theorem_step(method, state, problem, channel)
-        spent.append((float(channel.probability), channel.bits, problem.count))
+        bits = channel.bits, channel.bits_down
+        spent.append((float(channel.probability), *bits, problem.count))
         return channel
 
     bits_d = max(d, 1)
@@ -202,7 +214,8 @@ def orbits(
     ]
     schedule = method.schedule
     return tuple(found), StepCost(
-        uplink_bits=sum(p * bits for p, bits, _ in spent),
+        uplink_bits=sum(p * bits for p, bits, _, _ in spent),
+        downlink_bits=sum(p * bits for p, _, bits, _ in spent),
         rounds=schedule.p if isinstance(schedule, WithProbability) else 1.0,
-        gradients=sum(p * gradients for p, _, gradients in spent),
+        gradients=sum(p * gradients for p, _, _, gradients in spent),
     )

@@ -11,6 +11,7 @@ from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.data.numbers import whole
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.figures.comparison.costs import require_quantity
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
@@ -21,6 +22,9 @@ from bitbound.theory.setting import Setting
 
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
+
+_TRIED = 2**16
+"""Bytes that are written to see whether there is room."""
 
 
 def count(text: str) -> int:
@@ -127,6 +131,13 @@ def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def read_downlink_weight(chosen: argparse.Namespace) -> float:
+    """Return the weight of a bit received, a number from 0 on."""
+    weight: float = chosen.downlink_weight
+    require_quantity("total bits", weight)
+    return weight
+
+
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
     """Add ``--output``, by default a folder below the current one."""
     parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
@@ -156,7 +167,8 @@ def _unwritable(folder: Path) -> str:
     """Make a folder and write into it; return why that is not possible, "" if it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
+        with TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_TRIED))
             return ""
     except OSError as error:
         return error.strerror or type(error).__name__
