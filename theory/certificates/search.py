@@ -26,6 +26,9 @@ from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
 
+_Candidate = tuple[float, Method, Setting, dict[str, float]]
+"""The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -111,7 +114,7 @@ def optimise(
     """
     card = card_named(name)
     choices = {} if choices is None else choices
-    candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
+    candidates: list[_Candidate] = []
     before: StepCost | None = None
     for compressor, values in product(compressors, product(*choices.values())):
         fitting = fitted_compressor(card.method, compressor, d)
@@ -131,15 +134,14 @@ def optimise(
             value = certified_cost(start, where, objective, weights, trusted=False)
             candidates.append((value, start, where, _powers(start, double)))
     candidates.sort(key=lambda candidate: candidate[0])
-    best: tuple[float, Method, Setting, dict[str, float]] | None = None
+    tried = list(candidates)
     for _, start, where, powers in candidates[:starts]:
         found, value = _search(start, where, objective, weights, evaluations)
-        if best is None or value < best[0]:
-            best = value, found, where, powers
-    if best is None or before is None or not math.isfinite(best[0]):
+        tried.append((value, found, where, powers))
+    best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
+    if best is None or before is None:
         raise Refusal(f"nothing that was tried for {name} is certified; try other compressors")
-    _, method, where, powers = best
-    certificate = certify(method, where, weights)
+    certificate, method, where, powers = best
     _, cost = orbits(method, n, d, where.compressor)
     cost = per_decade(cost, certificate.decrease)
     scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
@@ -150,6 +152,18 @@ def optimise(
         cost,
         before,
     )
+
+
+def _first_certified(
+    tried: Sequence[_Candidate], weights: Weights
+) -> tuple[Certificate, Method, Setting, dict[str, float]] | None:
+    """Return the first with a proof of a decrease: the solver's word may be false."""
+    for value, method, where, powers in tried:
+        if math.isfinite(value):
+            certificate = certify(method, where, weights)
+            if certificate.decrease > 0:
+                return certificate, method, where, powers
+    return None
 
 
 def _powers(once: Method, twice: Method) -> dict[str, float]:

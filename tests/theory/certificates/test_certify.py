@@ -15,12 +15,14 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import search as search_module
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import repaired_multipliers
@@ -402,6 +404,16 @@ def test_optimised_parameters_are_no_worse(name, objective):
     key = {"bits": "uplink_bits"}.get(objective, objective)
     assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + SLACK)
     assert found.certificate.verify() == found.certificate.factor
+
+
+def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
+    """A search that ends at a step of no use: the best rule is certified in its place."""
+    useless = MARINA(gamma=1.0, p=0.5), -100.0
+    monkeypatch.setattr(search_module, "_search", lambda *about: useless)
+    sent = compressor("rand-k:5")
+    found = optimise("marina", 3, 1.0, 20.0, 10, [sent])
+    assert found.method == METHODS["marina"].at(setting(3, 1.0, 20.0, 10, sent))
+    assert found.certificate.decrease > 0
 
 
 @pytest.mark.parametrize(
