@@ -23,6 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from bitbound.data.arrays import Array, array_namespace, fetched, is_numpy, moved
 from bitbound.data.errors import Refusal
+from bitbound.solvers.columns import Columns
+from bitbound.solvers.deferred import Deferred, written
 from bitbound.solvers.entries import Entries, places
 from bitbound.solvers.lazy_gradient import LazyGradient
 
@@ -85,12 +87,7 @@ def fitting_library(numbers: int) -> str:
 
 def host(x: Array) -> NDArray[Any]:
     """Return an array as a numpy array on the host."""
-    return written(x) if isinstance(x, Entries | LazyGradient) else fetched(x)
-
-
-def written(x: Array) -> Array:
-    """Return an array itself, or the numbers of what is not written out yet."""
-    return np.asarray(x) if isinstance(x, Entries | LazyGradient) else x
+    return written(x) if isinstance(x, Deferred) else fetched(x)
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:
@@ -98,7 +95,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
     The dtype of ``values`` is kept.
     """
-    if is_numpy(x) or isinstance(x, LazyGradient):
+    if is_numpy(x) or isinstance(x, Deferred):
         return values
     return moved(values, x)
 
@@ -318,7 +315,7 @@ _LARGE = 1 << 14
 
 def gather(x: Array, indices: Array) -> Array:
     """Return the entries of x at distinct feature indices: (n, d, R) to (n, k, R)."""
-    if isinstance(x, LazyGradient):
+    if isinstance(x, LazyGradient | Columns):
         return x.entries(indices)
     if is_numpy(x):
         return np.take(x, places(indices, x.shape[1]))

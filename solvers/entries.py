@@ -4,12 +4,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import numpy as namespace
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.solvers.deferred import Deferred
 
-class Entries(NDArrayOperatorsMixin):
+
+class Entries(Deferred):
     """Vectors (n, d, R) with k entries each, to be used like an array of numpy.
 
     Scaling them, adding them to an array, taking them from one and summing them over the clients
@@ -55,31 +55,20 @@ class Entries(NDArrayOperatorsMixin):
         written.reshape(-1)[self._places] = self.values.reshape(-1)
         return written if dtype is None else written.astype(dtype, copy=False)
 
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return namespace
+    def add_to(self, x: NDArray[Any], runs: NDArray[np.intp]) -> None:
+        """Add the entries to these runs of an array (n, d, R'), C-contiguous, in place."""
+        n, d, all_runs = x.shape
+        there = (np.arange(n)[:, None, None] * d + self.indices) * all_runs + runs
+        x.reshape(-1)[there.reshape(-1)] += self.values.reshape(-1)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
-
-    def __getitem__(self, key: Any) -> Any:
-        return np.asarray(self)[key]
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if method == "__call__" and len(inputs) == 2 and not options:
-            first, second = inputs
-            if ufunc is np.multiply and first is self and _scales(second):
-                return Entries(self.indices, self.values * second, self.d)
-            if ufunc is np.multiply and second is self and _scales(first):
-                return Entries(self.indices, first * self.values, self.d)
-            if ufunc in (np.add, np.subtract) and second is self and self._fits(first):
-                result = np.array(np.broadcast_to(first, self.shape), order="C")
-                at = result.reshape(-1)
-                at[self._places] = ufunc(at[self._places], self.values.reshape(-1))
-                return result
-        written = [np.asarray(x) if isinstance(x, Entries) else x for x in inputs]
-        return getattr(ufunc, method)(*written, **options)
+    def _combined(self, ufunc: Any, other: Any, leads: bool) -> Any:
+        if ufunc is np.multiply and _scales(other):
+            return Entries(self.indices, self.values * other, self.d)
+        if ufunc in (np.add, np.subtract) and not leads and self._fits(other):
+            own = self if ufunc is np.add else self * -1.0
+            sums = Shifted(other, own)
+            return sums if len(other) == 1 else np.asarray(sums)
+        return None
 
     def _fits(self, x: Any) -> bool:
         """Whether an array has the type of the entries and may be stretched to (n, d, R)."""
@@ -89,6 +78,36 @@ class Entries(NDArrayOperatorsMixin):
             and x.dtype == self.values.dtype
             and x.shape in ((n, d, runs), (1, d, runs))
         )
+
+
+class Shifted(Deferred):
+    """What all clients have alike, plus few entries of each: (n, d, R), used like an array.
+
+    Parameters
+    ----------
+    shared : (1, d, R)
+        What all have.
+    entries : Entries
+        What is added to it.
+    """
+
+    def __init__(self, shared: NDArray[Any], entries: Entries) -> None:
+        self.shared, self.entries = shared, entries
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Clients, features, runs: (n, d, R)."""
+        return self.entries.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        written = np.array(np.broadcast_to(self.shared, self.shape), order="C")
+        self.entries.add_to(written, np.arange(self.shape[2]))
+        return written if dtype is None else written.astype(dtype, copy=False)
+
+    def _combined(self, ufunc: Any, other: Any, leads: bool) -> Any:
+        if ufunc is np.multiply and _scales(other):
+            return Shifted(self.shared * other, self.entries * other)
+        return None
 
 
 def places(indices: NDArray[np.int64], d: int) -> NDArray[np.int64]:

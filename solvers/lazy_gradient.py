@@ -5,13 +5,13 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
-from array_api_compat import numpy as namespace
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from bitbound.data.files.compilation import can_compile
 from bitbound.data.problems.fused import FusedGradients
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.solvers.columns import Columns
+from bitbound.solvers.deferred import Deferred, written
 
 Vectors = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ LARGE = 1 << 14
 """Numbers in an array (n, d, R) from which on a pass of compiled code is faster than numpy."""
 
 
-class LazyGradient(NDArrayOperatorsMixin):
+class LazyGradient(Deferred):
     """The vectors s grad f_i(x_i) + a x_i + b u_i, (n, d, R), to be used like an array of numpy.
 
     Scaling it, and adding or subtracting an array, gives another one. Its sum over the clients and
@@ -93,28 +93,11 @@ class LazyGradient(NDArrayOperatorsMixin):
                 self._value = self._from_parent(np.asarray(parent))
         return self._value if dtype is None else self._value.astype(dtype, copy=False)
 
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return namespace
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(np.asarray(self), name)
-
-    def __getitem__(self, key: Any) -> Any:
-        return np.asarray(self)[key]
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if self._value is None and method == "__call__" and len(inputs) == 2 and not options:
-            first, second = inputs
-            child = self._combined(ufunc, second if first is self else first, first is self)
-            if child is not None:
-                return child
-        written = [np.asarray(x) if isinstance(x, LazyGradient) else x for x in inputs]
-        return getattr(ufunc, method)(*written, **options)
-
     def _combined(self, ufunc: Any, other: Any, leads: bool) -> "LazyGradient | None":
-        """Combine with a number or an array that stands after it, if it leads, or before it."""
+        if self._value is not None:
+            return None
+        if isinstance(other, Columns):
+            other = other.whole
         if ufunc is np.multiply and isinstance(other, float | int):
             own, added = other, 0.0
         elif ufunc in (np.add, np.subtract) and self._takes(other):
@@ -158,6 +141,7 @@ def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
     """
     if problem.n * x.shape[1] * x.shape[2] < LARGE:
         return None
+    x = written(x.whole if isinstance(x, Columns) else x)
     fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
     if not (fits and x.dtype == np.float64 and can_compile()):
         return None

@@ -4,7 +4,7 @@ A state holds nothing else. A method or a problem may hold some, its fields name
 so that a grid of parameters is one batch.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import Field, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import like, written
-from bitbound.solvers.lazy_gradient import LazyGradient
+from bitbound.solvers.backend import like
+from bitbound.solvers.columns import Columns, columns
+from bitbound.solvers.deferred import Deferred, written
+from bitbound.solvers.entries import Entries
 
 
 class Dataclass(Protocol):
@@ -48,14 +50,13 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
 
 def settled(state: S) -> S:
     """Evaluate what a step has left unevaluated."""
-    lazy = {name: x for name, x in vars(state).items() if isinstance(x, LazyGradient)}
-    return replace(state, **{name: written(x) for name, x in lazy.items()}) if lazy else state
+    late = {name: written(x) for name, x in vars(state).items() if _is_late(x)}
+    return replace(state, **late) if late else state
 
 
-def unevaluated(state: Dataclass) -> frozenset[str]:
-    """Name the fields that are not evaluated yet; once they are, nobody else has their arrays."""
-    lazy = [(name, x) for name, x in vars(state).items() if isinstance(x, LazyGradient)]
-    return frozenset(name for name, x in lazy if sum(x is other for _, other in lazy) == 1)
+def copied(state: S) -> S:
+    """Return a state with arrays of its own, if they are of numpy."""
+    return each(lambda x: x.copy() if is_numpy(x) else x, state)
 
 
 def number_of_runs(state: Dataclass) -> int:
@@ -104,24 +105,51 @@ def _per_run(owner: Owner) -> dict[str, Array]:
     return {name: x for name, x in parameters.items() if hasattr(x, "shape")}
 
 
-def merge(state: S, runs: NDArray[np.intp], part: S, own: frozenset[str] = frozenset()) -> S:
-    """Put the state of some runs, (len(runs),), back among all R.
+def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
+    """Put the state of some runs, (len(runs),), back among copies of all R."""
+    return each(lambda old, new: _put(old, runs, new), state, part)
 
-    The arrays of the fields that are named as one's own are changed, those of others copied.
+
+def lent(state: S, runs: NDArray[np.intp]) -> S | None:
+    """Return the state of some runs, of which large arrays are not taken out: :class:`Columns`.
+
+    None where no array is large enough.
     """
-    return replace(
-        state,
-        **{
-            field.name: _put(getattr(state, field.name), runs, getattr(part, field.name),
-                             field.name in own)
-            for field in fields(state)
-        },
-    )  # fmt: skip
+    large = {name: columns(x, runs) for name, x in vars(state).items()}
+    large = {name: x for name, x in large.items() if x is not None}
+    if not large:
+        return None
+    everyone = runs.size == number_of_runs(state)
+    others = {name: x for name, x in vars(state).items() if name not in large}
+    small = {} if everyone else {name: taken(x, runs) for name, x in others.items()}
+    return replace(state, **large, **small)
 
 
-def _put(old: Array, runs: NDArray[np.intp], new: Array, own: bool) -> Array:
+def returned(state: S, runs: NDArray[np.intp], part: S) -> S:
+    """Put what was made of :func:`lent` runs back among all R; the state is used up."""
+    everyone = runs.size == number_of_runs(state)
+    before = vars(state)
+    own = {
+        name
+        for name, x in before.items()
+        if _is_large(x) and _is_apart(x, [y for other, y in before.items() if other != name])
+    }
+    after, waiting = {}, []
+    for name, new in vars(part).items():
+        if name in own and isinstance(new, Columns) and new.x is before[name]:
+            waiting.append(new)
+        else:
+            after[name] = new if isinstance(new, Entries) else written(new)
+    for new in waiting:
+        new.put_back()
+    if not everyone:
+        after = {name: _put(before[name], runs, x, name in own) for name, x in after.items()}
+    return replace(state, **after)
+
+
+def _put(old: Array, runs: NDArray[np.intp], new: Array, in_place: bool = False) -> Array:
     if is_numpy(old):  # without a choice over a short last axis
-        changed = old if own else old.copy()
+        changed = old if in_place else old.copy()
         changed[:, :, runs] = new
         return changed
     xp = array_namespace(old)
@@ -130,6 +158,21 @@ def _put(old: Array, runs: NDArray[np.intp], new: Array, own: bool) -> Array:
     place = np.zeros(old.shape[2], dtype=np.intp)
     place[runs] = np.arange(len(runs))
     return xp.where(like(old, replaced), xp.take(new, like(old, place), axis=2), old)
+
+
+def _is_late(x: Array) -> bool:
+    """Whether an array is to be written out when a step ends."""
+    return isinstance(x, Deferred) and not isinstance(x, Entries)
+
+
+def _is_large(x: Array) -> bool:
+    """Whether an array is one of the clients' that may be written over when it is used up."""
+    return is_numpy(x) and len(x) > 1 and x.flags.writeable
+
+
+def _is_apart(x: Array, others: Iterable[Array]) -> bool:
+    """Whether no other array shares memory with one of numpy."""
+    return not any(is_numpy(y) and np.may_share_memory(x, y) for y in others)
 
 
 def clients_of(state: S, n: int, clients: NDArray[np.intp]) -> S:

@@ -12,6 +12,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.bill import Bill
 from bitbound.theory.orders import Orders
+from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 
@@ -88,6 +89,9 @@ class Card:
         What its parameters are; those that are not named are free real numbers.
     tunings : tuple of Tuning
         How figures make it from a step size and a threshold, for methods without rules.
+    cut : callable
+        Gives the same method with its steps cut elsewhere, and a Lyapunov function for these, where
+        a step as it stands cannot be certified; None where it can.
     colour, marker : str
         How it is drawn.
 
@@ -110,6 +114,7 @@ class Card:
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
+    cut: Callable[[Method], tuple[Method, Potential] | None] = lambda _: None
     colour: str = "#444444"
     marker: str = "+"
 

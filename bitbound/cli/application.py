@@ -113,7 +113,12 @@ def _parser() -> Parser:
     parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary, fill=partial(_add_options, name))
+        commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            fill=partial(_add_options, name),
+        )
     parser.set_defaults(parser=parser)
     return parser
 

@@ -101,16 +101,17 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"
 
 
-def savings_table(savings: list[Saving]) -> str:
+def savings_table(savings: list[Saving], downlink: float = 0.0) -> str:
     """Tabulate per panel and method the bits in promise and in measurement."""
+    total = f"Total bits, up + {downlink:g} down," if downlink else "Bits"
     rows: list[tuple[str, ...]] = []
     for panel in dict.fromkeys(saving.panel for saving in savings):
         rows.append((panel, *[""] * 7))
         rows += [_row(saving) for saving in savings if saving.panel == panel]
     caption = (
-        "Bits per client with the paper's parameters and with certified ones: promised per decade "
-        "of the Lyapunov function, and measured to f - f*; the paper's DIANA has the parameters of "
-        "the general convex theorem, arXiv:1905.11261"
+        f"{total} per client with the paper's parameters and with certified ones: promised per "
+        "decade of the Lyapunov function, and measured to f - f*; the paper's DIANA has the "
+        "parameters of the general convex theorem, arXiv:1905.11261"
     )
     header = ("", "paper", "certified", "saved", "to", "paper", "certified", "saved")
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"

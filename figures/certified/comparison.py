@@ -20,7 +20,6 @@ from bitbound.figures.certified.measured_bits import Runs
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
 from bitbound.figures.certified.rates import Rate, Rates
-from bitbound.figures.comparison.costs import require_quantity
 from bitbound.figures.pool import Traceable, traces
 from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
@@ -53,9 +52,8 @@ def certified_comparison(
     list of Path
         The files written.
     """
-    require_quantity("total bits", downlink)
     runs = Runs(seeds, folder / "traces", downlink)
-    contests = parameter_contests(seeds, folder / "traces")
+    contests = parameter_contests(seeds, folder / "traces", downlink)
     jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
         *contests,
         *map(Rates, METHODS),
@@ -71,7 +69,7 @@ def certified_comparison(
             rates_table(measured),
             gains_table(gains),
             measured_table(gains, downlink),
-            savings_table(savings),
+            savings_table(savings, downlink),
         )
     )
     tell(text)
@@ -82,7 +80,7 @@ def certified_comparison(
     ]
     paths += [
         _write(folder / "savings.json", [asdict(saving) for saving in savings]),
-        *draw_savings(savings, folder),
+        *draw_savings(savings, folder, downlink),
     ]
     write_atomically(folder / "certified.txt", lambda file: file.write(f"{text}\n".encode()))
     tell(f"\nwritten to {folder}")

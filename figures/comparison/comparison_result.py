@@ -144,7 +144,7 @@ class Comparison:
         require_quantity("total bits", downlink)
         return {
             "problem": {"name": self.problem.name, "n": self.problem.n, "d": self.problem.d}
-            | {"kappa": self._kappa},
+            | {"kappa": self.kappa},
             "seeds": list(self.traces[0].seeds),
             "downlink": downlink,
             "network": None if self.network is None else asdict(self.network),
@@ -169,23 +169,26 @@ class Comparison:
             ],
         }
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, downlink: float = 0.0) -> Any:
         """Return a data frame with one row per contestant, target and seed.
+
+        With a weight of the downlink, total bits are a column.
 
         Raises
         ------
         Refusal
-            If pandas is not installed.
+            If pandas is not installed, or the weight is no number from 0 on.
         """
         try:
             import pandas  # noqa: PLC0415  (optional)
         except ImportError:
             raise Refusal("to_pandas needs pandas; install it: pip install pandas") from None
-        counted = [by for by in self._quantities if by != "total bits"]
+        require_quantity("total bits", downlink)
+        counted = [by for by in self._quantities if by != "total bits" or downlink]
         rows = []
         for contestant, trace in self._pairs:
             for target in self.targets:
-                costs = [costs_to(trace, target, by, 0.0, self.network) for by in counted]
+                costs = [costs_to(trace, target, by, downlink, self.network) for by in counted]
                 rows += [
                     {
                         "contestant": contestant.name,
@@ -245,13 +248,14 @@ class Comparison:
         return list(zip(self.contestants, self.traces, strict=True))
 
     @property
-    def _kappa(self) -> float | None:
+    def kappa(self) -> float | None:
+        """The condition number of the problem, where it has one."""
         return json_number(getattr(self.problem.constants, "kappa", None))
 
     @property
     def made(self) -> str:
         """What is solved: its name, n, d and kappa where it has one."""
-        kappa = "" if self._kappa is None else f", kappa={self._kappa:g}"
+        kappa = "" if self.kappa is None else f", kappa={self.kappa:g}"
         return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
 
     @property

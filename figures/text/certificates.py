@@ -187,7 +187,8 @@ def describe_optimum(optimum: Optimum, objective: str) -> str:
 
 def _cost(cost: StepCost) -> str:
     return (
-        f"{cost.uplink_bits:,.0f} bits, {cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
+        f"{cost.uplink_bits:,.0f} bits up, {cost.downlink_bits:,.0f} down, "
+        f"{cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
     )
 
 

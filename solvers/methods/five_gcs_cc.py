@@ -106,10 +106,8 @@ class FiveGCSCC(Method):
             z, change = minimise(self._change, self._enough, z, s, cohort, problem,
                                  L=L, mu=self.tau, most=self.K)  # fmt: skip
         else:
-            z = gradient_steps(
-                lambda z: self._change(z, s, cohort, problem) + self.tau * z,
-                z, cohort, problem, step=1 / L, count=self.K,
-            )  # fmt: skip
+            z = gradient_steps(lambda z: self._change(z, s, cohort, problem) + self.tau * z,
+                               z, cohort, problem, step=1 / L, count=self.K)  # fmt: skip
             change = self._change(z, s, cohort, problem)
         m = channel.uplink(change, cohort)
         m_total = total(m)

@@ -25,7 +25,7 @@ from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.origin import origin
 from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow, settled, take, taken
+from bitbound.solvers.state import batch, copied, narrow, settled, take, taken
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.memory import require_memory_of_runs
@@ -40,8 +40,8 @@ RecordedPotential = Callable[[Method, Any, Problem], Array]
 Callback = Callable[[Mapping[str, Column]], bool]
 """Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
 
-_CACHED = 1 << 18
-"""Numbers in the vectors of a batch of runs."""
+_HELD = 1 << 22
+"""Numbers in the vectors of a batch of runs: 32 MiB each."""
 
 _POINTS, _LOOK = 64, 16
 """Points that are kept, and iterations, until somebody looks at the runs of a device."""
@@ -151,10 +151,10 @@ def simulate(
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
-    On the host a batch is as large as fits into a cache, 2 MiB for a vector (n, d, R), and one run
-    at least. On an accelerator there is one batch.
+    On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
+    problem fit into memory, or one run. On an accelerator there is one batch.
     """
-    width = max(1, _CACHED // size) if library == "numpy" else runs
+    width = max(1, _HELD // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 
@@ -242,7 +242,7 @@ class _Simulation:
         self.channel, self.oracle = simulated_world(experiment, seeds, wire)
         self._on_host = is_numpy(self.channel.template)
         self.now = Carried.at_start(
-            settled(self.method.start(self.channel.template, self.oracle, self.channel)),
+            copied(settled(self.method.start(self.channel.template, self.oracle, self.channel))),
             np.full((1, experiment.d, len(seeds)), np.nan),
             self.channel.ledger,
             self.channel.streams,
@@ -272,7 +272,7 @@ class _Simulation:
         while not self._closed[now.active].all():
             now.iteration += 1
             now.state, turns = advance(
-                self.method, now.state, self.oracle, self.channel, now.iteration
+                self.method, now.state, self.oracle, self.channel, now.iteration, use_up=True
             )
             talking = np.flatnonzero(turns)
             now.rounds[now.active[talking]] += 1

@@ -322,9 +322,8 @@ class Oracle:
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
 
     def _gradients(self, x: Array) -> Array:
-        x = written(x)
         lazy = lazy_gradient(self.problem, x) if self.lazy else None
-        return self.problem.grad(x) if lazy is None else lazy
+        return self.problem.grad(written(x)) if lazy is None else lazy
 
     def _nothing(self, x: Array) -> Array:
         return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))

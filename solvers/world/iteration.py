@@ -7,14 +7,24 @@ from numpy.typing import NDArray
 
 from bitbound.solvers.backend import where
 from bitbound.solvers.method import Every, Method
-from bitbound.solvers.state import Dataclass, each, merge, narrow, settled, take, unevaluated
+from bitbound.solvers.state import (
+    Dataclass,
+    each,
+    lent,
+    merge,
+    narrow,
+    number_of_runs,
+    returned,
+    settled,
+    take,
+)
 from bitbound.solvers.world.device import Turn
 
 S = TypeVar("S", bound=Dataclass)
 
 
 def advance(
-    method: Method, s: S, problem: Any, channel: Any, iteration: int = 1
+    method: Method, s: S, problem: Any, channel: Any, iteration: int = 1, *, use_up: bool = False
 ) -> tuple[S, NDArray[np.bool_]]:
     """Do one iteration: a local step on every client, then a round in the runs whose turn it is.
 
@@ -26,26 +36,33 @@ def advance(
         The world. Where only some of the runs communicate, both are narrowed by their ``at``.
     iteration : int
         Its number, counted from 1.
+    use_up : bool
+        Whether the large arrays of the state may be written over, as nobody else has them.
 
     Returns
     -------
     state, talking
         The state after it, and which runs communicated: (R,), or (1,) for all alike.
     """
-    stepped = method.local_step(s, problem, channel)
-    s = settled(stepped)
+    s = settled(method.local_step(s, problem, channel))
     turn = channel.talking(method.schedule, iteration)
     talking: NDArray[np.bool_] = np.asarray(turn)
-    if talking.all():
-        return settled(method.communicate(s, problem, channel)), talking
-    if talking.any() and isinstance(turn, Turn):
+    if not talking.any():
+        return s, talking
+    if isinstance(turn, Turn) and not talking.all():
         whole = method.communicate(s, problem.at(turn), channel.at(turn))
-        s = each(lambda new, old: where(turn.mask, new, old), whole, s)
-    elif talking.any():
-        runs = np.flatnonzero(talking)
-        part = narrow(method, runs).communicate(take(s, runs), problem.at(runs), channel.at(runs))
-        s = merge(s, runs, settled(part), unevaluated(stepped))
-    return s, talking
+        return each(lambda new, old: where(turn.mask, new, old), whole, s), talking
+    everyone = bool(talking.all())
+    runs = np.arange(number_of_runs(s)) if everyone else np.flatnonzero(talking)
+    if not everyone:
+        method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)
+    loan = lent(s, runs) if use_up else None
+    if loan is not None:
+        return returned(s, runs, method.communicate(loan, problem, channel)), talking
+    if everyone:
+        return settled(method.communicate(s, problem, channel)), talking
+    part = settled(method.communicate(take(s, runs), problem, channel))
+    return merge(s, runs, part), talking
 
 
 def theorem_step(method: Method, s: S, problem: Any, channel: Any) -> S:

@@ -6,7 +6,7 @@ from typing import Any
 from workloads import Workload
 
 from bitbound import METHODS, Every, Experiment, compressor
-from bitbound.solvers.state import settled
+from bitbound.solvers.state import copied, settled
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
 
@@ -20,16 +20,20 @@ _LONG = 1 << 20
 class Iterations:
     """The iterations of an experiment with R runs: a call does the next one."""
 
+    use_up = True
+    """Whether large arrays of the state are written over, as the engine lets them be."""
+
     def __init__(self, experiment: Experiment[Any], runs: int) -> None:
         self.method = experiment.method
         self.channel, self.oracle = simulated_world(experiment, range(runs))
         start = self.method.start(self.channel.template, self.oracle, self.channel)
-        self.state = settled(start)
+        self.state = copied(settled(start))
         self.number = 0
 
     def __call__(self) -> None:
         self.number += 1
-        self.state, _ = advance(self.method, self.state, self.oracle, self.channel, self.number)
+        world = self.oracle, self.channel, self.number
+        self.state, _ = advance(self.method, self.state, *world, use_up=self.use_up)
 
     @property
     def period(self) -> int:

@@ -60,7 +60,7 @@ class Record:
 def last(folder: Path) -> Record | None:
     """Return the newest record of a folder; what cannot be read is told and set aside."""
     paths = sorted(folder.glob("*.json"))
-    content = read_record(paths[-1], "bench", BENCHMARK) if paths else None
+    content = read_record(paths[-1], "make bench", BENCHMARK) if paths else None
     if content is None:
         return None
     ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]

@@ -311,6 +311,11 @@ def test_a_data_frame_has_every_run(found):
         rows = frame[(frame["contestant"] == name) & (frame["target"] == target)]
         assert rows["bits"].tolist() == found.costs("bits", target)[name].tolist()
         assert rows["downlink bits"].tolist() == found.costs("downlink bits", target)[name].tolist()
+    assert "total bits" not in frame
+    total = found.to_pandas(downlink=0.5)["total bits"]
+    assert total.tolist() == (frame["bits"] + 0.5 * frame["downlink bits"]).tolist()
+    with pytest.raises(Refusal, match="the weight -1 of the downlink"):
+        found.to_pandas(downlink=-1)
 
 
 def test_without_pandas_it_says_what_to_install(found, monkeypatch):

@@ -14,7 +14,7 @@ from bitbound.figures.episode.clipping_record import contest_records
 from bitbound.figures.episode.experiments import SYNTHETIC
 from bitbound.figures.episode.tuning import Best
 from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.panel_record import figure_record
+from bitbound.figures.locodl.panel_record import drawn_record
 from bitbound.figures.locodl.panels import Curve
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.text.theory_tables import fit_summary, row_summary
@@ -64,7 +64,7 @@ def write_results(folder: Path) -> None:
     clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
     ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
     files = {
-        "demo.json": figure_record(figure, traces),
+        "demo.json": drawn_record(figure, traces),
         "verdicts.json": {
             "rule": "R", "figures": [{"figure": "demo"} | groups, {"figure": "another"} | groups]
         },

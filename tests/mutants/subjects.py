@@ -26,7 +26,7 @@ WITH_RULES = {
     "marina rand-k:2": ["paper"],
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],
-    "gd": ["1/L", "optimal"],
+    "gd": ["optimal"],
 }
 SENDERS = {
     "diana": ["natural", "rand-k:2+natural", "l1", "ternary", "dithering:3", "rand-k:1@shared"],
@@ -48,7 +48,11 @@ COHORTS = [
 ]
 OWN = "quadratic:d=6@4 tests/mutants/own_method.py --set gamma=0.01"
 
+FIRST = "quadratic:d=6@4 gd --parameters 1/L"
+"""A short one: what does not depend on the method is checked with it, and once."""
+
 SUBJECTS = [
+    FIRST,
     *(
         f"quadratic:d=6@4 {method} --parameters {rule}"
         for method, rules in WITH_RULES.items()

@@ -51,7 +51,8 @@ def certify(
         factor. What is found is the best by alternating between factor and weights.
     potential : Potential or "search", optional
         Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
-        or with "search", a quadratic form of the state is searched for.
+        or with "search", a quadratic form of the state is searched for. A method whose card cuts
+        its steps elsewhere is certified in these.
 
     Raises
     ------
@@ -69,6 +70,9 @@ def certify(
     start = perf_counter()
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
+    cut = card_of(method).cut(method) if potential is None or potential == "search" else None
+    if cut is not None:
+        method, potential = cut[0], potential or cut[1]
     if potential == "search":
         potential, weights = searched_potential(method, functions), "fixed"
     elif potential is None:

@@ -18,6 +18,9 @@ from bitbound.theory.worlds.symbolic.frames import Matrix
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
 
+HIDDEN = 1e-7
+"""Part of the solver's decrease that may be given up where nothing better is asked for."""
+
 SMALL_LOSS = 1e-3
 """Part of the solver's decrease that may be given up without trying to do better."""
 
@@ -76,8 +79,9 @@ class Certificate:
 
     @property
     def rounded_away(self) -> bool:
-        """Whether the margin for rounding costs more than a thousandth of the decrease."""
-        return self.solver_decrease - self.decrease > SMALL_LOSS * abs(self.solver_decrease)
+        """Whether rounding hides digits of the decrease that an exact proof may have."""
+        loss = self.solver_decrease - self.decrease
+        return self.decrease <= 0 or loss > HIDDEN * abs(self.solver_decrease)
 
     def __repr__(self) -> str:
         constants = ", ".join(

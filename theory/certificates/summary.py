@@ -173,9 +173,13 @@ def account(
         If an exact step of the class is worse than what was proved.
     """
     functions = functions or FunctionClass.of(where)
-    theorem = card.best_theorem(method, where)
-    stated = None if search else theorem or card.potential(method, where)
-    potential: Potential = stated or searched_potential(method, functions)
+    theorem, given, cut = card.best_theorem(method, where), method, card.cut(method)
+    stated: Potential | None = theorem or card.potential(method, where)
+    if cut is not None:
+        method, stated = cut
+    if search:
+        stated = None
+    potential = stated or searched_potential(method, functions)
     if stated is None:
         weights = "fixed"
     certificate = certify(method, functions, weights, potential=potential)
@@ -189,10 +193,10 @@ def account(
     _require_room(method, attained, certificate.factor)
     name, again = card.step_size, weights if stated else "free"
     return Account(
-        method,
+        given,
         where,
         theorem.title if theorem else None,
-        1 - theorem.rate(method, where) if theorem else math.nan,
+        1 - theorem.rate(given, where) if theorem else math.nan,
         certificate,
         name,
         math.nan if name is None else step_limit(method, name, functions, again, potential),

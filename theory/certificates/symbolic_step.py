@@ -139,7 +139,8 @@ def symbolic_step(
     n = _enough_clients(method, functions.n)
     natural = in_units(method, n, functions.L)
     if not trusted:
-        require_linear(natural, n)
+        kinds_of_all = functions.kind_of_client
+        require_linear(natural, n, kinds_of_all if n == functions.n else None)
     found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
     kinds = len(functions.kinds)
     one_by_one = True

@@ -1,12 +1,10 @@
 """The factor of several steps that is attained: no chain of certificates proves less."""
 
-from itertools import combinations_with_replacement
-
 import numpy as np
 import scipy.linalg
 
 from bitbound.theory.chains.chain import Chain
-from bitbound.theory.exact.second_moments import FEW_CLIENTS, OneDimension
+from bitbound.theory.exact.second_moments import FEW_CLIENTS, one_dimensional
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.linear_maps import Matrix
 
@@ -37,9 +35,8 @@ def attained_factor(chain: Chain) -> float | None:
     )
     found = []
     contracts = "contractive" in (method.needs.compressor, method.needs.downlink)
-    for curvatures in combinations_with_replacement((functions.mu, functions.L), functions.n):
-        for sign in (1.0, -1.0) if contracts else (1.0,):
-            world = OneDimension.of(method, functions, np.array(curvatures), sign)
+    for sign in (1.0, -1.0) if contracts else (1.0,):
+        for world in one_dimensional(method, functions, (functions.mu, functions.L), sign):
             now = world.form(start)
             size = len(now)
             moments = np.linalg.matrix_power(world.second_moments.T, chain.steps)

@@ -1,7 +1,7 @@
 """What does not fit together must be refused, in one sentence that says what does not fit."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -78,16 +78,26 @@ class Misfit:
 
 
 def refusals(card: Card, experiment: Experiment[Any]) -> Verdict:
-    """Check that misfits are refused: of the method, its card and compressor, and of all others.
+    """Check that what does not fit a method, its card and its compressor is refused.
 
-    The value is the number of those that are not.
+    The value is the number of misfits that are not.
     """
-    with TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        tried = [*_of_the_method(card, experiment), *_of_problems(), *_of_options()]
-        tried += _of_files(Path(folder))
-        wrong = [f"{misfit.what} {fault}" for misfit in tried if (fault := misfit.fault)]
+    return _all_refused("misfits of the method refused", _of_the_method(card, experiment))
+
+
+def refusals_of_the_tool() -> Verdict:
+    """Check that problems, options and files that cannot be meant are refused; see above."""
+    with TemporaryDirectory() as folder:
+        tried = (*_of_problems(), *_of_options(), *_of_files(Path(folder)))
+        return _all_refused("misfits refused", tried)
+
+
+def _all_refused(check: str, tried: Iterable[Misfit]) -> Verdict:
+    with np.errstate(all="ignore"):
+        faults = [(misfit.what, misfit.fault) for misfit in tried]
+    wrong = [f"{what} {fault}" for what, fault in faults if fault]
     advice = f"{wrong[0][:1].upper()}{wrong[0][1:]}: look at where it is refused." if wrong else ""
-    return Verdict("misfits refused", len(wrong), 0.0, f"{len(tried)} tried", advice)
+    return Verdict(check, len(wrong), 0.0, f"{len(faults)} tried", advice)
 
 
 def _of_the_method(card: Card, experiment: Experiment[Any]) -> Iterator[Misfit]:

@@ -5,8 +5,8 @@ its outcomes. What it does to the mean of the products of two deviations is line
 spectral radius of that map is the factor of the second moments per iteration, for every potential.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -18,7 +18,6 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
-from bitbound.solvers.world.experiment import fitted_view
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
@@ -98,12 +97,20 @@ class OneDimension:
 
     @classmethod
     def of(
-        cls, method: Method, functions: FunctionClass, curvatures: Matrix, sign: float = 1.0
+        cls,
+        method: Method,
+        functions: FunctionClass,
+        curvatures: Matrix,
+        ridge: float = 0.0,
+        sign: float = 1.0,
     ) -> "OneDimension":
-        """Run one step on every deviation, in all outcomes; f_i has the i-th curvature."""
-        ridge = functions.mu if method.needs.composite else 0.0
+        """Run one step on every deviation, in all outcomes.
+
+        f_i has the i-th curvature, and g, if the method has one, the curvature ``ridge``.
+        """
         matrices = (curvatures + ridge)[:, None, None]
-        view = fitted_view(method, Quadratic.from_arrays(matrices, np.zeros((functions.n, 1))))
+        problem = Quadratic.from_arrays(matrices, np.zeros((functions.n, 1)))
+        view = replace(problem, ridge_g=ridge)
         star = fixed_point(method, view)
         units = unit_deviations(star)
         runs = number_of_runs(units)
@@ -123,10 +130,8 @@ class OneDimension:
     @property
     def second_moments(self) -> Matrix:
         """The map of the products of two deviations, in the mean: (k^2, k^2)."""
-        maps: Matrix = sum(
-            (probability * np.kron(one, one) for probability, one in self.pairs), start=np.zeros(1)
-        )
-        return maps
+        maps = [probability * np.kron(one, one) for probability, one in self.pairs]
+        return np.sum(maps, axis=0)
 
     def form(self, potential: Potential) -> Matrix:
         """Return a potential as a form of the states: (k, k)."""
@@ -142,7 +147,7 @@ def slowest_decrease(
 ) -> float:
     """Return 1 - factor of the second moments on the slowest quadratic of one dimension.
 
-    Every f_i has one of the curvatures, in all combinations, and g, if there is one, mu. What is
+    Every f_i, and g if there is one, has one of the curvatures, in all combinations. What is
     returned is attained: no certificate, whatever its potential, promises a larger decrease.
 
     Raises
@@ -152,8 +157,18 @@ def slowest_decrease(
     """
     if "contractive" in (method.needs.compressor, method.needs.downlink):
         raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
-    curves = combinations_with_replacement(curvatures, functions.n)
-    return 1 - max(_radius(method, functions, np.array(some)) for some in curves)
+    worlds = one_dimensional(method, functions, curvatures)
+    return 1 - max(float(np.abs(np.linalg.eigvals(w.second_moments)).max()) for w in worlds)
+
+
+def one_dimensional(
+    method: Method, functions: FunctionClass, curvatures: Sequence[float], sign: float = 1.0
+) -> Iterator[OneDimension]:
+    """Yield the quadratics in which every f_i, and g if there is one, has one of the curvatures."""
+    ridges = curvatures if method.needs.composite else (0.0,)
+    clients = combinations_with_replacement(curvatures, functions.n)
+    for own, ridge in product(clients, ridges):
+        yield OneDimension.of(method, functions, np.array(own), ridge, sign)
 
 
 def limit_of_potentials(certificate: Certificate) -> float | None:
@@ -170,11 +185,6 @@ def limit_of_potentials(certificate: Certificate) -> float | None:
         return slowest_decrease(certificate.method, functions, (functions.mu, functions.L))
     except Refusal:
         return None
-
-
-def _radius(method: Method, functions: FunctionClass, curvatures: Matrix) -> float:
-    world = OneDimension.of(method, functions, curvatures)
-    return float(np.abs(np.linalg.eigvals(world.second_moments)).max())
 
 
 def _flat(s: Any) -> Matrix:

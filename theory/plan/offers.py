@@ -42,6 +42,10 @@ class Costs:
     rounds: float
     gradients: float
 
+    def total(self, downlink: float) -> float:
+        """Return the bits sent, and those received by their weight."""
+        return self.up + downlink * self.down
+
     def seconds(self, network: Network) -> float:
         """Return the seconds on a network, by its model."""
         return float(network.seconds(self.up, self.down, self.rounds, self.gradients))

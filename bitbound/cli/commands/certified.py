@@ -9,6 +9,7 @@ from bitbound.cli.words.options import (
     add_jobs,
     add_output,
     add_seeds,
+    read_downlink_weight,
     read_output,
 )
 
@@ -30,7 +31,7 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     certified_comparison(
         folder,
         seeds=chosen.seeds,
-        downlink=chosen.downlink_weight,
+        downlink=read_downlink_weight(chosen),
         processes=chosen.jobs,
         tell=tqdm.write,
     )

@@ -15,13 +15,15 @@ from bitbound.cli.words.options import (
     add_seeds,
     add_strict,
     file_to_write,
+    read_downlink_weight,
     read_network,
     read_output,
     read_problem,
 )
 from bitbound.data.errors import Refusal
 from bitbound.figures.comparison.compare import compare
-from bitbound.figures.comparison.costs import SECONDS, require_quantity
+from bitbound.figures.comparison.comparison_record import keep_comparison, require_name
+from bitbound.figures.comparison.costs import SECONDS
 from bitbound.solvers.runs.store import Store
 
 
@@ -45,21 +47,23 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg or .png"
     )
+    parser.add_argument("--report", metavar="NAME", help="keep it for bitbound report by this name")
     add_output(parser, "results")
     add_json(parser)
 
 
 def compare_methods(chosen: argparse.Namespace) -> None:
     """Run the methods over some seeds, print what they cost and draw it if asked."""
-    weight, network = chosen.downlink_weight, read_network(chosen)
-    require_quantity("total bits", weight)
+    weight, network = read_downlink_weight(chosen), read_network(chosen)
     if weight and network:
         raise Refusal("a weight of the downlink and a network; they rank in two ways, give one")
     if chosen.plot:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
-    solved = read_problem(chosen)
+    if chosen.report:
+        require_name(chosen.report)
+    folder, solved = read_output(chosen), read_problem(chosen)
     with tqdm(
         total=1.0,
         desc="compare",
@@ -75,7 +79,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             seeds=chosen.seeds,
             network=network,
             strict=chosen.strict,
-            store=Store(read_output(chosen) / "traces"),
+            store=Store(folder / "traces"),
             progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
         )
         bar.update(1 - bar.n)
@@ -83,6 +87,8 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         print(json.dumps(found.summary(weight), allow_nan=False))
     else:
         print(found.table(weight))
+    if chosen.report:
+        keep_comparison(found, chosen.report, folder)
     if chosen.plot:
         by = "total bits" if weight else SECONDS if network else "bits"
         found.save(chosen.plot, by, weight)

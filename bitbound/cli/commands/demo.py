@@ -4,7 +4,14 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
@@ -12,6 +19,7 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=draw_demo)
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")
+    add_downlink_weight(parser)
     add_output(parser, "results")
 
 
@@ -24,6 +32,7 @@ def draw_demo(chosen: argparse.Namespace) -> None:
         [demonstration()],
         read_output(chosen),
         seeds=chosen.seeds,
+        downlink=read_downlink_weight(chosen),
         processes=chosen.jobs,
         tell=tqdm.write,
     )

@@ -4,7 +4,14 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
 from bitbound.data.errors import Refusal
 
 
@@ -21,6 +28,7 @@ def add_figures(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaled", action="store_true", help="data with scaled features")
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")
+    add_downlink_weight(parser)
     add_output(parser, "results")
 
 
@@ -41,6 +49,7 @@ def draw_figures(chosen: argparse.Namespace) -> None:
         versions=VERSIONS if chosen.version == "both" else [chosen.version],
         scaled=chosen.scaled,
         seeds=chosen.seeds,
+        downlink=read_downlink_weight(chosen),
         processes=chosen.jobs,
         tell=tqdm.write,
     )

@@ -5,11 +5,13 @@ import json
 
 from bitbound.cli.words.options import (
     NETWORK,
+    add_downlink_weight,
     add_json,
     add_network,
     add_problem_options,
     count,
     file_to_write,
+    read_downlink_weight,
     read_network,
     read_problem,
 )
@@ -28,6 +30,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_network(parser, NETWORK)
+    add_downlink_weight(parser)
     parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--rows", type=count, default=12, help="offers that are shown")
@@ -45,6 +48,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
 
 def plan_methods(chosen: argparse.Namespace) -> None:
     """Print what is promised, what was measured if asked, and who is the fastest where."""
+    weight = read_downlink_weight(chosen)
     if chosen.plot:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
@@ -60,9 +64,9 @@ def plan_methods(chosen: argparse.Namespace) -> None:
         made = made.certified()
     measured = made.measured(seeds=_SEEDS) if chosen.run else None
     if chosen.json:
-        print(json.dumps(plan_summary(made, measured), allow_nan=False))
+        print(json.dumps(plan_summary(made, measured, weight), allow_nan=False))
     else:
-        print(plan_text(made, chosen.rows, measured))
+        print(plan_text(made, chosen.rows, measured, weight))
     if chosen.plot:
         from bitbound.figures.plan.plan_drawing import save_map  # noqa: PLC0415  (heavy)
 

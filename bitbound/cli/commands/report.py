@@ -34,4 +34,4 @@ def write_page(chosen: argparse.Namespace) -> None:
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in results.parts:
         if not part.there:
-            print(f"not run: {part.title} (make {part.target})")
+            print(f"not run: {part.title} ({part.target})")

@@ -7,11 +7,13 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.options import (
+    add_downlink_weight,
     add_experiment,
     add_json,
     add_parameters,
     add_seeds,
     add_strict,
+    read_downlink_weight,
     read_experiment,
 )
 from bitbound.data.errors import Refusal
@@ -34,6 +36,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
     end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
     add_parameters(parser)
+    add_downlink_weight(parser)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
     parser.add_argument(
         "--library",
@@ -47,6 +50,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print what each accuracy cost."""
     until, budget = _end(chosen)
+    weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
     method = experiment.method
     require_theorem(card, method, Setting.at(experiment), strict=chosen.strict)
@@ -71,7 +75,7 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(summary(experiment, trace, accuracies), allow_nan=False))
         return
-    print(describe(experiment), cost_table(trace, accuracies), sep="\n\n")
+    print(describe(experiment), cost_table(trace, accuracies, weight), sep="\n\n")
     diverged = trace.ending.count("diverged")
     if diverged:
         print(f"\n{diverged} of {len(trace.ending)} runs diverged")

@@ -11,6 +11,7 @@ from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.data.numbers import whole
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.figures.comparison.costs import require_quantity
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
@@ -128,6 +129,13 @@ def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
     )
+
+
+def read_downlink_weight(chosen: argparse.Namespace) -> float:
+    """Return the weight of a bit received, a number from 0 on."""
+    weight: float = chosen.downlink_weight
+    require_quantity("total bits", weight)
+    return weight
 
 
 def add_output(parser: argparse.ArgumentParser, folder: str) -> None:

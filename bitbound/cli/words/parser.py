@@ -17,7 +17,9 @@ class _Help(argparse.HelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help
-        shown = action.default not in (None, False, argparse.SUPPRESS, "") and action.default != []
+        default = action.default
+        shown = default is not None and default is not False
+        shown = shown and default not in (argparse.SUPPRESS, "", [])
         if text and shown and action.option_strings and "default" not in text:
             return f"{text} (default: %(default)s)"
         return text

@@ -13,6 +13,7 @@ from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.worst_instance import divergence
@@ -101,6 +102,34 @@ def test_equal_classes_are_one(n, potential):
     families = FunctionClass(2 * n, 1.0, 20.0, omega=2.0), FunctionClass.of_classes([half, half])
     one, two = (certify(method, family, potential=potential) for family in families)
     assert two.decrease == pytest.approx(one.decrease, rel=1e-7)
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (1, 2), (2, 1)])
+def test_classes_toss_coins_of_their_own(counts):
+    """Smoother clients of GradSkip skip gradients, and the rate is that of the rough ones."""
+    classes = [ClientClass(count, 1.0, L) for count, L in zip(counts, (20.0, 5.0), strict=True)]
+    family = FunctionClass.of_classes(classes)
+    odds = zip(counts, (1.0, (1 - 1 / 5) / (1 - 1 / 20)), strict=True)
+    method = GradSkip(1 / 20, 20**-0.5, tuple(q for count, q in odds for _ in range(count)))
+    proved = certify(method, family)
+    dense = unreduced_decrease(method, family, METHODS["gradskip"].theorems[0])
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+    assert proved.solver_decrease == pytest.approx(1 / 20, rel=1e-6)
+    exact = prove(proved)
+    assert exact.verify()
+    smoother = FunctionClass.of_classes(
+        [ClientClass(count, 1.0, L) for count, L in zip(counts, (5.0, 20.0), strict=True)]
+    )
+    assert not replace(exact, functions=smoother).verify()
+
+
+def test_coins_that_differ_within_a_class_or_have_many_outcomes_are_refused():
+    family = FunctionClass.of_classes([ClientClass(2, 1.0, 20.0), ClientClass(1, 1.0, 5.0)])
+    with pytest.raises(Refusal, match="give all of a class the same"):
+        certify(GradSkip(0.05, 0.2, (1.0, 0.9, 0.8)), family)
+    large = FunctionClass.of_classes([ClientClass(50, 1.0, 20.0), ClientClass(50, 1.0, 5.0)])
+    with pytest.raises(Refusal, match="take fewer clients"):
+        certify(GradSkip(0.05, 0.2, (0.9,) * 50 + (0.8,) * 50), large)
 
 
 def test_smoother_clients_help_and_many_cost_nothing():

@@ -16,7 +16,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
@@ -34,6 +34,11 @@ CHECKER = importlib.util.module_from_spec(
 )
 CHECKER.__spec__.loader.exec_module(CHECKER)
 
+LINEAR = {
+    name: card
+    for name, card in (METHODS | SHARED_MINIMISER).items()
+    if card.theorems and name != "5gcs-cc"
+}
 QUICK = ["gd", "agd", "diana", "locodl", "scaffnew", "ef21", "marina", "dasha", "gradskip"]
 
 
@@ -58,6 +63,32 @@ def test_the_best_decrease_is_proved_at_every_condition_number(name, kappa):
     assert proof.decrease >= certificate.decrease
     assert proof.decrease > 0
     assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
+
+
+EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
+"""All methods and rules: at kappa = 1e6, float proofs of some lose the decrease, or the solver."""
+HARDEST = [("ef", "best"), ("ef21", "paper"), ("ef21", "best"), ("econtrol", "largest")]
+"""Those of error feedback, which lose up to all of it from 1e3 on."""
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "kappa"),
+    [(*one, kappa) for one in EVERY for kappa in (10.0, 1e6)]
+    + [(*one, kappa) for one in HARDEST for kappa in (1e3, 1e4, 1e5)],
+)
+def test_exact_proofs_of_all_rules_lose_nothing(name, rule, kappa):
+    card = LINEAR[name]
+    omega = 3.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, 10, kappa, omega, None, 1)
+    certificate = certify(card.at(where, rule), where)
+    proof = prove(certificate)
+    assert float(proof.decrease) >= certificate.decrease
+    assert proof.bound - float(proof.decrease) <= 1e-7 * abs(proof.bound)
+    attained = certificate.solver_decrease - certificate.decrease
+    assert certificate.rounded_away or attained <= 1e-7 * abs(certificate.solver_decrease)
+    promised = card.best_theorem(certificate.method, where)
+    if promised is not None:
+        assert float(proof.decrease) >= (1 - promised.rate(certificate.method, where)) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("kappa", [10.0, 1e6])

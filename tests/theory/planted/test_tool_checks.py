@@ -12,9 +12,11 @@ from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import CARDS
 from bitbound.theory.checks.channel.choices import channel_checks
+from bitbound.theory.checks.channel.masks import masks_counted
 from bitbound.theory.checks.compressor.counted import counted_as_sent
 from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.tool import tool_checks
+from bitbound.theory.checks.refusals import refusals
+from bitbound.theory.checks.tool import of_any_method, tool_checks
 from bitbound.theory.verdict import FAILS
 
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
@@ -68,14 +70,38 @@ def subject(name):
 def test_a_fault_of_the_tool_is_caught(planting):
     card, experiment = subject(planting.subject[0])
     with planted(planting), np.errstate(all="ignore"):
-        failing = [verdict for verdict in tool_checks(card, experiment) if not verdict.holds]
+        found = (refusals(card, experiment), *of_any_method())
+    failing = [verdict for verdict in found if not verdict.holds]
     assert failing
     assert failing[0].advice.endswith((".", "none."))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("times * xp.count_nonzero(mask, axis=(0, 1))", "times", "through a mask"),
+        ("return times * mask.sum(axis=(0, 1))", "return times", "through a mask"),
+        ("_count(cohort, (n, 1, runs)), n * bits)", "_count(cohort, (n, 1, runs)), 1)", "short"),
+    ],
+)
+def test_masks_that_are_miscounted_are_seen(right, wrong, told):
+    assert masks_counted().holds
+    with planted(fault(told, "solvers.world.channel", (right, wrong), on="gd")):
+        found = masks_counted()
+    assert not found.holds
+    assert told in found.advice
 
 
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
 def test_nothing_fails_on_what_is_right(name):
     assert [verdict.advice for verdict in tool_checks(*subject(name)) if not verdict.holds] == []
+
+
+def test_what_does_not_depend_on_the_method_is_checked_once():
+    first, second = (tool_checks(*subject(name)) for name in ("gd", "diana"))
+    assert first[0] is not second[0]
+    assert first[1:] == second[1:]
+    assert all(one is other for one, other in zip(first[1:], second[1:], strict=True))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -86,18 +112,22 @@ def test_messages_of_any_seed_are_counted_as_sent(seed):
 def test_a_misfit_that_is_accepted_is_told_in_a_sentence(monkeypatch):
     monkeypatch.setattr(GD, "needs", GD.needs.__class__(compressor="unbiased"))
     card, experiment = subject("gd")
-    object.__setattr__(experiment.method, "gamma", 0.1)
-    verdict = tool_checks(card, experiment)[0]
+    verdict = refusals(card, experiment)
     assert verdict.holds
     with planted(FAULTS[6]):
-        verdict = tool_checks(card, experiment)[0]
+        verdict = refusals(card, experiment)
     assert (
         verdict.advice == "The compressor top-k:1 of gd is accepted: look at where it is refused."
     )
 
 
 def test_a_check_and_one_without_convexity_have_them():
-    names = {"misfits refused", "counted as sent", "certificates of what is known"}
+    names = {
+        "misfits refused",
+        "misfits of the method refused",
+        "counted as sent",
+        "certificates of what is known",
+    }
     whole = check(GD(0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     assert names <= {verdict.check for verdict in whole.verdicts}
     card = CARDS["clipped-sgd"]

@@ -1,0 +1,48 @@
+"""Vectors that are not written out until numbers are needed."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import numpy as namespace
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+
+class Deferred(NDArrayOperatorsMixin):
+    """Vectors (n, d, R) that are used like an array of numpy, and are written out by ``__array__``.
+
+    What operators make of two things without writing them out, :meth:`_combined` says; everything
+    else is done with the written vectors.
+    """
+
+    def _combined(self, ufunc: Any, other: Any, leads: bool) -> Any:
+        """Combine with what stands after it, if it leads, or before it; None if it must be written.
+
+        ``ufunc`` is a function of numpy with two arguments.
+        """
+        return None
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return namespace
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and len(inputs) == 2 and not options:
+            first, second = inputs
+            for own, other in ((first, second), (second, first)):
+                if isinstance(own, Deferred):
+                    found = own._combined(ufunc, other, own is first)
+                    if found is not None:
+                        return found
+        return getattr(ufunc, method)(*(written(x) for x in inputs), **options)
+
+
+def written(x: Any) -> Any:
+    """Return an array itself, or the numbers of what is not written out yet."""
+    return np.asarray(x) if isinstance(x, Deferred) else x
