@@ -80,15 +80,16 @@ def test_exact_proofs_of_all_rules_lose_nothing(name, rule, kappa):
     card = LINEAR[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 10, kappa, omega, None, 1)
-    certificate = certify(card.at(where, rule), where)
+    method = card.at(where, rule)
+    theorem = card.best_theorem(method, where)
+    certificate = certify(method, where, potential=theorem)
     proof = prove(certificate)
     assert float(proof.decrease) >= certificate.decrease
     assert proof.bound - float(proof.decrease) <= 1e-7 * abs(proof.bound)
     attained = certificate.solver_decrease - certificate.decrease
     assert certificate.rounded_away or attained <= 1e-7 * abs(certificate.solver_decrease)
-    promised = card.best_theorem(certificate.method, where)
-    if promised is not None:
-        assert float(proof.decrease) >= (1 - promised.rate(certificate.method, where)) * (1 - 1e-6)
+    if theorem is not None:
+        assert float(proof.decrease) >= (1 - theorem.rate(method, where)) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("kappa", [10.0, 1e6])
