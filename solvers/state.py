@@ -110,17 +110,19 @@ def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
     return each(lambda old, new: _put(old, runs, new), state, part)
 
 
-def lent(state: S, runs: NDArray[np.intp]) -> S:
-    """Return the state of some runs, of which large arrays are not taken out: :class:`Columns`."""
+def lent(state: S, runs: NDArray[np.intp]) -> S | None:
+    """Return the state of some runs, of which large arrays are not taken out: :class:`Columns`.
+
+    None where no array is large enough.
+    """
+    large = {name: columns(x, runs) for name, x in vars(state).items()}
+    large = {name: x for name, x in large.items() if x is not None}
+    if not large:
+        return None
     everyone = runs.size == number_of_runs(state)
-
-    def some(x: Array) -> Array:
-        found = columns(x, runs)
-        if found is not None:
-            return found
-        return x if everyone else taken(x, runs)
-
-    return each(some, state)
+    others = {name: x for name, x in vars(state).items() if name not in large}
+    small = {} if everyone else {name: taken(x, runs) for name, x in others.items()}
+    return replace(state, **large, **small)
 
 
 def returned(state: S, runs: NDArray[np.intp], part: S) -> S:

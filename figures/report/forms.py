@@ -68,7 +68,7 @@ def named(form: Form) -> Form:
     return misfit
 
 
-def columns(**forms: Form) -> Form:
+def equally_long(**forms: Form) -> Form:
     """Return the form of an object with lists of one length."""
     fields = record({name: several(form) for name, form in forms.items()})
 

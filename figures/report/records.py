@@ -7,7 +7,7 @@ from bitbound.figures.report.forms import (
     Form,
     between,
     both,
-    columns,
+    equally_long,
     flag,
     kind,
     maybe,
@@ -48,7 +48,7 @@ _positive = between(1e-100, 1e100)
 _perhaps, _above = maybe(number), maybe(_positive)
 _decrease = maybe(between(-1e100, 1e100))
 _drawn = maybe(between(1e-300, 1e300))
-_costs = columns(
+_costs = equally_long(
     **{"bits": _perhaps, "downlink bits": _perhaps, "rounds": _perhaps, "gradients": _perhaps}
 )
 _curve = record(
@@ -59,7 +59,7 @@ _curve = record(
     specification=record(),
     ending=several(text),
     costs=named(_costs),
-    line=columns(bits=_drawn, median=_drawn, low=_drawn, high=_drawn),
+    line=equally_long(bits=_drawn, median=_drawn, low=_drawn, high=_drawn),
 )
 _panel = both(
     record(
@@ -92,7 +92,7 @@ _verdict = record(
 )
 _claims = several(_verdict)
 _clipped = both(
-    columns(rounds=_drawn, median=_drawn, low=_drawn, high=_drawn),
+    equally_long(rounds=_drawn, median=_drawn, low=_drawn, high=_drawn),
     record(label=text, eta=number, colour=_colour, clips=flag),
 )
 _step = record(
@@ -145,7 +145,7 @@ THEOREMS = several(
 )
 SCALING = several(
     both(
-        columns(values=_positive, bits=_above),
+        equally_long(values=_positive, bits=_above),
         record(quantity=text, method=text, exponent=number, table=number, holds=flag),
     )
 )

@@ -40,8 +40,8 @@ RecordedPotential = Callable[[Method, Any, Problem], Array]
 Callback = Callable[[Mapping[str, Column]], bool]
 """Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
 
-_CACHED = 1 << 18
-"""Numbers in the vectors of a batch of runs."""
+_HELD = 1 << 22
+"""Numbers in the vectors of a batch of runs: 32 MiB each."""
 
 _POINTS, _LOOK = 64, 16
 """Points that are kept, and iterations, until somebody looks at the runs of a device."""
@@ -151,10 +151,10 @@ def simulate(
 def _batches(runs: int, size: int, library: str) -> list[NDArray[np.intp]]:
     """Divide the runs into batches, with vectors of one run of so many numbers, n d.
 
-    On the host a batch is as large as fits into a cache, 2 MiB for a vector (n, d, R), and one run
-    at least. On an accelerator there is one batch.
+    On the host vectors (n, d, R) of a batch have at most 32 MiB, so that many runs of a large
+    problem fit into memory, or one run. On an accelerator there is one batch.
     """
-    width = max(1, _CACHED // size) if library == "numpy" else runs
+    width = max(1, _HELD // size) if library == "numpy" else runs
     return [np.arange(first, min(first + width, runs)) for first in range(0, runs, width)]
 
 

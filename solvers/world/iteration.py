@@ -49,16 +49,18 @@ def advance(
     talking: NDArray[np.bool_] = np.asarray(turn)
     if not talking.any():
         return s, talking
-    if talking.all() and not use_up:
-        return settled(method.communicate(s, problem, channel)), talking
-    if isinstance(turn, Turn):
+    if isinstance(turn, Turn) and not talking.all():
         whole = method.communicate(s, problem.at(turn), channel.at(turn))
         return each(lambda new, old: where(turn.mask, new, old), whole, s), talking
-    runs = np.flatnonzero(np.broadcast_to(talking, number_of_runs(s)))
-    if not talking.all():
+    everyone = bool(talking.all())
+    runs = np.arange(number_of_runs(s)) if everyone else np.flatnonzero(talking)
+    if not everyone:
         method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)
-    if use_up:
-        return returned(s, runs, method.communicate(lent(s, runs), problem, channel)), talking
+    loan = lent(s, runs) if use_up else None
+    if loan is not None:
+        return returned(s, runs, method.communicate(loan, problem, channel)), talking
+    if everyone:
+        return settled(method.communicate(s, problem, channel)), talking
     part = settled(method.communicate(take(s, runs), problem, channel))
     return merge(s, runs, part), talking
 

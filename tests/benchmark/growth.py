@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
     axes.set(xlabel="times as many", ylabel="times as long")
     axes.legend()
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "growth.pdf")
+    figure.savefig(folder / "growth.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ _LONG = 1 << 20
 class Iterations:
     """The iterations of an experiment with R runs: a call does the next one."""
 
+    use_up = True
+    """Whether large arrays of the state are written over, as the engine lets them be."""
+
     def __init__(self, experiment: Experiment[Any], runs: int) -> None:
         self.method = experiment.method
         self.channel, self.oracle = simulated_world(experiment, range(runs))
@@ -30,7 +33,7 @@ class Iterations:
     def __call__(self) -> None:
         self.number += 1
         world = self.oracle, self.channel, self.number
-        self.state, _ = advance(self.method, self.state, *world, use_up=True)
+        self.state, _ = advance(self.method, self.state, *world, use_up=self.use_up)
 
     @property
     def period(self) -> int:

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 from bare import by_blas, signed_rows
-from iterations import Iterations
+from iterations import DRAWN_AHEAD, Iterations
 from timing import Action, Spread, compared
 
 import bitbound
-from bitbound import Budget, Experiment, compressor, parameters
+from bitbound import Experiment, compressor, parameters
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural
-from bitbound.solvers.runs import engine
 
 
 @contextmanager
@@ -94,12 +93,11 @@ def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(step, _without(step, natural, "can_compile", lambda: False), seconds)
 
 
-def cached_batches(problem: Any, runs: int, seconds: float) -> Spread:
-    """The engine divides 64 runs into batches that fit into a cache."""
-    iterations = min(100, max(6, (1 << 20) // (problem.n * problem.d)))
-    experiment, budget = experiment_of(problem, "scaffnew"), Budget(iterations=iterations)
-    step = lambda: engine.simulate(experiment, seeds=64, budget=budget)  # noqa: E731
-    return compared(step, _without(step, engine, "_CACHED", 1 << 62), seconds)
+def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:
+    """Large vectors are lent to a round, and what it changes is put back in place."""
+    one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
+    other.use_up = False
+    return compared(one, other, seconds, DRAWN_AHEAD)
 
 
 def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
@@ -118,7 +116,8 @@ def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
 TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "`Entries` for messages of few entries (DIANA rand-1)": entries,
     "mallopt thresholds (GD)": kept_memory,
-    "batches that fit into a cache (Scaffnew, 64 runs)": cached_batches,
+    "rounds put back in place (LoCoDL)": partial(rounds_in_place, name="locodl"),
+    "rounds put back in place (DIANA rand-1)": partial(rounds_in_place, name="diana"),
     "`total`: a product in place of a sum": sum_over_clients,
     "`feature_sum`: a product in place of a sum": sum_over_features,
     "`feature_max`: contiguous rows": maximum_over_features,

@@ -1,5 +1,7 @@
 """How the command starts, and what its helps say."""
 
+import errno
+import io
 import os
 import re
 import subprocess
@@ -11,6 +13,7 @@ from command_lines import FAST
 
 import bitbound
 from bitbound.cli import commands, main
+from bitbound.cli.words import options
 
 ORDERS = [
     ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
@@ -75,6 +78,16 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_
         f"bitbound: the folder {folder} cannot be written (Not a directory);"
         " choose another with --output\n",
     )
+
+
+def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, content):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(options, "TemporaryFile", lambda **how: Full())
+    assert main(["theory", "--output", str(tmp_path)]) == 2
+    assert "cannot be written (No space left on device)" in capsys.readouterr().err
 
 
 FILES = [

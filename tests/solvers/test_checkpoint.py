@@ -136,7 +136,7 @@ def test_grids_of_which_runs_drop_out_and_diverge(tmp_path, library, dtype):
 
 def test_several_batches(tmp_path, monkeypatch):
     """Two runs at once: what is finished is not run again."""
-    monkeypatch.setattr(engine, "_CACHED", 2 * QUADRATIC.n * QUADRATIC.d)
+    monkeypatch.setattr(engine, "_HELD", 2 * QUADRATIC.n * QUADRATIC.d)
     sent = compressor("rand-k:2")
     experiment = Experiment.of(parameters("locodl", QUADRATIC, sent), QUADRATIC, sent)
     check(experiment, tmp_path / "trace.npz", seeds=5, budget=Budget(rounds=20))

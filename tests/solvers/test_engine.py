@@ -238,7 +238,7 @@ def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, 
     budget = Budget(rounds=40)
     at_once = simulate(method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget)
     size = problem.n * problem.d
-    monkeypatch.setattr("bitbound.solvers.runs.engine._CACHED", int(cached * size))
+    monkeypatch.setattr("bitbound.solvers.runs.engine._HELD", int(cached * size))
     made = [batch.size for batch in _batches(3, size, "numpy")]
     assert made == sizes
     assert [batch.size for batch in _batches(3, size, "cupy")] == [3]

@@ -111,20 +111,20 @@ def test_the_method_of_the_page_is_certified():
         "unbiased",
         reference=True,
         memory=True,
-        x=(Term("swap"),),
+        x=(Term("pull"),),
         h=(Term("apart", free=True),),
         y=(Term("mean"),),
         correction=True,
     )
     natural = compressor("natural")
     task = Task(3, 20.0, 122, natural, natural, weight=1.0)
-    method = method_class(both)(0.5618 / 20, 0.2675, 0.2875, 1.2415)
+    method = method_class(both)(0.6848 / 20, 0.3303, 0.3598, 1.161)
     proved = certify(method, task.functions(both), potential="search")
-    assert proved.verify() == proved.factor <= 1 - 0.0486
+    assert proved.verify() == proved.factor <= 1 - 0.062
     scaffnew = SAID["scaffnew"]
     best = Scaffnew(1.903 / 20, 0.4257)
     attained = 1 - task.screen(scaffnew).steps(best).factor()
-    assert task.cost(both, method, proved.decrease) < 0.75 * task.cost(scaffnew, best, attained)
+    assert task.cost(both, method, proved.decrease) < 0.7 * task.cost(scaffnew, best, attained)
 
 
 @pytest.mark.parametrize(("source", "field"), VOCABULARY)

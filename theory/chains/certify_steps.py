@@ -19,6 +19,9 @@ from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
 from bitbound.theory.setting import Setting
 
+HARDLY = 1e-6
+"""Relative gain for which the potential does not change."""
+
 Measure = Literal["potential", "gap", "distance"]
 
 
@@ -75,7 +78,9 @@ def certify_steps(
     if steps > 1:
         with suppress(Refusal):
             found.append(_varied(once, psi, steps, measure))
-    return min(found, key=lambda chain: chain.log_factor)
+    first, best = found[0], min(found, key=lambda chain: chain.log_factor)
+    gain = first.log_factor - best.log_factor
+    return best if gain > HARDLY * abs(first.log_factor) else first
 
 
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:

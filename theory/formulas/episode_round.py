@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,6 @@ PRINTED: Mapping[str, Fraction] = MappingProxyType(
     }
 )
 """The constants in the statements of Lemmas 3 and 4 and Claims 1 to 3, as printed."""
-
-
-def as_printed() -> SimpleNamespace:
-    """Return the printed constants as floats, to be read by name."""
-    return SimpleNamespace(**{name: float(value) for name, value in PRINTED.items()})
 
 
 def factor_A(C: Any) -> Any:  # noqa: N802  (the paper's symbol)

@@ -23,6 +23,9 @@ from bitbound.theory.setting import Setting
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
 
+_TRIED = 2**16
+"""Bytes that are written to see whether there is room."""
+
 
 def count(text: str) -> int:
     """Read a whole number of at least 1."""
@@ -164,7 +167,8 @@ def _unwritable(folder: Path) -> str:
     """Make a folder and write into it; return why that is not possible, "" if it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
+        with TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_TRIED))
             return ""
     except OSError as error:
         return error.strerror or type(error).__name__

@@ -112,3 +112,29 @@ def test_what_rounding_hides_is_proved_exactly(capsys, gamma):
     assert main(["certify", "gd", "--set", f"gamma={gamma}"]) == 0
     out = capsys.readouterr().out
     assert f"E[Psi+] <= (1 - 1.99999999999e{gamma[2:]}) Psi, proved in rational numbers" in out
+
+
+def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
+    words = ["certify", "locodl", "--n", "2", "--kappa", "20", "--omega", "1", "--steps", "30"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    steps = found["steps"]
+    assert steps["proof_holds"]
+    assert found["certified_decrease"] < steps["decrease_per_step"]
+    assert steps["decrease_per_step"] <= steps["attained_per_step"] * (1 + SLACK)
+    assert sum(steps["counts"]) == steps["steps"] == 30
+
+
+def test_bits_are_proved_beside_measured(capsys):
+    words = ["certify", "diana", "--problem", "quadratic:d=4@2", "--kappa", "10", "--groups", "1"]
+    assert main([*words, "--compressor", "rand-k:2", "--target", "1e-3"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"proved \S+ by theorem, \S+ by the certificate of one step, \S+ by a", text)
+    assert main([*words, "--compressor", "rand-k:2", "--target", "1e-3", "--json"]) == 0
+    bits = json.loads(capsys.readouterr().out)["bits"]
+    assert bits["measured"] <= bits["chain"] <= bits["certificate"] <= bits["theorem"]
+
+
+def test_a_target_needs_a_problem(capsys):
+    assert main(["certify", "gd", "--n", "2", "--target", "1e-3"]) == 2
+    assert "give --problem" in capsys.readouterr().err

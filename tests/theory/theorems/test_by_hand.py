@@ -31,7 +31,7 @@ from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.checks.method.one_step import steps_along_a_run
 from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.formulas.episode_round import Round, as_printed
+from bitbound.theory.formulas.episode_round import PRINTED, Round
 from bitbound.theory.theorems.clipped_sgd import ClippedGD
 from bitbound.theory.theorems.gd import GradientDescent
 
@@ -127,7 +127,7 @@ def test_noise_enters_lemma_4_by_its_variance():
     """At a point of slope 0, and with L1 = 0, the bound is a multiple of sigma^2."""
     quiet, loud = (
         Round(L0=2.0, L1=0.0, kappa=0.0, rho=1.0, sigma=sigma, N=4, I=3, eta=0.01, tau=1.0).V(
-            0.0, as_printed()
+            0.0, SimpleNamespace(**PRINTED)
         )
         for sigma in (1.0, 3.0)
     )
@@ -141,7 +141,7 @@ def test_the_bound_of_a_clipped_round_grows_with_the_smoothness():
         Round(L0=L0, L1=0.0, kappa=0.0, rho=1.0, sigma=0.0, N=4, I=3, eta=0.01, tau=1.0)
         for L0 in (2.0, 6.0)
     ]
-    mu_1 = SimpleNamespace(**vars(as_printed()) | {"mu": 1})
+    mu_1 = SimpleNamespace(**vars(SimpleNamespace(**PRINTED)) | {"mu": 1})
     small, large = (one.claim_1(0.0, 0.0, mu_1) for one in bounds)
     assert small == pytest.approx(2 * 0.03**2 * 2 * 2.0)
     assert large == pytest.approx(3 * small)

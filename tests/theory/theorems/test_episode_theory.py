@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from bitbound.theory.formulas.clipping_complexity import (
     minibatch_lower_bound,
     partial_participation_table,
 )
-from bitbound.theory.formulas.episode_round import Round, as_printed, factor_A, factor_B
+from bitbound.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
 from bitbound.theory.theorems.clipped_sgd import ClippedGD
 from bitbound.theory.theorems.episode import FORMS, GENERAL, MAIN
 
@@ -60,7 +61,7 @@ def test_lemma_4_gives_the_theorem_with_its_parameters(form, slope):
     c, epsilon, N, steps = Constants(), 0.7, 2, 4
     chosen = form.parameters(c, N, steps, epsilon)
     episode = Round(c.L0, c.L1, c.kappa, c.rho, c.sigma, N, steps, chosen.eta, chosen.tau)
-    k = as_printed()
+    k = SimpleNamespace(**PRINTED)
     worst = max(episode.V(slope, k, form.general), episode.U(slope, k, form.general))
     assert worst <= chosen.eta * steps * epsilon * (2 * epsilon - slope) / 4
 

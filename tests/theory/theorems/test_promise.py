@@ -43,7 +43,6 @@ class TestArithmetic:
         assert self.promise.steps_to(1.0) == 3
         assert self.promise.steps_to(8.0) == self.promise.steps_to(100.0) == 0
         assert self.promise.rounds_to(1.0) == 3 / 4
-        assert self.promise.iterations_to(1.0) == 3
         assert self.promise.bits_to(1.0) == 75
         assert self.promise.reals_to(1.0) == 75 / 32
 

@@ -1,11 +1,14 @@
 """Bits of what a mask lets through, for masks that stand for all clients, entries or runs."""
 
 import math
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.randomness import Streams
@@ -38,7 +41,7 @@ def masks_counted(seed: int = 0) -> Verdict:
         mask = generator.random(shape) < 0.6
         ledger = _Bounded(runs)
         channel = Channel(n, Identity(), np.arange(runs), Streams(range(runs)), ledger, v[:1])
-        ways = [
+        ways: list[tuple[str, Callable[..., Any], NDArray[np.int64], Array, Array]] = [
             ("sent", channel.send, ledger.uplink_bits, v, mask),
             ("broadcast", channel.broadcast, ledger.downlink_bits, v[:1], mask),
         ]

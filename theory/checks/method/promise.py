@@ -71,10 +71,6 @@ class Promise:
         needed = math.log(self.start / accuracy) if self.start > accuracy else 0.0
         return math.ceil(needed / -math.log(self.rate)) if self.rate > 0 else 1.0
 
-    def iterations_to(self, accuracy: float) -> float:
-        """Return the iterations to E[f - f*] <= accuracy."""
-        return self.rounds_to(accuracy) * self.cost.iterations
-
     def rounds_to(self, accuracy: float) -> float:
         """Return the mean number of rounds to E[f - f*] <= accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
