@@ -38,7 +38,7 @@ theory: .venv/installed
 	$(BIN)/bitbound theory
 
 faults: .venv/installed-dev
-	$(BIN)/python tests/theory/test_planted_faults.py results/theory
+	$(BIN)/python tests/theory/planted/test_planted_faults.py results/theory
 
 scaling: .venv/installed
 	$(BIN)/bitbound scaling

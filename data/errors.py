@@ -1,10 +1,11 @@
-"""What says that an input does not fit, and that a file is not what was written."""
+"""What says that an input does not fit, that a file is not what was written, that jobs failed."""
 
 
 class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
     """Input that does not fit, told in one sentence.
 
-    The sentence names the value, what was expected and what to do about it.
+    The sentence names the value, what was expected and what to do about it; it is one line,
+    whatever the value is.
 
     Examples
     --------
@@ -15,6 +16,9 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
     ...     print(refusal)
     a quadratic of 0 clients and 4 features; both are at least 1
     """
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().split())
 
 
 class DamagedFileError(ValueError):
@@ -34,3 +38,7 @@ class DamagedFileError(ValueError):
     ...         print(str(damage).removeprefix(str(path)))
      is damaged (it does not end with its SHA-256)
     """
+
+
+class FailedJobsError(RuntimeError):
+    """Some jobs have failed; the message names them and says why. What the others did is kept."""

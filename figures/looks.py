@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from bitbound.theory.card import Card
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 _OTHER_METHOD = (Card.colour, Card.marker)
 _STRANGERS = (

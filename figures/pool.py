@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
-from bitbound.data.errors import Refusal
+from bitbound.data.errors import FailedJobsError, Refusal
 from bitbound.figures.workers import Workers
 
 SCHEDULER = "BITBOUND_SCHEDULER"
@@ -19,10 +19,6 @@ _LOOK = 0.2
 """Seconds between two looks for what is done."""
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-
-class FailedJobsError(RuntimeError):
-    """Some jobs have failed; the message names them and says why. What the others did is kept."""
 
 
 class Traceable(Protocol[T_co]):

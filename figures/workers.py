@@ -128,11 +128,11 @@ class Workers(Executor):
             if process is None:
                 context = get_context("spawn")
                 line, other = context.Pipe()
-                self._own.process = process = context.Process(target=_work, args=(other,))
+                process = context.Process(target=_work, args=(other,))
                 process.daemon = True
                 process.start()
                 other.close()
-                self._workers[process] = line
+                self._own.process, self._workers[process] = process, line
             return process, self._workers[process]
 
     def _forget(self, process: SpawnProcess) -> None:

@@ -32,6 +32,35 @@ class Local:
     slope: Array  # (n, d, R), change + mu z, which both the test and the next step need
 
 
+def gradient_steps(
+    slope: Callable[[Array], Array],
+    start: Array,
+    active: Array,
+    problem: Gradients,
+    *,
+    step: float,
+    count: int,
+) -> Array:
+    """Do gradient steps on every client that is active, and return where they end: (n, d, R).
+
+    A problem of unknown functions knows this without the steps.
+
+    Parameters
+    ----------
+    slope : callable
+        The gradients (n, d, R) of the clients at their points.
+    start : (n, d, R)
+        Where the steps begin.
+    """
+    shortened = getattr(problem, "gradient_steps", None)
+    z = None if shortened is None else shortened(slope, start, active, step, count)
+    if z is not None:
+        return z
+    for _ in range(count):
+        start = start - step * slope(start)
+    return start
+
+
 def minimise(
     gradient: Callable[[Array, G, Array, Gradients], Array],
     enough: Callable[[Array, Array], Array],

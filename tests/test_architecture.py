@@ -3,6 +3,7 @@
 Each rule is held against the project, and against a small made-up tree in which it is broken.
 """
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ from architecture import (
 
 import bitbound
 
-PROJECT = modules(Path(bitbound.__file__).parent.parent)
+ROOT = Path(bitbound.__file__).parent.parent
+PROJECT = modules(ROOT)
 
 LEVELS = [
     ["data"],
@@ -37,27 +39,30 @@ LEVELS = [
     ["solvers.world"],
     ["solvers.runs"],
     ["theory"],
-    ["theory.worlds"],
-    ["theory.worlds.symbolic"],
-    ["theory.theorems"],
+    ["theory.worlds", "theory.formulas"],
+    ["theory.worlds.symbolic", "theory.theorems"],
+    ["theory.cards"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.trace"],
     ["theory.checks", "theory.exact", "theory.discover"],
-    ["theory.plan", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
+    ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
+    ["theory.plan"],
     ["theory.audit"],
     ["figures.text"],
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
     ["figures.certified", "figures.report"],
+    ["bitbound.cli.words"],
+    ["bitbound.cli.commands"],
     ["bitbound.cli"],
     ["bitbound"],
 ]
 """All folders from the bottom up. Each may know those below; those of one line do not know
 each other. The files of a room that stand in no inner room have a line of their own."""
 
-LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "bitbound.cli"}
+LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "bitbound.cli.commands"}
 """Lists of like things, of any length."""
 APART = {"State", "main"}
 """Public names that stand in several modules because they are always used in their own."""
@@ -66,6 +71,14 @@ APART = {"State", "main"}
 def test_every_folder_is_declared_once():
     assert {folder.split(".")[0] for level in LEVELS for folder in level} == set(ROOMS)
     assert undeclared(PROJECT, LEVELS) == set()
+
+
+def test_every_folder_is_installed():
+    """An editable install finds folders that a built package would not have."""
+    settings = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
+    folders = {module.folder for module in PROJECT.values()}
+    inside = {name if name.startswith("bitbound") else f"bitbound.{name}" for name in folders}
+    assert set(settings["tool"]["setuptools"]["packages"]) == inside
 
 
 def test_arrows_run_down():

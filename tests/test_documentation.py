@@ -146,9 +146,19 @@ def test_figures_of_ones_own(capsys):
     assert names["gap"].shape == names["bits"].shape
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
-)
+PAGES = [
+    *(p.name for p in ROOT.glob("*.md")),
+    *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_have_no_marks_of_a_merge(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert re.findall(r"^(?:<<<<<<<|=======|>>>>>>>).*$", text, flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8")):
         if "atlas/" not in target:  # made with the site, whose build follows its links

@@ -11,7 +11,7 @@ import pytest
 from fuzzing import answer, generators, mutated
 
 from bitbound.cli import application, main
-from bitbound.cli.options import count
+from bitbound.cli.words.options import count
 from bitbound.data.errors import Refusal
 from bitbound.data.files.splits import split
 from bitbound.data.problems import selector
@@ -21,7 +21,7 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.theory.card import Card
-from bitbound.theory.theorems.from_file import find_card, read_settings
+from bitbound.theory.cards.from_file import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 PIECES = [
@@ -60,7 +60,7 @@ def no_work(monkeypatch):
     monkeypatch.setattr(selector.LogisticRegression, "from_data", lambda *a, **k: PROBLEM)
     monkeypatch.setattr(selector.Quadratic, "random", lambda *a, **k: PROBLEM)
     for place in ("run.simulate", "compare.compare", "check.examine"):
-        monkeypatch.setattr(f"bitbound.cli.{place}", stopped)
+        monkeypatch.setattr(f"bitbound.cli.commands.{place}", stopped)
 
 
 def damaged(words, rng):

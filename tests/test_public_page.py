@@ -11,10 +11,11 @@ import pytest
 
 import bitbound
 from bitbound.solvers import authoring
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 PAGE = ast.parse(Path(bitbound.__file__).read_text(encoding="utf-8"))
-IMPORTED = [a.name for node in PAGE.body if isinstance(node, ast.ImportFrom) for a in node.names]
+TYPED = next(node for node in PAGE.body if isinstance(node, ast.If))
+IMPORTED = [a.name for node in TYPED.body if isinstance(node, ast.ImportFrom) for a in node.names]
 CONSTANTS = {"Array", "CARDS", "METHODS"}
 """Names without a docstring; a string below them says what they are."""
 HEAVY = (
@@ -67,10 +68,25 @@ def test_a_missing_or_wrong_example_is_caught(planted, found):
     assert found in faults("planted", planted)
 
 
-def test_the_import_is_light():
-    asked = f"import sys, bitbound; print([m for m in {HEAVY} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def run_python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_nothing_is_loaded_before_it_is_used():
+    asked = "import sys, bitbound; print('numpy' in sys.modules); bitbound.Refusal, dir(bitbound)"
+    assert run_python(f"{asked}; print('numpy' in sys.modules)") == "False\nFalse"
+
+
+def test_all_of_it_is_light():
+    asked = f"import sys\nfrom bitbound import *\nprint([m for m in {HEAVY} if m in sys.modules])"
+    assert run_python(asked) == "[]"
+
+
+def test_what_is_not_there_is_missed_as_in_any_module():
+    with pytest.raises(AttributeError, match="module 'bitbound' has no attribute 'LoCoDl'"):
+        bitbound.LoCoDl  # noqa: B018
+    assert {*bitbound.__all__} <= {*dir(bitbound)}
 
 
 @pytest.mark.parametrize("function", [bitbound.run, bitbound.check])

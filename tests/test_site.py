@@ -14,7 +14,7 @@ from bitbound.solvers.compressors.selector import NAMES, compressor
 from bitbound.theory import checks
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))

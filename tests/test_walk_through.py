@@ -4,17 +4,14 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import replace
 from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
 
 from bitbound.cli import main
-from bitbound.figures.locodl.recipes import demonstration
 
-PAGE = Path(__file__).parents[1] / "docs/walk-through.md"
-WALK, SHOW = re.split(r"(?=## One page to show)", PAGE.read_text(encoding="utf-8"))
+WALK = (Path(__file__).parents[1] / "docs/walk-through.md").read_text(encoding="utf-8")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
 
@@ -55,9 +52,21 @@ def typed(words, capsys):
 
 
 def test_what_is_typed_prints_what_stands_there(capsys, tmp_path, monkeypatch):
+    """And the page that is written at the end opens in a browser, with the method in it."""
     monkeypatch.chdir(tmp_path)
     printed = follow(WALK, capsys)
-    assert {command.split()[1] for command in printed} >= {"plan", "compare", "check", "certify"}
+    typed_commands = {"plan", "compare", "check", "certify", "report"}
+    assert {command.split()[1] for command in printed} >= typed_commands
+    page = Path("results/report.html")
+    assert "econtrol (gamma=0.1,eta=0.05), top-k:2" in page.read_text(encoding="utf-8")
+    if BROWSER:
+        opened = subprocess.run(
+            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             "--enable-logging=stderr", f"--user-data-dir={tmp_path}", page.resolve().as_uri()],
+            capture_output=True, text=True, check=True, timeout=120,
+        )  # fmt: skip
+        assert "CONSOLE" not in opened.stderr
+        assert "own data@9" in opened.stdout
 
 
 def test_what_is_installed_exists():
@@ -75,24 +84,3 @@ def test_another_output_is_noticed(capsys, tmp_path, monkeypatch):
     wrong = "```console\n$ bitbound --version\nbitbound 0.0.0\n```"
     with pytest.raises(AssertionError, match=r"\$ bitbound --version"):
         follow(wrong, capsys)
-
-
-def test_the_table_and_the_page_to_show(capsys, tmp_path, monkeypatch):
-    """As far as f - f* = 1e-3 or 20,000 bits, which takes a tenth of the time."""
-    figure = demonstration()
-    panels = tuple(replace(panel, floor=1e-3, bits=2e4) for panel in figure.panels)
-    short = replace(figure, panels=panels)
-    monkeypatch.setattr("bitbound.figures.locodl.recipes.demonstration", lambda: short)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    follow(SHOW, capsys)
-    page = Path("results/report.html")
-    assert "<title>" in page.read_text(encoding="utf-8")
-    if BROWSER:
-        opened = subprocess.run(
-            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
-             "--enable-logging=stderr", f"--user-data-dir={tmp_path}", page.resolve().as_uri()],
-            capture_output=True, text=True, check=True, timeout=120,
-        )  # fmt: skip
-        assert "CONSOLE" not in opened.stderr
-        assert "breast-cancer@9" in opened.stdout

@@ -20,11 +20,11 @@ from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.channel.walk import with_pace
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.coverage import lyapunov_record
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],
@@ -32,8 +32,12 @@ COMPRESSORS = {
     None: ["identity"],
 }
 
-BOTH_WAYS = ["two-way(natural;top-k:2)", "two-way(rand-k:2;scaled(rand-k:2))"]
-"""For methods whose server compresses."""
+BOTH_WAYS = {
+    "contractive": ["two-way(natural;top-k:2)", "two-way(rand-k:2;scaled(rand-k:2))"],
+    "unbiased": ["two-way(natural;natural)", "two-way(rand-k:2;rand-k:3)"],
+    None: [],
+}
+"""For methods whose server compresses, by the class that it needs."""
 
 PROBLEMS = {
     "quadratic": cache(lambda: Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)),
@@ -79,8 +83,7 @@ CASES = [
 ] + [
     Case(name, selector, "quadratic")
     for name, card in METHODS.items()
-    if card.method.needs.downlink
-    for selector in BOTH_WAYS
+    for selector in BOTH_WAYS[card.method.needs.downlink]
 ]
 """Every method with every compressor on the quadratic, and with one on the other problems."""
 

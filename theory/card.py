@@ -12,6 +12,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.bill import Bill
 from bitbound.theory.orders import Orders
+from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 
@@ -88,6 +89,9 @@ class Card:
         What its parameters are; those that are not named are free real numbers.
     tunings : tuple of Tuning
         How figures make it from a step size and a threshold, for methods without rules.
+    cut : callable
+        Gives the same method with its steps cut elsewhere, and a Lyapunov function for these, where
+        a step as it stands cannot be certified; None where it can.
     colour, marker : str
         How it is drawn.
 
@@ -110,6 +114,7 @@ class Card:
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
+    cut: Callable[[Method], tuple[Method, Potential] | None] = lambda _: None
     colour: str = "#444444"
     marker: str = "+"
 
@@ -172,11 +177,7 @@ class Card:
         if not self.rules:
             raise Refusal(f"{self.name} has no rules for its parameters; give each yourself")
         rule = next(iter(self.rules)) if rule is None else rule
-        if rule not in self.rules:
-            raise Refusal(
-                f"{self.name} has no parameter rule {rule!r}; choose one of {', '.join(self.rules)}"
-            )
-        _, *known = signature(self.rules[rule]).parameters
+        known = self.left_open(rule)
         for option in options:
             if option not in known:
                 raise Refusal(
@@ -184,6 +185,21 @@ class Card:
                     f"it leaves open {', '.join(known) or 'nothing'}"
                 )
         return self.rules[rule](setting, **options)
+
+    def left_open(self, rule: str | None = None) -> tuple[str, ...]:
+        """Return the parameters that a rule takes as options, such as the size of a cohort.
+
+        Raises
+        ------
+        Refusal
+            If the rule is unknown.
+        """
+        rule = next(iter(self.rules)) if rule is None else rule
+        if rule not in self.rules:
+            raise Refusal(
+                f"{self.name} has no parameter rule {rule!r}; choose one of {', '.join(self.rules)}"
+            )
+        return tuple(signature(self.rules[rule]).parameters)[1:]
 
     def parameters(
         self,
@@ -205,6 +221,8 @@ class Card:
     ) -> Method:
         """Make the method by a rule with some parameters replaced, or without rules of all of them.
 
+        What the rule leaves open it is told, so that its other parameters follow.
+
         Raises
         ------
         Refusal
@@ -212,7 +230,8 @@ class Card:
         """
         values = values or {}
         if self.rules:
-            return replace(self.at(setting, rule), **values)
+            told = {name: values[name] for name in self.left_open(rule) if name in values}
+            return replace(self.at(setting, rule, **told), **values)
         if rule is not None:
             raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
         missing = [

@@ -83,6 +83,10 @@ class ClassConstants(Protocol):
     def alpha(self) -> float | None:
         """Contraction of the compressors; None if they are not known to contract."""
 
+    @property
+    def omega_down(self) -> float:
+        """Relative variance of the server's compressor; 0 if it broadcasts uncompressed vectors."""
+
 
 class Potential(Protocol):
     """Something with a Lyapunov function: a theorem, or a potential that was found."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,31 @@ class Reweighted:
         terms = self.potential.lyapunov(m, s, star, setting, problem)
         pairs = zip(terms, self.weights, strict=True)
         return tuple(replace(term, weight=weight) for term, weight in pairs)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The terms of several potentials, one after the other."""
+
+    potentials: tuple[Potential, ...]
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms at a state."""
+        own = (one.lyapunov(m, s, star, setting, problem) for one in self.potentials)
+        return tuple(term for terms in own for term in terms)
+
+
+@dataclass(frozen=True)
+class AtModel:
+    """What is wanted of a model: f - f* there, or its squared distance to the solution."""
+
+    measure: Literal["gap", "distance"]
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the one term at a state."""
+        if self.measure == "gap":
+            return (Gap(1.0, m.model(s)),)
+        return (Squares(1.0, m.model(s) - m.model(star)),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,33 +11,39 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stderr
+from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from io import StringIO
 from typing import TextIO
 
-from bitbound.cli.audit import add_audit
-from bitbound.cli.certified import add_certified
-from bitbound.cli.certify import add_certify
-from bitbound.cli.check import add_check
-from bitbound.cli.compare import add_compare
-from bitbound.cli.completion import add_completion
-from bitbound.cli.count import add_count
-from bitbound.cli.demo import add_demo
-from bitbound.cli.discover import add_discover
-from bitbound.cli.episode import add_episode
-from bitbound.cli.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
-from bitbound.cli.figures import add_figures
-from bitbound.cli.listing import add_list
-from bitbound.cli.parser import Parser
-from bitbound.cli.plan import add_plan
-from bitbound.cli.report import add_report
-from bitbound.cli.run import add_run
-from bitbound.cli.scaling import add_scaling
-from bitbound.cli.theory import add_theory
-from bitbound.data.errors import Refusal
-from bitbound.figures.pool import FailedJobsError
+from bitbound.cli.interrupts import end_at_interrupts, raise_at_interrupts
+from bitbound.cli.words.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
+from bitbound.cli.words.parser import Parser
+from bitbound.data.errors import FailedJobsError, Refusal
 from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.theorems.coverage import OutsideTheoremWarning
+from bitbound.theory.outside_theorem import OutsideTheoremWarning
+
+COMMANDS = {
+    "list": "methods, compressors and data sets by name",
+    "run": "run one method on one problem",
+    "compare": "what an accuracy costs several methods",
+    "plan": "what is promised about every method, in seconds",
+    "count": "the bits of somebody else's messages",
+    "check": "confront a method with its theorems",
+    "certify": "the worst case of one method, proved",
+    "discover": "search for methods with few certified bits",
+    "audit": "audit published proofs, step by step",
+    "demo": "all methods on data that needs no file",
+    "figures": "figures of the LoCoDL paper",
+    "episode": "figures of EPISODE and its rivals",
+    "certified": "certified against published rates and parameters",
+    "theory": "check every theorem on standard problems",
+    "scaling": "fit exponents of bits in kappa, d, n and omega",
+    "report": "everything that has been run, as one HTML page",
+    "completion": "print what a shell needs to complete commands",
+}
+"""What each command does; `bitbound.cli.commands` has a file for each, loaded when it is named."""
 
 
 def run_words(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +56,7 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
         try:
             chosen = _parser().parse_args([word for word in words if word != "--debug"])
             with redirect_stderr(_Log(sys.stderr)) if chosen.quiet else nullcontext():
+                raise_at_interrupts()
                 status: int | None = chosen.command(chosen)
             sys.stdout.flush()
             return status or 0
@@ -63,6 +70,8 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
                 traceback.print_exception(error)
             print(f"bitbound: {_sentence(error)}", file=sys.stderr)
             return CONTRADICTION if isinstance(error, ContradictionError) else WRONG_INPUT
+        finally:
+            end_at_interrupts()
     return 0
 
 
@@ -95,39 +104,32 @@ class _Log(StringIO):
         return False
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="bitbound", description="Run distributed optimisation methods and count their bits."
     )
     parser.add_argument("--version", action="version", version=f"bitbound {version('bitbound')}")
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (
-        add_list,
-        add_run,
-        add_compare,
-        add_plan,
-        add_count,
-        add_figures,
-        add_audit,
-        add_certify,
-        add_certified,
-        add_discover,
-        add_check,
-        add_theory,
-        add_scaling,
-        add_episode,
-        add_demo,
-        add_report,
-    ):
-        add(commands)
-    for command in commands.choices.values():
-        command.add_argument(
-            "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
+    for name, summary in COMMANDS.items():
+        commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            fill=partial(_add_options, name),
         )
-    add_completion(commands, parser)
+    parser.set_defaults(parser=parser)
     return parser
+
+
+def _add_options(command: str, parser: Parser) -> None:
+    """Add the options of a command, whose module is slow to import."""
+    module = import_module(f"bitbound.cli.commands.{command}")
+    getattr(module, f"add_{command}")(parser)
+    parser.add_argument(
+        "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
+    )
 
 
 def _show_warning(

@@ -6,7 +6,7 @@ import sys
 from itertools import pairwise
 from types import FrameType
 
-from bitbound.cli.exit_codes import INTERRUPTED
+from bitbound.cli.words.exit_codes import INTERRUPTED
 
 
 def end_at_interrupts() -> None:

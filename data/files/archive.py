@@ -61,10 +61,13 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         ) from None
 
 
-def load_or_set_aside(path: Path, load: Callable[[Path], Content]) -> Content | None:
+def load_or_set_aside(
+    path: Path, load: Callable[[Path], Content], then: str = "computed again"
+) -> Content | None:
     """Load a file; None if there is none, or if it is damaged.
 
-    A damaged file is named in a warning and set aside: renamed, so that it can be looked at.
+    A damaged file is named in a warning and set aside: renamed, so that it can be looked at. The
+    warning ends with what happens then.
     """
     try:
         return load(path)
@@ -77,7 +80,7 @@ def load_or_set_aside(path: Path, load: Callable[[Path], Content]) -> Content | 
             return None
         except OSError as error:
             fate = f"left there, as it cannot be renamed ({error.strerror}),"
-        warnings.warn(f"{damage}; it is {fate} and computed again", stacklevel=3)
+        warnings.warn(f"{damage}; it is {fate} and {then}", stacklevel=3)
         return None
 
 

@@ -39,8 +39,10 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         with temporary.open("xb") as file:
             write(file)
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # such as a full disk
+            error.filename = str(path)
         raise
 
 

@@ -1,6 +1,5 @@
 """Polynomials of one variable: their exact relaxed smoothness, and EPISODE's quartics."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -31,17 +30,6 @@ def smallest_offset(coefficients: Sequence[float], L1: float) -> float:
     x = np.concatenate(places)
     x = x.real[np.abs(x.imag) <= 1e-7 * (1 + np.abs(x))]
     return float(max(0.0, np.max(np.abs(second(x)) - L1 * np.abs(first(x)), initial=0.0)))
-
-
-def slope_offset(m: float, L1: float) -> float:
-    """Return an L0 for every function with p' = 4x^3 - 9x^2 + cx + 1, |c| <= m, and any L1 > 0.
-
-    With t = |x|, |p''| <= 12t^2 + 18t + m and |p'| >= 4t^3 - 9t^2 - mt - 1; the difference is
-    largest at the positive root t of its derivative.
-    """
-    b = 24 + 18 * L1
-    t = (b + math.sqrt(b**2 + 48 * L1 * (18 + L1 * m))) / (24 * L1)
-    return 12 * t**2 + 18 * t + m - L1 * (4 * t**3 - 9 * t**2 - m * t - 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

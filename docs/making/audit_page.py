@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bitbound.figures.report.results import outcome_kind
+from bitbound.figures.report.records import outcome_kind
 from making.method_page import toctree
 from making.text import code, escaped, page, table
 

@@ -3,7 +3,7 @@
 from html import escape
 
 from bitbound.figures.certified.rates import Rate
-from bitbound.figures.comparison.compare import Comparison
+from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.costs import cost_curve, cost_text
 from bitbound.figures.text.tables import accuracy_name
 from bitbound.solvers.compressors.wire import Layout

@@ -10,7 +10,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.figures.certified.rates import Rate
-from bitbound.figures.comparison.compare import Comparison
+from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.costs import cost_curve, cost_text, quantity_name
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.text.tables import accuracy_name

@@ -6,14 +6,14 @@ import numpy as np
 
 from bitbound import Budget, Method, compare, compressor
 from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
-from bitbound.figures.comparison.compare import Comparison
+from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.costs import costs_to
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card, Role
-from bitbound.theory.theorems.catalogue import CLIPPING
+from bitbound.theory.cards.catalogue import CLIPPING
 
 TARGET = 1e-3
 ETAS = tuple(np.geomspace(1e-3, 1, 13).tolist())

@@ -10,7 +10,7 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import COLUMNS
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.theory.cards.catalogue import parameters
 from making.text import code, escaped, page, table
 
 

@@ -13,10 +13,10 @@ sys.path.insert(0, str(DOCS))
 from bitbound import Budget, compare, problem  # noqa: E402
 from bitbound.data.files.cache import write_text  # noqa: E402
 from bitbound.figures.certified.rates import Rate, compared_rate  # noqa: E402
-from bitbound.figures.comparison.compare import Comparison  # noqa: E402
+from bitbound.figures.comparison.comparison_result import Comparison  # noqa: E402
 from bitbound.solvers.compressors.selector import compressor  # noqa: E402
 from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from bitbound.theory.theorems.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
+from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402

@@ -52,8 +52,9 @@ def draw_rates(measured: Sequence[Rate], folder: Path) -> list[Path]:
         return save(canvas, folder, "looseness")
 
 
-def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
+def draw_savings(savings: Sequence[Saving], folder: Path, downlink: float = 0.0) -> list[Path]:
     """Draw for each panel and method how many times fewer bits are promised and measured."""
+    counted = f"bits up + {downlink:g} down" if downlink else "bits"
     with style.context(STYLE):
         panels = list(dict.fromkeys(saving.panel for saving in savings))
         methods = list(dict.fromkeys(saving.method for saving in savings))
@@ -78,7 +79,7 @@ def draw_savings(savings: Sequence[Saving], folder: Path) -> list[Path]:
                 )
             place.axvline(1.0, color="0.6", linewidth=0.8)
             _logarithmic(place)
-            place.set_xlabel(f"times fewer bits, {name}")
+            place.set_xlabel(f"times fewer {counted}, {name}")
         places[0].set_yticks(range(len(panels)), panels)
         places[0].invert_yaxis()
         canvas.legend(*places[0].get_legend_handles_labels(), loc="outside right upper")

@@ -12,20 +12,23 @@ from bitbound.data.files.cache import write_atomically
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
 from bitbound.figures.certified.certified_tables import (
     gains_table,
+    measured_table,
     rates_table,
     savings_table,
 )
+from bitbound.figures.certified.measured_bits import Runs
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
 from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
 from bitbound.figures.certified.rates import Rate, Rates
 from bitbound.figures.pool import Traceable, traces
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(
     folder: Path,
     *,
     seeds: int = 1,
+    downlink: float = 0.0,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -37,6 +40,8 @@ def certified_comparison(
         Where everything goes.
     seeds : int
         Runs of each measurement.
+    downlink : float
+        The weight of a bit received; with one, total bits are a column.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -47,20 +52,27 @@ def certified_comparison(
     list of Path
         The files written.
     """
-    contests = parameter_contests(seeds, folder / "traces")
+    runs = Runs(seeds, folder / "traces", downlink)
+    contests = parameter_contests(seeds, folder / "traces", downlink)
     jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
         *contests,
         *map(Rates, METHODS),
-        *map(PotentialGains, METHODS | SHARED_MINIMISER),
+        *(PotentialGains(method, runs) for method in METHODS | SHARED_MINIMISER),
     ]
     results = [result for _, result in sorted(traces(jobs, processes), key=itemgetter(0))]
     savings = [result for result in results if isinstance(result, Saving)]
     listed = [one for result in results if isinstance(result, list) for one in result]
     measured = [one for one in listed if isinstance(one, Rate)]
     gains = [one for one in listed if isinstance(one, PotentialGain)]
-    tell(rates_table(measured))
-    tell("\n" + gains_table(gains))
-    tell("\n" + savings_table(savings))
+    text = "\n\n".join(
+        (
+            rates_table(measured),
+            gains_table(gains),
+            measured_table(gains, downlink),
+            savings_table(savings, downlink),
+        )
+    )
+    tell(text)
     paths = [
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
         *draw_rates(measured, folder),
@@ -68,21 +80,22 @@ def certified_comparison(
     ]
     paths += [
         _write(folder / "savings.json", [asdict(saving) for saving in savings]),
-        *draw_savings(savings, folder),
+        *draw_savings(savings, folder, downlink),
     ]
-    tables = rates_table(measured), gains_table(gains), savings_table(savings)
-    text = "\n\n".join(tables) + "\n"
-    write_atomically(folder / "certified.txt", lambda file: file.write(text.encode()))
+    write_atomically(folder / "certified.txt", lambda file: file.write(f"{text}\n".encode()))
     tell(f"\nwritten to {folder}")
     return [*paths, folder / "certified.txt"]
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    clean = [{key: _finite(value) for key, value in row.items()} for row in rows]
-    text = json.dumps(clean, indent=1, allow_nan=False)
+    text = json.dumps(_finite(rows), indent=1, allow_nan=False)
     write_atomically(path, lambda file: file.write(text.encode()))
     return path
 
 
 def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,6 +10,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants, StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
+from bitbound.figures.comparison.costs import costs_to
 from bitbound.figures.locodl.panels import Panel
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.solvers.compressors.base import Compressor
@@ -19,12 +20,12 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import Weights
-from bitbound.theory.certificates.search import optimise, per_decade
+from bitbound.theory.certificates.search import objective_value, optimise, per_decade
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.worlds.orbits import orbits
+from bitbound.theory.worlds.orbits import StepCost, orbits
 
 MEASURED = 1e-5
 """The f - f* to which runs are measured, or the best that both kinds of parameters reach."""
@@ -64,6 +65,8 @@ class ParameterContest:
         Runs measured.
     folder : Path
         Where the traces are kept.
+    downlink : float
+        The weight of a bit received in what is compared.
     """
 
     panel: Panel
@@ -75,6 +78,7 @@ class ParameterContest:
     evaluations: int
     seeds: int
     folder: Path
+    downlink: float = 0.0
 
     @property
     def name(self) -> str:
@@ -119,13 +123,19 @@ class ParameterContest:
             method=self.method,
             paper=_text(first.method, sent),
             chosen=_text(found.method, chosen),
-            published=per_decade(cost, decrease).uplink_bits,
-            certified=per_decade(cost, _certified_decrease(same, unit)).uplink_bits,
-            optimal=found.cost.uplink_bits,
+            published=self._bits(per_decade(cost, decrease)),
+            certified=self._bits(per_decade(cost, _certified_decrease(same, unit))),
+            optimal=self._bits(found.cost),
             accuracy=accuracy,
-            measured=_bits(traces[0], accuracy),
-            measured_optimal=_bits(traces[1], accuracy),
+            measured=self._measured(traces[0], accuracy),
+            measured_optimal=self._measured(traces[1], accuracy),
         )
+
+    def _bits(self, cost: StepCost) -> float:
+        return objective_value(cost, "bits", self.downlink)
+
+    def _measured(self, trace: Trace, accuracy: float) -> float:
+        return float(np.median(costs_to(trace, accuracy, "total bits", self.downlink)))
 
     def _run(self, experiment: ConvexExperiment) -> Trace:
         budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
@@ -134,7 +144,7 @@ class ParameterContest:
 
 @dataclass(frozen=True)
 class Saving:
-    """What certified parameters save on a panel, in uplink bits per client.
+    """What certified parameters save on a panel, in bits per client: up, and down by a weight.
 
     Attributes
     ----------
@@ -193,10 +203,6 @@ def _reached(trace: Trace) -> float:
     return float(max(np.nanmin(trace.run(i)["gap"]) for i in range(len(trace.seeds))))
 
 
-def _bits(trace: Trace, accuracy: float) -> float:
-    return float(np.median(trace.bits_to(accuracy)))
-
-
 def _text(method: Method, sent: Compressor | None) -> str:
     values = ", ".join(
         f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
@@ -210,7 +216,9 @@ def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
     return select_problem(selector, kappa=kappa, download=False)
 
 
-def parameter_contests(seeds: int, folder: Path) -> tuple[ParameterContest, ...]:
+def parameter_contests(
+    seeds: int, folder: Path, downlink: float = 0.0
+) -> tuple[ParameterContest, ...]:
     """Return the contests on the panels of Figures 1 to 4, or on embedded data."""
     found = []
     for panel in _panels():
@@ -229,6 +237,7 @@ def parameter_contests(seeds: int, folder: Path) -> tuple[ParameterContest, ...]
                     _EVALUATIONS,
                     seeds,
                     folder,
+                    downlink,
                 )
             )
     return tuple(found)

@@ -1,39 +1,54 @@
 """What the best potential that is found proves beyond those of theorems, and what is attained."""
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.certified.measured_bits import MeasuredBits, Runs, measured_bits
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import CARDS
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import Optimum, optimise
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.second_moments import limit_of_potentials
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.function_class import rand_k_of
+from bitbound.theory.setting import Setting
 
 FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 """n, kappa and omega."""
 
+SEARCHED = "searched"
+"""The rule of the parameters with the fewest certified bits that a short search finds."""
+
+_FEATURES = 10
+_EVALUATIONS = 40
+
 
 @dataclass(frozen=True)
 class PotentialGain:
-    """1 - factor of a method in one family; NaN where there is none.
+    """1 - factor of a method in one family, and bits; NaN where there is none.
 
     Attributes
     ----------
     method, rule : str
-        The method and the rule of its parameters.
+        The method and the rule of its parameters, or ``SEARCHED``.
     n, kappa, omega
         The family.
     promised : float
         By the best theorem.
     certified : float
-        For that theorem's potential.
+        For that theorem's potential, or for that of the search of parameters.
     found : float
         For the best potential that is found, the theorem's among them.
     attained : float
         In the long run on quadratics of one dimension, for few clients and unbiased compressors:
         no potential proves more.
+    bits : MeasuredBits
+        On a random quadratic of the family.
     """
 
     method: str
@@ -45,6 +60,7 @@ class PotentialGain:
     certified: float
     found: float
     attained: float
+    bits: MeasuredBits
 
 
 @dataclass(frozen=True)
@@ -52,6 +68,7 @@ class PotentialGains:
     """All that is asked about the potentials of one method: every rule, in every family."""
 
     method: str
+    runs: Runs
 
     @property
     def name(self) -> str:
@@ -59,28 +76,78 @@ class PotentialGains:
         return f"potentials of {self.method}"
 
     def trace(self) -> list[PotentialGain]:
-        """Search and certify all."""
-        card = (METHODS | SHARED_MINIMISER)[self.method]
-        return [
-            potential_gain(self.method, rule, *family) for family in FAMILIES for rule in card.rules
-        ]
+        """Search, certify and measure all."""
+        return [gain for family in FAMILIES for gain in self._family(*family)]
+
+    def _family(self, n: int, kappa: float, omega: float) -> list[PotentialGain]:
+        """Ask about all rules; parameters are searched for where a rule is certified."""
+
+        def asked(*rules: str) -> list[PotentialGain]:
+            found = (potential_gain(self.method, one, n, kappa, omega, self.runs) for one in rules)
+            return [gain for gain in found if gain is not None]
+
+        gains = asked(*CARDS[self.method].rules)
+        certified = any(math.isfinite(gain.found) for gain in gains)
+        return gains + (asked(SEARCHED) if certified else [])
 
 
-def potential_gain(name: str, rule: str, n: int, kappa: float, omega: float) -> PotentialGain:
-    """Search the best potential of a method with the parameters of a rule in one family."""
-    card = (METHODS | SHARED_MINIMISER)[name]
-    compressed = card.method.needs.compressor is not None
-    promised = certified = found = attained = float("nan")
+def potential_gain(
+    name: str, rule: str, n: int, kappa: float, omega: float, runs: Runs
+) -> PotentialGain | None:
+    """Search the best potential of a method with the parameters of a rule in one family.
+
+    None where the rule has no parameters for it.
+    """
+    card = CARDS[name]
+    promised = certified = attained = float("nan")
+    try:
+        where = family_setting(card, n, kappa, omega)
+        if rule == SEARCHED:
+            optimum = _optimum(card, where)
+            method, certified = optimum.method, optimum.certificate.decrease
+        else:
+            method = card.at(where, rule)
+    except Refusal:
+        return None
+    theorem = card.best_theorem(method, where)
+    if theorem is not None:
+        promised = 1 - theorem.rate(method, where)
+        with suppress(Refusal):
+            proved = certify(method, where, potential=theorem).decrease
+            certified = float(np.fmax(proved, certified))
+    found = certified
     with suppress(Refusal):
-        where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
-        method = card.at(where, rule)
-        theorem = card.best_theorem(method, where)
-        if theorem is not None:
-            promised = 1 - theorem.rate(method, where)
-            with suppress(Refusal):
-                certified = certify(method, where, potential=theorem).decrease
         best = certify(method, where, potential="search")
         found = float(np.fmax(best.decrease, certified))
         limit = limit_of_potentials(best)
         attained = attained if limit is None else limit
-    return PotentialGain(name, rule, n, kappa, omega, promised, certified, found, attained)
+    bits = measured_bits(method, where, runs)
+    return PotentialGain(name, rule, n, kappa, omega, promised, certified, found, attained, bits)
+
+
+def family_setting(card: Card, n: int, kappa: float, omega: float) -> Setting:
+    """Return the setting of a family for a method, with rand-k of that variance and few features.
+
+    Rand-k attains its variance for every vector; for a method that needs contractions it is scaled.
+    """
+    need = card.method.needs.compressor
+    if need is None:
+        return class_setting(card.method, n, kappa, None, None, _FEATURES)
+    chosen, d = rand_k_of(omega, _FEATURES)
+    sent = Scaled(chosen) if need == "contractive" else chosen
+    return class_setting(card.method, n, kappa, None, sent, d)
+
+
+def _optimum(card: Card, where: Setting) -> Optimum:
+    sent = None if card.method.needs.compressor is None else where.compressor
+    return optimise(
+        card.name,
+        where.n,
+        where.mu,
+        where.L,
+        where.d,
+        [sent],
+        weights="free",
+        evaluations=_EVALUATIONS,
+        starts=1,
+    )

@@ -14,9 +14,9 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import batch
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.theorems.from_file import find_card, read_settings
 
 Entry: TypeAlias = str | Method | tuple[str | Method, str | Compressor | None]
 """How a contestant is given: a method, or a method and its compressor."""

@@ -17,7 +17,7 @@ from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.episode.recorded_rounds import FloatArray
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
 _BAND, _SHOWN = (10.0, 90.0), 30

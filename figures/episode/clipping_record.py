@@ -9,11 +9,11 @@ from bitbound.figures.bands import BAND
 from bitbound.figures.episode.clipping_drawing import smoothed
 from bitbound.figures.episode.tuning import Best, Contest, Results
 from bitbound.figures.text.tables import json_number
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 
 Comparison = tuple[str, Contest, Results, int]
 """Title, contest, results and the place of the value of its axis."""
-_POINTS, _LARGEST = 120, 1e300
+_POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
 
 
 def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def _series(name: str, best: Best) -> dict[str, Any]:
     tuning = TUNINGS[name]
     kept = np.unique(np.geomspace(1, best.rounds.size, _POINTS).astype(int)) - 1
     kept = kept[best.rounds[kept] > 0]
-    gap = np.minimum(smoothed(best.rounds, best.gap)[kept], _LARGEST)
+    gap = np.clip(smoothed(best.rounds, best.gap)[kept], _SMALLEST, _LARGEST)
     low, median, high = np.percentile(gap, (BAND[0], 50, BAND[1]), axis=1)
     lines = {"median": median, "low": low, "high": high}
     return {

@@ -15,7 +15,7 @@ from bitbound.figures.text.verdicts import (
     Quotation,
     claim_outcome,
 )
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 from bitbound.theory.verdict import FAILS
 
 FAST = Quotation(

@@ -34,8 +34,8 @@ from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.tables import table
 from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
-from bitbound.theory.theorems.catalogue import TUNINGS
-from bitbound.theory.theorems.clipping_complexity import (
+from bitbound.theory.cards.catalogue import TUNINGS
+from bitbound.theory.formulas.clipping_complexity import (
     ComplexityRow,
     episode_table,
     minibatch_lower_bound,

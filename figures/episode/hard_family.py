@@ -17,7 +17,7 @@ from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""

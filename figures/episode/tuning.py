@@ -18,7 +18,7 @@ from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),

@@ -25,7 +25,7 @@ from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.text.tables import accuracy_name
 from bitbound.figures.text.verdicts import MEASURED, OWN, SEEDS, Quotation
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.verdict import FAILS, UNDECIDED
 
 FASTEST = Quotation(

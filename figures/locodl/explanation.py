@@ -5,9 +5,9 @@ from typing import Any
 
 from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.method.promise import Promise, promise
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:

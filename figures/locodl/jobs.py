@@ -12,7 +12,7 @@ from bitbound.solvers.compressors.selector import compressor as select_compresso
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.theory.cards.catalogue import parameters
 
 
 @dataclass(frozen=True)

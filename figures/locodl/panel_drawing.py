@@ -115,7 +115,7 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     place.xaxis.set_major_locator(LogLocator())
     place.xaxis.set_minor_locator(NullLocator())
     place.xaxis.set_major_formatter(EngFormatter(sep=""))
-    place.set_xlabel("bits sent per client, medians and 10-90 %")
+    place.set_xlabel(f"{panel.counted}, medians and 10-90 %")
     place.set_title(f"{panel.title}\n{_setting(panel, drawn)}")
     _rank(place, panel, drawn)
     chosen: dict[str, list[str]] = {}

@@ -35,7 +35,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     names = [accuracy_name(target) for target in targets]
     seeds = max((len(trace.seeds) for trace in traces.values()), default=0)
     caption = (
-        f"{panel.title}, kappa = {panel.kappa:g}: bits sent per client until "
+        f"{panel.title}, kappa = {panel.kappa:g}: {panel.counted} until "
         f"f - f* <= {' and '.join(names)}, rounds and gradients per client until the end; "
         f"medians of {seeds} seeds"
     )

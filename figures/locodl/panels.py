@@ -81,6 +81,8 @@ class Panel:
         What is drawn.
     most_bits : float, optional
         Bits at which a run is given up; by default, where the axis ends.
+    counted : str
+        How the axis of bits is called.
     """
 
     title: str
@@ -90,6 +92,7 @@ class Panel:
     floor: float
     curves: tuple[Curve, ...]
     most_bits: float | None = None
+    counted: str = "bits sent per client"
 
     @property
     def budget(self) -> Budget:

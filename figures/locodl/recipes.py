@@ -19,8 +19,8 @@ from bitbound.figures.locodl.recommendation import recommended_k
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 @dataclass(frozen=True)

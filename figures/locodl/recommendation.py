@@ -9,8 +9,8 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import WithProbability
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 
 CANDIDATES = 40
 """At most so many k are tried, in geometric progression from 1 to d."""

@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from bitbound.data.files.cache import write_atomically, write_text
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
-from bitbound.figures.locodl.panel_record import figure_record
+from bitbound.figures.locodl.panel_record import drawn_record
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.pool import traces
+from bitbound.solvers.runs.trace import Trace
 
 _SEEDS = 5
 """Seeds of every curve, as in the paper."""
@@ -24,6 +28,7 @@ def reproduce(
     folder: Path,
     *,
     seeds: int = _SEEDS,
+    downlink: float = 0.0,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -39,6 +44,8 @@ def reproduce(
         Figures go here, traces into its folder ``traces``.
     seeds : int
         Number of seeds of every curve.
+    downlink : float
+        The weight of a bit received; with one, total bits are what is drawn and tabulated.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -49,7 +56,7 @@ def reproduce(
     list of Path
         The files drawn.
     """
-    return _compute(list(figures), [], folder, seeds, processes, tell)[0]
+    return _compute(list(figures), [], folder, seeds, downlink, processes, tell)[0]
 
 
 def reproduce_paper(
@@ -59,6 +66,7 @@ def reproduce_paper(
     versions: Sequence[str] = VERSIONS,
     scaled: bool = False,
     seeds: int = _SEEDS,
+    downlink: float = 0.0,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -82,7 +90,7 @@ def reproduce_paper(
     pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
-    paths, done = _compute(figures, tables, folder, seeds, processes, tell)
+    paths, done = _compute(figures, tables, folder, seeds, downlink, processes, tell)
     judgement = judge(pairs, done)
     texts = {
         "verdicts.json": json.dumps(judgement, indent=1, allow_nan=False),
@@ -105,6 +113,7 @@ def _compute(
     others: list[Panel],
     folder: Path,
     seeds: int,
+    downlink: float,
     processes: int | None,
     tell: Callable[[str], None],
 ) -> tuple[list[Path], Traces]:
@@ -123,7 +132,7 @@ def _compute(
         done |= {(job.panel, job.curve): trace for job in same[longest_first[place].key]}
         for figure in [figure for figure in figures if _wanted(figure) <= done.keys()]:
             figures.remove(figure)
-            paths += _finish(figure, done, folder, tell)
+            paths += _finish(figure, done, folder, downlink, tell)
     return paths, done
 
 
@@ -131,14 +140,40 @@ def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
     return {(panel, curve) for panel in figure.panels for curve in panel.curves}
 
 
-def _finish(figure: Figure, done: Traces, folder: Path, tell: Callable[[str], None]) -> list[Path]:
+def _finish(
+    figure: Figure, done: Traces, folder: Path, downlink: float, tell: Callable[[str], None]
+) -> list[Path]:
     wanted = {
         (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.curves
     }
-    paths = draw_figure(figure, wanted, folder)
+    shown, counted = weighed(figure, wanted, downlink)
+    paths = draw_figure(shown, counted, folder)
     paths.append(folder / f"{figure.name}.json")
-    write_text(paths[-1], json.dumps(figure_record(figure, wanted), allow_nan=False))
-    for panel in figure.panels:
-        tell("\n" + panel_table(panel, {c: wanted[panel, c] for c in panel.curves}))
+    write_text(paths[-1], json.dumps(drawn_record(figure, wanted), allow_nan=False))
+    for panel in shown.panels:
+        tell("\n" + panel_table(panel, {c: counted[panel, c] for c in panel.curves}))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
+
+
+def weighed(figure: Figure, traces: Traces, downlink: float) -> tuple[Figure, Traces]:
+    """Return a figure and its traces with total bits, up + downlink down, in place of those up.
+
+    The axes of bits end with the longest run. Without a weight both stay what they are.
+    """
+    if not downlink:
+        return figure, traces
+    counted = f"bits sent + {downlink:g} × bits received per client"
+    panels: list[Panel] = []
+    found: Traces = {}
+    for panel in figure.panels:
+        own = {curve: _total(traces[panel, curve], downlink) for curve in panel.curves}
+        end = max(float(np.max(trace.final("uplink_bits"))) for trace in own.values())
+        panels.append(replace(panel, bits=end, counted=counted))
+        found |= {(panels[-1], curve): trace for curve, trace in own.items()}
+    return replace(figure, panels=tuple(panels)), found
+
+
+def _total(trace: Trace, downlink: float) -> Trace:
+    total = trace.columns["uplink_bits"] + downlink * trace.columns["downlink_bits"]
+    return replace(trace, columns={**trace.columns, "uplink_bits": total})

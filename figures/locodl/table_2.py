@@ -19,8 +19,8 @@ from bitbound.figures.text.tables import (
 )
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.runs.trace import Trace
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.orders import LOWER_BOUND
-from bitbound.theory.theorems.catalogue import METHODS
 
 _REAL = 32
 

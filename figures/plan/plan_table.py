@@ -13,9 +13,17 @@ from bitbound.theory.plan.crossover import Reign
 from bitbound.theory.plan.offers import COUNTED_ROUNDS, Costs
 from bitbound.theory.plan.planning import Plan
 
+LONGEST_NAME = 24
+"""A longer name of a pair has a line of its own, so that the rest fits."""
 
-def plan_text(plan: Plan, rows: int, measured: Mapping[str, Costs] | None = None) -> str:
-    """Tabulate the best offers of a plan, what was measured beside it, and the crossover."""
+
+def plan_text(
+    plan: Plan, rows: int, measured: Mapping[str, Costs] | None = None, downlink: float = 0.0
+) -> str:
+    """Tabulate the best offers of a plan, what was measured beside it, and the crossover.
+
+    With a weight of the downlink, total bits are a column in place of the gradients.
+    """
     problem = plan.problem
     heading = (
         f"{problem.name}: n={problem.n}, d={problem.d}; promised by theorem, in the mean, to "
@@ -23,38 +31,50 @@ def plan_text(plan: Plan, rows: int, measured: Mapping[str, Costs] | None = None
         f"{plan.network}; gradients are those of a round, counted over {COUNTED_ROUNDS} rounds, "
         "times the promised rounds"
     )
-    header = ["method", "rule", "seconds", "bits up", "down", "rounds", "gradients"]
+    heading += f"; total = up + {downlink:g} down" if downlink else ""
+    last = ["total", "rounds"] if downlink else ["rounds", "gradients"]
+    header = ["method", "rule", "seconds", "bits up", "down", *last]
     promised = [
-        [offer.pair + "*" * (offer.by == "certificate"), offer.rule, *_cells(plan, offer.promised)]
+        [
+            offer.pair + "*" * (offer.by == "certificate"),
+            offer.rule,
+            *_cells(plan, offer.promised, downlink),
+        ]
         for offer in plan.offers[:rows]
     ]
-    parts = [textwrap.fill(heading, WIDTH), table(header, promised, texts=2)]
+    parts = [textwrap.fill(heading, WIDTH), _table(header, promised)]
     if any(offer.by == "certificate" for offer in plan.offers[:rows]):
         parts[-1] += "\n* promised by a certificate of the same parameters, not by the theorem"
     left = len(plan.offers) - rows
     if left > 0:
         parts[-1] += f"\nand {left} more, slower by promise; --rows shows them"
     if measured:
-        runs = [[*name_and_rule(name), *_cells(plan, costs)] for name, costs in measured.items()]
+        runs = [
+            [*name_and_rule(name), *_cells(plan, costs, downlink)]
+            for name, costs in measured.items()
+        ]
         title = "Measured on runs, medians; seconds are modelled from what was counted"
-        parts.append(f"{title}\n{table(header, runs, texts=2)}")
+        parts.append(f"{title}\n{_table(header, runs)}")
     return "\n\n".join([*parts, _crossover_text(plan)])
 
 
-def plan_summary(plan: Plan, measured: Mapping[str, Costs] | None = None) -> dict[str, Any]:
+def plan_summary(
+    plan: Plan, measured: Mapping[str, Costs] | None = None, downlink: float = 0.0
+) -> dict[str, Any]:
     """Return everything as values of strict JSON; null stands for "never", and "no limit"."""
     problem = plan.problem
     return {
         "problem": {"name": problem.name, "n": problem.n, "d": problem.d},
         "target": plan.target,
         "network": asdict(plan.network),
+        "downlink_weight": downlink,
         "offers": [
             {
                 "name": offer.name,
                 "compressor": offer.experiment.compressor.name,
                 "promised_by": offer.by,
-                "promised": _values(plan, offer.promised),
-                "measured": _values(plan, measured[offer.name])
+                "promised": _values(plan, offer.promised, downlink),
+                "measured": _values(plan, measured[offer.name], downlink)
                 if measured and offer.name in measured
                 else None,
             }
@@ -92,15 +112,24 @@ def _rate(reign: Reign) -> str:
     return f"{amount(reign.up_to, 'bit')}/s"
 
 
-def _cells(plan: Plan, costs: Costs) -> list[str]:
-    numbers = (costs.up, costs.down, costs.rounds, costs.gradients)
-    seconds = costs.seconds(plan.network)
-    return [
-        short_cost(seconds),
-        *map(short_cost, numbers),
-    ]
+def _cells(plan: Plan, costs: Costs, downlink: float) -> list[str]:
+    total, rounds = costs.total(downlink), costs.rounds
+    last = (total, rounds) if downlink else (rounds, costs.gradients)
+    return [short_cost(x) for x in (costs.seconds(plan.network), costs.up, costs.down, *last)]
 
 
-def _values(plan: Plan, costs: Costs) -> dict[str, float | None]:
+def _values(plan: Plan, costs: Costs, downlink: float) -> dict[str, float | None]:
     values = {**asdict(costs), "seconds": costs.seconds(plan.network)}
+    values["total"] = costs.total(downlink)
     return {name: json_number(value) for name, value in values.items()}
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    """Tabulate rows; a long name has a line of its own above its row."""
+    long = [len(name) > LONGEST_NAME for name, *_ in rows]
+    short = [["" if own else row[0], *row[1:]] for own, row in zip(long, rows, strict=True)]
+    lines = table(header, short, texts=2).splitlines()
+    head, body = lines[: -len(rows)], lines[-len(rows) :]
+    for own, row, line in zip(long, rows, body, strict=True):
+        head += [row[0], line] if own else [line]
+    return "\n".join(head)

@@ -18,6 +18,8 @@ FAMILIES = {
     "logistic": ("#009E73", "▲"),
 }
 """Colour and mark of each kind of problem on which theorems are checked."""
+_LEAST = 1e-100
+"""Smaller decreases are not drawn."""
 _LINE = 0.7
 """A panel starts where the fastest curve has come down to so much of where it was."""
 
@@ -143,7 +145,7 @@ def rates_charts(rates: Sequence[Record]) -> list[Chart]:
                 (rate[varied] + (varied == "omega"), rate["certified"] / rate["published"])
                 for rate in rates
                 if (rate["method"], rate["rule"], rate["varied"]) == (method, rule, varied)
-                and rate["certified"] and rate["published"]
+                and min(rate["certified"] or 0, rate["published"] or 0) > _LEAST
             )  # fmt: skip
             if points:
                 x, y = zip(*points, strict=True)

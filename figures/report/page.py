@@ -1,6 +1,7 @@
 """The page: one HTML file that asks nothing of anybody."""
 
 import json
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +13,8 @@ from markupsafe import Markup
 from bitbound.data.files.cache import write_text
 from bitbound.figures.report import charts
 from bitbound.figures.report.chart import Chart, svg, swatch
-from bitbound.figures.report.results import Results, outcome_kind, read_results
+from bitbound.figures.report.records import outcome_kind
+from bitbound.figures.report.results import Results, read_results
 from bitbound.figures.text.tables import count_text
 
 _PACKAGE = "bitbound.figures.report"
@@ -20,19 +22,27 @@ _COLUMNS = ("bits", "downlink bits", "rounds", "gradients")
 
 
 def write_report(folder: Path, path: Path) -> Path:
-    """Write the page of everything in a folder of results; give the file.
-
-    Raises
-    ------
-    DamagedFileError
-        If a file of the folder cannot be read.
-    """
+    """Write the page of everything in a folder of results; give the file."""
     write_text(path, page(read_results(folder)))
     return path
 
 
 def page(results: Results) -> str:
     """Return the page as one text: style, script, data and pictures stand inside it."""
+    template = _environment().get_template("report.html")
+    return template.render(
+        results=results,
+        panels=_panels(results),
+        counts=_counts(results),
+        titles={part.anchor: part.title for part in results.parts},
+        version=version("bitbound"),
+        style=_part("chart.css") + _part("report.css"),
+        script=_part("report.js"),
+    )
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
@@ -51,15 +61,7 @@ def page(results: Results) -> str:
         "four": lambda value: "–" if value is None else f"{value:.4g}",
     }
     environment.globals |= {"swatch": lambda *look: Markup(swatch(*look)), "charts": charts}
-    return environment.get_template("report.html").render(
-        results=results,
-        panels=_panels(results),
-        counts=_counts(results),
-        titles={part.anchor: part.title for part in results.parts},
-        version=version("bitbound"),
-        style=_part("chart.css") + _part("report.css"),
-        script=_part("report.js"),
-    )
+    return environment
 
 
 def _panels(results: Results) -> dict[str, list[dict[str, Any]]]:

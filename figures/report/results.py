@@ -1,27 +1,39 @@
-"""What the make targets have written into a folder of results, read again."""
+"""What commands have written into a folder of results, read again."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bitbound.data.errors import DamagedFileError
+from bitbound.data.files.archive import load_or_set_aside
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
-from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, Known
+from bitbound.figures.report.forms import Form
+from bitbound.figures.report.records import (
+    AUDIT,
+    BENCHMARK,
+    CLIPPING,
+    JUDGEMENT,
+    RATES,
+    SAVINGS,
+    SCALING,
+    THEOREMS,
+    drawn_figure,
+)
 
-SEARCHED = "holds at points searched"
-"""Of what was searched, at however many points."""
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the results: what it is, which target writes it, and whether that has been run.
+    """A part of the results: what it is, which command makes it, and whether that has been run.
 
     Attributes
     ----------
     title : str
     target : str
-        The make target.
+        The command that makes it.
     anchor : str
         Where it stands in the page.
     there : bool
@@ -41,7 +53,7 @@ class Results:
     Attributes
     ----------
     figures : list of dict
-        The figures that have been drawn, as their records.
+        The comparisons that have been kept and the figures that have been drawn, as records.
     judgement : dict or None
         The verdicts on the claims about Figures 1 to 4.
     theory, scaling, rates, savings : list of dict
@@ -75,68 +87,90 @@ class Results:
         drawn = {figure["figure"] for figure in self.figures}
         paper = [f"figure{number}" for number in FIGURES]
         return (
-            Part("Every method on embedded data", "demo", "demo", "demo" in drawn),
+            Part("Comparisons of your own", "bitbound compare --report NAME", "compared",
+                 any(each.startswith("compared-") for each in drawn)),
+            Part("Every method on embedded data", "make demo", "demo", "demo" in drawn),
             *(
-                Part(f"Figure {number} of the LoCoDL paper", name, name,
+                Part(f"Figure {number} of the LoCoDL paper", f"make {name}", name,
                      any(each.startswith(name) for each in drawn))
                 for number, name in zip(FIGURES, paper, strict=True)
             ),
-            Part("Claims of the LoCoDL paper", "figures", "verdicts", bool(self.judgement)),
-            Part("Table 2 of the LoCoDL paper", "figures", "table2", bool(self.table_2)),
-            Part("EPISODE and its rivals", "episode", "episode", bool(self.episode)),
-            Part("Theorems against the code", "theory", "theory", bool(self.theory)),
-            Part("Scaling laws", "scaling", "scaling", bool(self.scaling)),
-            Part("Certificates", "certified", "certified", bool(self.rates)),
-            Part("Audit of proofs", "audit", "audit", bool(self.audits)),
-            Part("Planted faults", "faults", "faults", bool(self.faults)),
-            Part("Benchmark", "bench", "bench", bool(self.bench)),
+            Part("Claims of the LoCoDL paper", "make figures", "verdicts", bool(self.judgement)),
+            Part("Table 2 of the LoCoDL paper", "make figures", "table2", bool(self.table_2)),
+            Part("EPISODE and its rivals", "make episode", "episode", bool(self.episode)),
+            Part("Theorems against the code", "make theory", "theory", bool(self.theory)),
+            Part("Scaling laws", "make scaling", "scaling", bool(self.scaling)),
+            Part("Certificates", "make certified", "certified", bool(self.rates)),
+            Part("Audit of proofs", "make audit", "audit", bool(self.audits)),
+            Part("Planted faults", "make faults", "faults", bool(self.faults)),
+            Part("Benchmark", "make bench", "bench", bool(self.bench)),
         )  # fmt: skip
-
-
-def outcome_kind(outcome: str) -> str:
-    """Return an outcome without the numbers and hypotheses in it, which a reader may filter by."""
-    kinds = (FAILS, ONLY_IF, NOT_TESTED, Known.MEASURED.words(), Known.PROVED.words())
-    if outcome.startswith("holds at "):
-        return SEARCHED
-    return next((kind for kind in kinds if outcome.startswith(kind)), FAILS)
 
 
 def read_results(folder: Path) -> Results:
     """Read what there is in a folder; what has not been run is empty.
 
-    Raises
-    ------
-    DamagedFileError
-        If a file there is no JSON.
+    A file that is damaged, or was written by another version, is named in a warning, set aside and
+    left out.
     """
-    names = ["demo", *(f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled")
-                       for v in VERSIONS)]  # fmt: skip
-    figures = [_json(folder / f"{name}.json") for name in names]
-    records = sorted((folder / "bench").glob("*.json"))
+    names = [f"figure{n}{s}-{v}" for n in FIGURES for s in ("", "-scaled") for v in VERSIONS]
+    made = {"demo": "make demo"} | dict.fromkeys(names, "make figures")
+    compared = sorted((folder / "compared").glob("*.json"))
+    figures = [
+        read_record(path, "bitbound compare", drawn_figure(f"compared-{path.stem}"))
+        for path in compared
+    ] + [
+        read_record(folder / f"{name}.json", command, drawn_figure(name))
+        for name, command in made.items()
+    ]
+    benchmarks = sorted((folder / "bench").glob("*.json"))
+    audits = sorted((folder / "audit").glob("audit-*.json"))
+    certified = folder / "certified"
     return Results(
         figures=[figure for figure in figures if figure],
-        judgement=_json(folder / "verdicts.json"),
-        theory=_json(folder / "theory" / "report.json") or [],
-        scaling=_json(folder / "scaling" / "scaling.json") or [],
-        rates=_json(folder / "certified" / "rates.json") or [],
-        savings=_json(folder / "certified" / "savings.json") or [],
-        episode=_json(folder / "episode" / "report.json"),
-        episode_text=_text(folder / "episode" / "report.txt"),
-        audits=[_json(path) for path in sorted((folder / "audit").glob("audit-*.json"))],
-        faults=_text(folder / "theory" / "faults.txt"),
-        table_2=_text(folder / "table2.txt"),
-        bench=_json(records[-1]) if records else None,
+        judgement=read_record(folder / "verdicts.json", "make figures", JUDGEMENT),
+        theory=read_record(folder / "theory" / "report.json", "make theory", THEOREMS) or [],
+        scaling=read_record(folder / "scaling" / "scaling.json", "make scaling", SCALING) or [],
+        rates=read_record(certified / "rates.json", "make certified", RATES) or [],
+        savings=read_record(certified / "savings.json", "make certified", SAVINGS) or [],
+        episode=read_record(folder / "episode" / "report.json", "make episode", CLIPPING),
+        episode_text=_text(folder / "episode" / "report.txt", "make episode"),
+        audits=[audit for path in audits if (audit := read_record(path, "make audit", AUDIT))],
+        faults=_text(folder / "theory" / "faults.txt", "make faults"),
+        table_2=_text(folder / "table2.txt", "make figures"),
+        bench=read_record(benchmarks[-1], "make bench", BENCHMARK) if benchmarks else None,
     )
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+def read_record(path: Path, command: str, form: Form) -> Any:
+    """Return what a command has written in JSON, None where that is not there.
+
+    A file that is damaged, or was written by another version, is named in a warning, set aside and
+    left out.
+    """
+
+    def read(told: str) -> Any:
+        value = json.loads(told)
+        if misfit := form(value, path.stem):
+            raise ValueError(misfit)
+        return value
+
+    return _load(path, command, read)
 
 
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    except ValueError as fault:
-        raise DamagedFileError(
-            f"{path} is damaged ({fault}); remove it and make it again"
-        ) from None
+def _text(path: Path, command: str) -> str:
+    return _load(path, command, lambda told: told) or ""
+
+
+def _load(path: Path, command: str, read: Callable[[str], Content]) -> Content | None:
+    def load(path: Path) -> Content:
+        try:
+            return read(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise
+        except OSError as error:
+            raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as fault:
+            raise DamagedFileError(f"{path} is damaged ({fault})") from None
+
+    return load_or_set_aside(path, load, f"left out until {command} writes it again")

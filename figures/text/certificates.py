@@ -10,6 +10,8 @@ from typing import Any
 from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.certificates.search import Optimum
 from bitbound.theory.certificates.summary import Account
+from bitbound.theory.chains.chain import Chain
+from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
@@ -39,7 +41,9 @@ def describe_account(account: Account) -> str:
     ]
     if account.step_name is not None:
         now = getattr(account.method, account.step_name)
-        lines.append(f"{'step size':12}{_limit(account.step_name, now, account.largest_step)}")
+        proved = account.decrease > 0
+        limit = _limit(account.step_name, now, account.largest_step, proved=proved)
+        lines.append(f"{'step size':12}{limit}")
     if account.attained is not None:
         found = _times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
@@ -49,7 +53,7 @@ def describe_account(account: Account) -> str:
         )
     if account.unattained:
         lines.append(f"{'worst case':12}not attained here: {account.unattained}")
-    if proof.decrease <= 0:
+    if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
@@ -89,7 +93,9 @@ def _proof_holds(account: Account) -> bool:
     return account.certificate.verify() == account.certificate.factor
 
 
-def _limit(name: str, now: float, largest: float) -> str:
+def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
+    if proved and not now <= largest:
+        return f"{name} = {now:.6g}; the solver is too inexact to find up to where it is certified"
     if math.isnan(largest):
         return f"{name} = {now:.6g}; no value of it is certified"
     if math.isinf(largest):
@@ -130,6 +136,37 @@ def describe_limit(decrease: float) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
+def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
+    """Say what several steps prove together, beside one step and what is attained."""
+    count, holds = len(chain.links), chain.verify() == chain.factor
+    text = (
+        f"E[Psi after {chain.steps} steps] <= (1 - {chain.decrease:.6g})^{chain.steps} Psi, "
+        f"{'proved' if holds else FAILS} by a chain of {count} certificate{'s' * (count > 1)}; "
+        f"one step proves 1 - {once:.6g}"
+    )
+    if attained is not None:
+        text += f", and {chain.steps} steps attain 1 - {attained:.6g} each on quadratics"
+    return textwrap.fill(
+        f"{'steps':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
+    )
+
+
+def describe_bits(bits: PromisedBits) -> str:
+    """Say how many bits a run sends, as proved beside as measured."""
+    text = (
+        f"per client to f - f* <= {bits.target:g}: proved {_bits(bits.theorem)} by theorem, "
+        f"{_bits(bits.certificate)} by the certificate of one step, {_bits(bits.chain)} by a "
+        f"chain; measured {_bits(bits.measured)}"
+    )
+    return textwrap.fill(
+        f"{'bits':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
+    )
+
+
+def _bits(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
 def describe_optimum(optimum: Optimum, objective: str) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
@@ -150,7 +187,8 @@ def describe_optimum(optimum: Optimum, objective: str) -> str:
 
 def _cost(cost: StepCost) -> str:
     return (
-        f"{cost.uplink_bits:,.0f} bits, {cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
+        f"{cost.uplink_bits:,.0f} bits up, {cost.downlink_bits:,.0f} down, "
+        f"{cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
     )
 
 
@@ -186,6 +224,24 @@ def account_summary(account: Account) -> dict[str, Any]:
             "iterations": divergence.iterations,
         },
     }
+
+
+def chain_summary(chain: Chain, attained: float | None) -> dict[str, Any]:
+    """Return a chain as values of strict JSON."""
+    return {
+        "steps": chain.steps,
+        "log_factor": chain.log_factor,
+        "decrease_per_step": chain.decrease,
+        "attained_per_step": attained,
+        "proof_holds": chain.verify() == chain.factor,
+        "decreases": [float(link.decrease) for link in chain.links],
+        "counts": list(chain.counts),
+    }
+
+
+def bits_summary(bits: PromisedBits) -> dict[str, Any]:
+    """Return bits to a target as values of strict JSON; null stands for "none"."""
+    return _plain(asdict(bits))
 
 
 def optimum_summary(optimum: Optimum) -> dict[str, Any]:

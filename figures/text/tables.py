@@ -67,27 +67,33 @@ def _filled(part: str, text: str) -> str:
     return textwrap.fill(f"{part:12}{text}", WIDTH, subsequent_indent=" " * 12)
 
 
-def cost_table(trace: Trace, accuracies: Sequence[float]) -> str:
-    """Tabulate what each accuracy costs: medians over the runs, and the range of the bits."""
+def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0) -> str:
+    """Tabulate what each accuracy costs: medians over the runs, and the range of the bits.
+
+    With a weight of the downlink, the range is that of the total bits, up + downlink down.
+    """
+    names = ("bits up", "down", "total") if downlink else ("bits per client",)
+    written = short_cost if downlink else count_text
     rows = []
     for accuracy in accuracies:
-        bits = trace.bits_to(accuracy)
+        up, down = (trace.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
+        bits = up + downlink * down if downlink else up
         reached = int(np.count_nonzero(~np.isnan(bits)))
-        ends = (
-            [count_text(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else ["", ""]
-        )
+        ends = [written(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else []
+        counted = (up, down, bits) if downlink else (up,)
         rows.append(
             (
                 accuracy_name(accuracy),
-                count_text(late_median(bits)),
-                " to ".join(ends) if reached else ABSENT,
+                *(written(late_median(each)) for each in counted),
+                " to ".join(ends) or ABSENT,
                 count_text(late_median(trace.cost_to(accuracy, "rounds"))),
                 count_text(late_median(trace.cost_to(accuracy, "gradients"))),
                 f"{reached} of {bits.size}",
             )
         )
-    header = ("f - f*", "bits per client", "least to most", "rounds", "gradients", "runs")
-    return table(header, rows, texts=1)
+    header = ("f - f*", *names, "least to most", "rounds", "gradients", "runs")
+    told = f"total = up + {downlink:g} down\n" * bool(downlink)
+    return told + table(header, rows, texts=1)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> str:

@@ -16,7 +16,7 @@ from bitbound.solvers.authoring import (
     squared_norm,
     total,
 )
-from bitbound.solvers.local_solve import minimise
+from bitbound.solvers.local_solve import gradient_steps, minimise
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,9 @@ class FiveGCSCC(Method):
             z, change = minimise(self._change, self._enough, z, s, cohort, problem,
                                  L=L, mu=self.tau, most=self.K)  # fmt: skip
         else:
+            z = gradient_steps(lambda z: self._change(z, s, cohort, problem) + self.tau * z,
+                               z, cohort, problem, step=1 / L, count=self.K)  # fmt: skip
             change = self._change(z, s, cohort, problem)
-            for _ in range(self.K):
-                z = z - 1 / L * (change + self.tau * z)
-                change = self._change(z, s, cohort, problem)
         m = channel.uplink(change, cohort)
         m_total = total(m)
         return State(

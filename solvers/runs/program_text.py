@@ -10,7 +10,7 @@ import importlib.util
 import inspect
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib.machinery import ModuleSpec, PathFinder
@@ -21,6 +21,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from bitbound.data.errors import Refusal
+from bitbound.data.front_door import imported_names
 
 _PACKAGE = __name__.partition(".")[0]
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -275,11 +276,14 @@ def _codes(thing: Any) -> set[CodeType]:
 
 
 def _text(module: Module) -> _Text:
-    """Read a module, once each time that it is loaded: what runs is what stood there then."""
+    """Read a module, once each time that it is loaded: what runs is what stood there then.
+
+    A user's module that is not loaded yet is read each time, since it may change meanwhile.
+    """
     loaded = sys.modules.get(module.name)
     loading = getattr(loaded, "__spec__", None) or loaded
     known, text = _READ.get(module, (None, None))
-    if text is None or loading is None or known is not loading:
+    if text is None or known is not loading or (loading is None and module.home):
         text = _Text(module)
         _READ[module] = loading, text
     return text
@@ -320,13 +324,9 @@ def _imported_names(tree: ast.Module, module: Module) -> set[str]:
 
 
 @cache
-def _front_door() -> dict[str, str]:
+def _front_door() -> Mapping[str, str]:
     """Return the module that each public name of the package is imported from."""
-    tree = ast.parse(inspect.getsource(sys.modules[_PACKAGE]))
-    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom))
-    return {
-        alias.asname or alias.name: node.module or "" for node in imports for alias in node.names
-    }
+    return imported_names(inspect.getsource(sys.modules[_PACKAGE]))
 
 
 def _specification(name: str) -> ModuleSpec | None:

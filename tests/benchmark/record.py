@@ -5,14 +5,17 @@ import os
 import platform
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from ratios import Ratio
 
 from bitbound.data.files.cache import write_text
+from bitbound.figures.report.records import BENCHMARK
+from bitbound.figures.report.results import read_record
 
 _LIBRARIES = ("bitbound", "numpy", "scipy", "array-api-compat")
 
@@ -55,12 +58,17 @@ class Record:
 
 
 def last(folder: Path) -> Record | None:
-    """Return the newest record of a folder."""
+    """Return the newest record of a folder; what cannot be read is told and set aside."""
     paths = sorted(folder.glob("*.json"))
-    if not paths:
+    content = read_record(paths[-1], "make bench", BENCHMARK) if paths else None
+    if content is None:
         return None
-    content = json.loads(paths[-1].read_text(encoding="utf-8"))
-    return Record(**content | {"ratios": [Ratio(**ratio) for ratio in content["ratios"]]})
+    ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]
+    return Record(**_of(Record, content) | {"ratios": ratios})
+
+
+def _of(kind: type[Record | Ratio], values: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: values[field.name] for field in fields(kind)}
 
 
 def _hardware() -> dict[str, object]:

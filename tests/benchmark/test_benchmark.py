@@ -53,6 +53,12 @@ def test_the_record_is_complete(record, folder):
     assert last(folder) == record
 
 
+def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
+    (tmp_path / "1.json").write_text('{"date": "2026-01-01", "ratios": []}', encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"1\.commit is missing.* set aside as 1\.json\.damaged"):
+        assert last(tmp_path) is None
+
+
 def test_every_subject_is_measured(record):
     assert all(0 < ratio.low <= ratio.value <= ratio.high for ratio in record.ratios)
     assert len({ratio.key for ratio in record.ratios}) == len(record.ratios)

@@ -1,5 +1,6 @@
 """Files that carry their digest: every damage is seen, told and set aside; no remains stay."""
 
+import errno
 import multiprocessing
 import os
 import platform
@@ -89,6 +90,14 @@ def test_nothing_half_written_stays(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_atomically(tmp_path / "file", fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path):
+    def fail(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*file'"):
+        write_atomically(tmp_path / "file", fail)
 
 
 def _die(path):

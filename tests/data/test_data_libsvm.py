@@ -232,6 +232,12 @@ def test_names_are_complete():
     assert all(name == entry.name for name, entry in CATALOGUE.items())
 
 
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if f"{name}_scale" in CATALOGUE])
+def test_scaled_data_have_the_size_of_the_others(name):
+    plain, scaled = CATALOGUE[name], CATALOGUE[f"{name}_scale"]
+    assert (plain.features, plain.rows) == (scaled.features, scaled.rows)
+
+
 @pytest.mark.parametrize("name", [n for n, entry in CATALOGUE.items() if entry.manifest])
 def test_files_of_the_manifest(name):
     folders = [Path(f) for f in os.environ.get("BITBOUND_DATA", "").split(os.pathsep) if f]

@@ -4,24 +4,38 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from bitbound import Budget, run
 from bitbound.cli import main
+from bitbound.data.errors import Refusal
 from bitbound.data.problems.selector import problem
-from bitbound.figures.certified import comparison, parameter_contest
+from bitbound.figures.certified import comparison, parameter_contest, potential_gains
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
-from bitbound.figures.certified.certified_tables import gains_table, rates_table, savings_table
+from bitbound.figures.certified.certified_tables import (
+    gains_table,
+    measured_table,
+    rates_table,
+    savings_table,
+)
 from bitbound.figures.certified.comparison import certified_comparison
+from bitbound.figures.certified.measured_bits import Runs, quadratic_of
 from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
-from bitbound.figures.certified.potential_gains import potential_gain
+from bitbound.figures.certified.potential_gains import (
+    SEARCHED,
+    PotentialGains,
+    family_setting,
+    potential_gain,
+)
 from bitbound.figures.certified.rates import Rates, compared_rate
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS
 
 
 @pytest.fixture
@@ -112,10 +126,11 @@ def test_tables_and_figures(tmp_path):
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
-def test_what_is_found_is_between_promised_and_attained():
+def test_what_is_found_is_between_promised_and_attained(tmp_path):
+    runs = Runs(1, tmp_path)
     gains = [
-        potential_gain("locodl", "paper", 3, 100.0, 4.0),
-        potential_gain("ef", "best", 3, 20.0, 1.0),
+        potential_gain("locodl", "paper", 3, 100.0, 4.0, runs),
+        potential_gain("ef", "best", 3, 20.0, 1.0, runs),
     ]
     for gain in gains:
         assert gain.promised <= gain.certified * (1 + 2e-3)
@@ -128,15 +143,71 @@ def test_what_is_found_is_between_promised_and_attained():
     assert all(len(line) <= WIDTH for line in text.splitlines())
 
 
+@pytest.mark.parametrize("name", ["diana", "locodl", "ef", "gd", "compressed-gd"])
+def test_bits_are_measured_at_the_constants_that_are_certified(tmp_path, name):
+    card, runs = CARDS[name], Runs(3, tmp_path, downlink=0.5)
+    n = 1 if name == "compressed-gd" else 3
+    gain = potential_gain(name, next(iter(card.rules)), n, 20.0, 1.0, runs)
+    where = family_setting(card, n, 20.0, 1.0)
+    assert (where.mu, where.L, where.constants.L_f, where.d) == (1, 20, 20, 10)
+    method, solved = card.at(where), quadratic_of(card.method, where)
+    seen = Setting.of(card.method, solved, where.compressor)
+    assert (seen.mu, seen.L) == (1, 20)
+    assert np.linalg.eigvalsh(solved.H.mean(axis=0))[[0, -1]] == pytest.approx(
+        (2, 21) if card.method.needs.composite else (1, 20)
+    )
+    gap = 1e-6 * float(solved.gap(solved.x_0)[0])
+    trace = run(method, solved, where.compressor, seeds=3, budget=Budget(gap=gap))
+    up, down = trace.bits_to(gap), trace.cost_to(gap, "downlink_bits")
+    medians = [float(np.median(bits)) for bits in (up, down, up + 0.5 * down)]
+    assert [gain.bits.up, gain.bits.down, gain.bits.total] == medians
+    assert gain.promised > 0
+    assert math.isfinite(gain.bits.total)
+
+
+def test_searched_parameters_need_fewer_certified_bits_than_rules(tmp_path):
+    gains = [
+        potential_gain("diana", rule, 3, 20.0, 1.0, Runs(2, tmp_path)) for rule in ("a", SEARCHED)
+    ]
+    assert gains[1].found > 1.5 * gains[0].found
+    assert gains[1].bits.up < gains[0].bits.up
+    text = measured_table(gains)
+    assert "DIANA, searched" in text
+    assert "total" not in text
+    weighed = measured_table(gains, 0.1)
+    assert "total = up + 0.1 down" in weighed.replace("\n", " ")
+    assert weighed.splitlines()[-1].startswith(text.splitlines()[-1])
+    assert all(len(line) <= WIDTH for line in weighed.splitlines())
+
+
+def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
+    """And no parameters are searched for it."""
+
+    def refused(*about, **options):
+        raise Refusal("no certificate")
+
+    monkeypatch.setattr(potential_gains, "certify", refused)
+    monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
+    gains = PotentialGains("gd", Runs(1, tmp_path)).trace()
+    assert [gain.rule for gain in gains] == ["1/L", "optimal"]
+    assert all(math.isnan(gain.found) for gain in gains)
+    assert all(gain.bits.up > 0 for gain in gains)
+    assert "GD, optimal" in measured_table(gains)
+
+
 def test_everything_is_written(bare, serial, monkeypatch):
     contests = (short_contest("scaffnew", bare),)
-    monkeypatch.setattr(comparison, "parameter_contests", lambda seeds, folder: contests)
+    monkeypatch.setattr(comparison, "parameter_contests", lambda *about: contests)
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
     monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
+    monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
     told = []
     paths = certified_comparison(bare / "out", processes=1, tell=told.append)
     assert all(path.is_file() for path in paths)
     assert len(json.loads((bare / "out" / "savings.json").read_text())) == 1
+    found = json.loads((bare / "out" / "potentials.json").read_text())
+    assert {gain["rule"] for gain in found} == {"1/L", "optimal", "searched"}
+    assert all(gain["bits"]["up"] > 0 for gain in found)
     assert json.loads((bare / "out" / "rates.json").read_text())[0]["method"] == "gd"
     assert "tight" in "\n".join(told)
 

@@ -21,12 +21,11 @@ from bitbound import (
     compare,
     compressor,
 )
-from bitbound.figures.comparison import compare as compare_module
-from bitbound.figures.comparison import costs, ranking
+from bitbound.figures.comparison import comparison_result, costs, ranking
 from bitbound.figures.comparison.contestants import contestants
 from bitbound.figures.comparison.costs import QUANTITIES, cost_text, spread
 from bitbound.figures.text.tables import short_cost
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 WEIGHTS = [0.0, 0.5]
 
@@ -121,7 +120,7 @@ def last_for_first(trace, accuracy, by, downlink, network=None):
     ],
 )
 def test_planted_bugs_are_seen(found, monkeypatch, name, planted, seen):
-    monkeypatch.setattr(compare_module, name, planted)
+    monkeypatch.setattr(comparison_result, name, planted)
     monkeypatch.setattr(ranking, name, planted)
     assert seen - disagreements(found) == set()
 
@@ -312,6 +311,11 @@ def test_a_data_frame_has_every_run(found):
         rows = frame[(frame["contestant"] == name) & (frame["target"] == target)]
         assert rows["bits"].tolist() == found.costs("bits", target)[name].tolist()
         assert rows["downlink bits"].tolist() == found.costs("downlink bits", target)[name].tolist()
+    assert "total bits" not in frame
+    total = found.to_pandas(downlink=0.5)["total bits"]
+    assert total.tolist() == (frame["bits"] + 0.5 * frame["downlink bits"]).tolist()
+    with pytest.raises(Refusal, match="the weight -1 of the downlink"):
+        found.to_pandas(downlink=-1)
 
 
 def test_without_pandas_it_says_what_to_install(found, monkeypatch):

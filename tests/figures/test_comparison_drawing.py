@@ -15,7 +15,7 @@ from bitbound.figures.comparison.costs import QUANTITIES, cost_curve
 from bitbound.figures.looks import distinct_looks
 from bitbound.figures.text.tables import short_cost
 from bitbound.theory.card import Card
-from bitbound.theory.theorems.catalogue import CARDS
+from bitbound.theory.cards.catalogue import CARDS
 
 
 @pytest.mark.parametrize("by", QUANTITIES)

@@ -11,7 +11,7 @@ from bitbound.figures.locodl.panel_drawing import LINES, _canvas, draw_figure, l
 from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.figures.looks import in_legend_order, method_look
-from bitbound.theory.theorems.catalogue import CLIPPING, METHODS
+from bitbound.theory.cards.catalogue import CLIPPING, METHODS
 
 
 def straight(made, rate, runs=3):

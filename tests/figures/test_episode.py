@@ -34,7 +34,7 @@ from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, claim_out
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
-from bitbound.theory.theorems.catalogue import TUNINGS
+from bitbound.theory.cards.catalogue import TUNINGS
 from bitbound.theory.theorems.episode import MAIN
 
 SMALL = Contest(

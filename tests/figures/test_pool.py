@@ -18,7 +18,7 @@ from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
 from bitbound.figures.pool import SCHEDULER, traces
 from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.verdict import FAILS
 
 

@@ -14,7 +14,7 @@ from bitbound.figures.locodl.recipes import (
 )
 from bitbound.figures.locodl.recommendation import recommended_k
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
 PAPER = [

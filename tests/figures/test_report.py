@@ -6,7 +6,8 @@ import pytest
 
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table
+from bitbound.figures.locodl.reproduction import weighed
+from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table, short_cost
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,26 @@ def test_costs_count_the_runs_that_got_there(made):
     assert lines[3].split() == ["1e-6", "-", "2,000", "to", "2,000", "-", "-", "1", "of", "2"]
     assert lines[4].split() == ["1e-9", "-", "-", "-", "-", "0", "of", "2"]
     assert max(map(len, lines)) <= WIDTH
+
+
+def test_bits_received_count_by_their_weight(made):
+    bits = [np.array([0, 1000, 2000])] * 2
+    trace = made(bits, [np.array([1, 0.05, 1e-7])] * 2, ["gap", "gap"])
+    down = trace.columns["downlink_bits"][1]
+    told, _, _, *lines = cost_table(trace, [0.1, 1e-6], 0.5).splitlines()
+    assert told == "total = up + 0.5 down"
+    assert lines[0].split()[:4] == ["1e-1", "1k", short_cost(down), short_cost(1000 + 0.5 * down)]
+    panel = replace(paper_figure(1).panels[0], curves=paper_figure(1).panels[0].curves[:1])
+    figure = replace(paper_figure(1), panels=(panel,))
+    traces = {(panel, panel.curves[0]): trace}
+    assert weighed(figure, traces, 0.0) == (figure, traces)
+    shown, counted = weighed(figure, traces, 0.5)
+    (own,) = shown.panels
+    total = 2000 + 0.5 * trace.columns["downlink_bits"][2]
+    assert own.bits == total
+    assert counted[own, own.curves[0]].bits_to(1e-6).tolist() == [total, total]
+    text = panel_table(own, {own.curves[0]: counted[own, own.curves[0]]})
+    assert "bits sent + 0.5 × bits received per client" in text.replace("\n", " ")
 
 
 def test_json_module_would_refuse_what_is_not_a_number():

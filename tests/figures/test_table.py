@@ -6,8 +6,8 @@ import pytest
 from bitbound.figures.locodl.recipes import all_rules
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.text.tables import WIDTH
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.orders import LOWER_BOUND
-from bitbound.theory.theorems.catalogue import METHODS
 
 # Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
 TABLE_2 = {

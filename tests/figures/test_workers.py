@@ -6,16 +6,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
-from bitbound.data.errors import Refusal
+from bitbound.data.errors import FailedJobsError, Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures import workers
-from bitbound.figures.pool import FailedJobsError, traces
+from bitbound.figures.pool import traces
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.runs import checkpoint
@@ -98,6 +99,19 @@ def test_not_twice_and_the_others_go_on(tmp_path, impatient, kind, told):
         found.extend(traces(jobs, 2))
     assert told in str(error.value)
     assert sorted(found) == [(1, 4), (2, 9)]
+
+
+def test_a_process_that_cannot_be_started_costs_one_job(tmp_path, monkeypatch):
+    start, failures = SpawnProcess.start, [OSError("no room for a process")]
+
+    def fail_once(process):
+        if failures:
+            raise failures.pop()
+        start(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", fail_once)
+    with pytest.raises(FailedJobsError, match="1 of 2 curves failed: good 1: no room for a pro"):
+        list(traces([Made(1, tmp_path), Made(2, tmp_path)], 1))
 
 
 def test_an_endless_job_is_given_up_and_not_tried_again(tmp_path, monkeypatch):

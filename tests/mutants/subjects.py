@@ -22,10 +22,11 @@ WITH_RULES = {
     "ef21 top-k:2": ["paper", "best"],
     "econtrol top-k:2": ["largest"],
     "ef21p-diana two-way(rand-k:2;top-k:2)": ["largest"],
+    "locodl-both-ways two-way(rand-k:2;rand-k:2)": ["balanced"],
     "marina rand-k:2": ["paper"],
     "dasha rand-k:2": ["paper"],
     "agd": ["classical"],
-    "gd": ["1/L", "optimal"],
+    "gd": ["optimal"],
 }
 SENDERS = {
     "diana": ["natural", "rand-k:2+natural", "l1", "ternary", "dithering:3", "rand-k:1@shared"],
@@ -42,12 +43,16 @@ OTHER_DATA = [
 COHORTS = [
     "tamuna --set m=3 --set s=2",
     "scaffold --set m=2",
-    "5gcs-cc rand-k:2 --set cohort=2 --set gamma=0.045",
+    "5gcs-cc rand-k:2 --set cohort=2",
     "5gcs-cc --parameters 5gcs",
 ]
 OWN = "quadratic:d=6@4 tests/mutants/own_method.py --set gamma=0.01"
 
+FIRST = "quadratic:d=6@4 gd --parameters 1/L"
+"""A short one: what does not depend on the method is checked with it, and once."""
+
 SUBJECTS = [
+    FIRST,
     *(
         f"quadratic:d=6@4 {method} --parameters {rule}"
         for method, rules in WITH_RULES.items()

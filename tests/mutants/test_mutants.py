@@ -15,7 +15,7 @@ from sampling import KINDS, OF_THE_CHECK, kind, sample
 from subjects import OWN, SUBJECTS
 from trials import Memory, check_stage, reaching, tried, unlike
 
-from bitbound.theory.theorems.catalogue import METHODS, SHARED_MINIMISER
+from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,6 +127,9 @@ def test_those_who_call_what_is_new_come_first():
         for name, seconds, functions in [("1", 1.0, "ab"), ("2", 1.1, "ab"), ("3", 2.0, "bcd")]
     )
     assert list(unlike([other, again, first])) == [first, other, again]
+    large = Reached("4", 1.2, frozenset("abcdefgh"))
+    small = Reached("5", 9.0, frozenset("a"))
+    assert list(unlike([small, large, other, first])) == [first, large, small, other]
 
 
 def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
@@ -165,6 +168,15 @@ def test_what_is_finished_is_kept_and_survivors_are_tried_again(tmp_path):
     memory.add("tests", "tree", "c", "seen")
     assert memory.read("check", "tree") == {"a": "seen", "b": ""}
     assert memory.read("check", "another") == {"a": "seen"}
+
+
+def test_what_was_cut_or_damaged_is_tried_again(tmp_path):
+    memory = Memory(tmp_path / "finished.jsonl")
+    memory.add("check", "tree", "a", "seen")
+    memory.file.write_bytes(memory.file.read_bytes()[:-5])
+    memory.add("check", "tree", "b", "seen")
+    memory.file.write_bytes(memory.file.read_bytes() + b"\xff\n[1]\n")
+    assert memory.read("check", "tree") == {"b": "seen"}
 
 
 def test_an_argument_holds_for_its_patch_only(tmp_path):

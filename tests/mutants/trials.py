@@ -19,7 +19,7 @@ MOST = 120
 CHOICE, DELAY = 200, 0.1
 """So many of the shortest are compared, and what any of them takes beside its own seconds."""
 COMPILED = {
-    "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:_in_one_pass",
+    "solvers/compressors/natural_pass.py": "solvers/compressors/natural.py:Natural.hardest",
     "data/problems/row_passes.py": "data/problems/fused.py:",
 }
 """What compiled code does is not recorded: who calls it is asked."""
@@ -102,12 +102,17 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
 
 
 def unlike(candidates: Iterable[Reached]) -> Iterator[Reached]:
-    """Yield candidates that differ: first the shortest one, then who calls most that is new."""
+    """Yield candidates that differ: first the shortest one, then in turn two kinds of others.
+
+    Who calls most that is new, and who calls least: a test of the function itself.
+    """
     left = sorted(candidates, key=lambda c: (c.seconds, c.name))
     known: frozenset[str] = frozenset()
-    for _ in range(min(MOST, len(left))):
+    for turn in range(min(MOST, len(left))):
         some = left[:CHOICE] if known else left[:1]
         best = max(some, key=lambda c: len(c.functions - known) / (c.seconds + DELAY))
+        if turn and turn % 2 == 0:
+            best = min(left, key=lambda c: len(c.functions))
         left.remove(best)
         known |= best.functions
         yield best
@@ -153,6 +158,15 @@ def seen(answer: Answer) -> str:
     return next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])[:300]
 
 
+def _row(line: str) -> dict[str, str]:
+    """Return what a line holds; nothing where it is empty, damaged or cut."""
+    try:
+        row = json.loads(line)
+        return row if row.keys() == {"stage", "tree", "key", "seen"} else {}
+    except (ValueError, AttributeError):
+        return {}
+
+
 @dataclass(frozen=True)
 class Memory:
     """What is finished, one JSON line each.
@@ -167,15 +181,15 @@ class Memory:
         """Return what was seen at a stage, by the keys of mutants."""
         if not self.file.exists():
             return {}
-        rows = map(json.loads, self.file.read_text(encoding="utf-8").splitlines())
+        rows = map(_row, self.file.read_text(encoding="utf-8", errors="replace").splitlines())
         return {
             row["key"]: row["seen"]
             for row in rows
-            if row["stage"] == stage and (row["seen"] or row["tree"] == whole)
+            if row and row["stage"] == stage and (row["seen"] or row["tree"] == whole)
         }
 
     def add(self, stage: str, whole: str, key: str, seen: str) -> None:
         """Keep what was seen of one mutant."""
         row = {"stage": stage, "tree": whole, "key": key, "seen": seen}
         with self.file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row) + "\n")
+            lines.write(f"\n{json.dumps(row)}\n")  # after whatever was cut before

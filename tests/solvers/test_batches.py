@@ -17,7 +17,7 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.tape import Tape
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.theory.cards.catalogue import parameters
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
 

@@ -30,7 +30,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.cards.catalogue import METHODS, parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
 

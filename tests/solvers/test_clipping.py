@@ -31,7 +31,7 @@ from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.tape import Tape
-from bitbound.theory.theorems.catalogue import CLIPPING
+from bitbound.theory.cards.catalogue import CLIPPING
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
 """The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""

@@ -29,7 +29,7 @@ from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.device import DeviceStreams
 from bitbound.solvers.world.philox import uniform_numbers
 from bitbound.solvers.world.randomness import Streams, generator, key
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.theory.cards.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}

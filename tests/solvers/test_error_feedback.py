@@ -11,8 +11,8 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.theory.cards.catalogue import CARDS
 from bitbound.theory.checks.method.identities import identities
-from bitbound.theory.theorems.catalogue import CARDS
 
 UNLIKE = Quadratic.random(4, 3, mu=1.0, L=10.0, seed=1)
 

@@ -1,8 +1,10 @@
 """Runs that no machine could end or hold are refused before they begin."""
 
+import time
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
+import numpy as np
 import psutil
 import pytest
 from worlds import simulate
@@ -18,7 +20,7 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.memory import _numbers_of_state
 from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.theorems.catalogue import CLIPPING, METHODS, parameters
+from bitbound.theory.cards.catalogue import CLIPPING, METHODS, parameters
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
 SENT = {None: None, "unbiased": compressor("rand-k:2"), "contractive": compressor("top-k:2")}
@@ -55,6 +57,13 @@ def test_endless_local_steps_of_clipping_methods_are_refused(name):
 def test_endless_iterations_are_refused(budget):
     with pytest.raises(Refusal, match=r"gd would evaluate at least 1e\+15 gradients"):
         simulate(GD(0.01), PROBLEM, seeds=1, budget=budget)
+
+
+def test_days_are_those_that_one_gradient_takes(monkeypatch):
+    """Of 0.2 seconds each, 20 million gradients take 46 days."""
+    monkeypatch.setattr(time, "perf_counter", iter(0.2 * np.arange(100)).__next__)
+    with pytest.raises(Refusal, match="takes about 46 days on this machine"):
+        Budget(iterations=20_000_000).require_days(GD(0.1), PROBLEM)
 
 
 @pytest.mark.parametrize("limit", [{"gap": 1e-2}, {"bits": 900.0}, {"gradients": 3.0}])

@@ -28,8 +28,8 @@ from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import METHODS, parameters
 
 RUNS = 3
 PROBLEMS = {

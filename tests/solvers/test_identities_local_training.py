@@ -22,7 +22,7 @@ from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import METHODS, parameters
+from bitbound.theory.cards.catalogue import METHODS, parameters
 
 
 def states(method, problem, *, iterations=40, seed=0):

@@ -12,8 +12,8 @@ from bitbound.solvers.backend import host
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.channel.walk import difference, size
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 

@@ -18,7 +18,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import COLUMNS, Trace
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import parameters
+from bitbound.theory.cards.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}

@@ -128,10 +128,34 @@ def test_the_table_fits_a_terminal_and_says_what_is_promised(capsys):
         assert words in " ".join(out.split())
 
 
+def test_both_ways_are_planned_and_a_long_name_has_a_line_of_its_own(capsys):
+    words = ["plan", "quadratic:d=12@4", "--kappa", "50", "--methods", "locodl-both-ways"]
+    assert main([*words, "--until", "1e-3", "--rows", "40"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    place = lines.index("locodl-both-ways+two-way(natural;natural)")
+    assert lines[place + 1].split()[0] == "balanced"
+
+
+def test_total_bits_are_a_column_where_bits_received_have_a_weight(capsys):
+    words = [*COMMAND, "--compressors", "rand-k:2+natural", "--downlink-weight", "0.5"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "total = up + 0.5 down" in " ".join(out.split())
+    assert "down    total" in out or "down  total" in out
+    assert main([*words, "--json"]) == 0
+    for offer in json.loads(capsys.readouterr().out)["offers"]:
+        costs = offer["promised"]
+        assert costs["total"] == costs["up"] + 0.5 * costs["down"]
+
+
 def test_json_is_strict(capsys, tmp_path):
     assert main([*COMMAND, "--json", "--plot", str(tmp_path / "map.svg")]) == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert set(found) == {"problem", "target", "network", "offers", "crossover"}
+    assert set(found) == {
+        "problem", "target", "network", "downlink_weight", "offers", "crossover"
+    }  # fmt: skip
     assert found["crossover"][-1]["up_to"] is None
     assert (tmp_path / "map.svg").stat().st_size > 1000
 

@@ -42,7 +42,7 @@ LOOSE = re.compile(
 """What would say "holds" of something else than what is proved, or something else than "holds"."""
 PRINTING = [
     *ROOT.glob("figures/**/*.py"),
-    *ROOT.glob("bitbound/cli/*.py"),
+    *ROOT.glob("bitbound/cli/**/*.py"),
     *ROOT.glob("theory/checks/**/*.py"),
     *ROOT.glob("theory/audit/machinery/report.py"),
     ROOT / "theory/verdict.py",

@@ -10,15 +10,21 @@ import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.decrease import CENTRES, StepProgramme, Weights, solver_decrease
+from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.certificates.decrease import (
+    CENTRES,
+    StepProgramme,
+    Weights,
+    best_proof,
+    solver_decrease,
+)
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.programme import Coordinates, Solver, psi
-from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_of
 from bitbound.theory.worlds.symbolic.frames import Blocks
 
 RANK = 1e-7
@@ -45,7 +51,8 @@ def certify(
         factor. What is found is the best by alternating between factor and weights.
     potential : Potential or "search", optional
         Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
-        or with "search", a quadratic form of the state is searched for.
+        or with "search", a quadratic form of the state is searched for. A method whose card cuts
+        its steps elsewhere is certified in these.
 
     Raises
     ------
@@ -63,39 +70,30 @@ def certify(
     start = perf_counter()
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
+    cut = card_of(method).cut(method) if potential is None or potential == "search" else None
+    if cut is not None:
+        method, potential = cut[0], potential or cut[1]
     if potential == "search":
         potential, weights = searched_potential(method, functions), "fixed"
     elif potential is None:
         potential, weights = chosen_potential(method, functions, weights)
     step = symbolic_step(method, functions, potential)
-    found: Certificate | None = None
-    for centre in CENTRES:
-        programme = StepProgramme(step, solver, centre)
-        try:
-            own, solution = programme.decrease(weights)
-            decrease, multipliers = programme.proof(own, solution)
-        except Refusal:
-            if centre == CENTRES[-1] and found is None:
-                raise
-            continue
-        if found is None or decrease > found.decrease:
-            found = Certificate(
-                method,
-                functions,
-                potential,
-                decrease,
-                own,
-                multipliers,
-                solution.value,
-                solution.residual,
-                solution.gap,
-                solver,
-                perf_counter() - start,
-            )
-        if solution.value - decrease <= SMALL_LOSS * abs(solution.value):
-            break
-    assert found is not None
-    return found
+    own, solution, decrease, multipliers = best_proof(
+        step, lambda programme: programme.decrease(weights), solver
+    )
+    return Certificate(
+        method,
+        functions,
+        potential,
+        decrease,
+        own,
+        multipliers,
+        solution.value,
+        solution.residual,
+        solution.gap,
+        solver,
+        perf_counter() - start,
+    )
 
 
 def chosen_potential(

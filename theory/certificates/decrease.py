@@ -1,6 +1,6 @@
 """The largest decrease of one step, for given weights of a potential or for the best ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from bitbound.theory.certificates.programme import (
     maximise,
     psi,
 )
-from bitbound.theory.certificates.proof import margin_form, proves
+from bitbound.theory.certificates.proof import SMALL_LOSS, margin_form, proves
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
@@ -51,10 +51,12 @@ class StepProgramme:
         everything = [*forms, *self.step.inequalities.values()]
         return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
 
-    def at(self, weights: tuple[float, ...]) -> SolverResult:
-        """Return the best decrease for fixed weights."""
+    def at(
+        self, weights: tuple[float, ...], following: tuple[float, ...] | None = None
+    ) -> SolverResult:
+        """Return the best decrease for fixed weights, perhaps to other weights of Psi+."""
         now, _ = psi(self.step, weights)
-        return self.maximise(margin_form(self.step, weights, 0.0), now)
+        return self.maximise(margin_form(self.step, weights, 0.0, following), now)
 
     def decrease(self, weights: Weights) -> tuple[tuple[float, ...], SolverResult]:
         """Return the weights and their decrease.
@@ -92,19 +94,23 @@ class StepProgramme:
         return tuple((current * room.multipliers[:count]).tolist())
 
     def proof(
-        self, weights: tuple[float, ...], solution: SolverResult
+        self,
+        weights: tuple[float, ...],
+        solution: SolverResult,
+        following: tuple[float, ...] | None = None,
     ) -> tuple[float, dict[str, float]]:
         """Return up a little of the decrease, so that all inequalities hold strictly."""
         now, _ = psi(self.step, weights)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
             try:
-                strict = self.maximise(margin_form(self.step, weights, decrease), now, margin=True)
+                margin = margin_form(self.step, weights, decrease, following)
+                strict = self.maximise(margin, now, margin=True)
             except Refusal:  # the solver gives up at this one
                 continue
             values = strict.multipliers.tolist()
             multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, weights, decrease, multipliers):
+            if proves(self.step, weights, decrease, multipliers, following):
                 return decrease, multipliers
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take other parameters, "
@@ -112,9 +118,47 @@ class StepProgramme:
         )
 
 
+def best_proof(
+    step: SymbolicStep,
+    solve: Callable[[StepProgramme], tuple[tuple[float, ...], SolverResult]],
+    solver: Solver = "clarabel",
+    following: tuple[float, ...] | None = None,
+) -> tuple[tuple[float, ...], SolverResult, float, dict[str, float]]:
+    """Return weights, the solver's result, and the decrease and multipliers of the best proof.
+
+    Centres are tried until a proof gives up next to nothing; ``solve`` gives weights and result.
+
+    Raises
+    ------
+    Refusal
+        If there is no proof for any centre.
+    """
+    found: list[tuple[tuple[float, ...], SolverResult, float, dict[str, float]]] = []
+    for centre in CENTRES:
+        programme = StepProgramme(step, solver, centre)
+        try:
+            own, solution = solve(programme)
+            found.append((own, solution, *programme.proof(own, solution, following)))
+        except Refusal:
+            if centre == CENTRES[-1] and not found:
+                raise
+            continue
+        if solution.value - found[-1][2] <= SMALL_LOSS * abs(solution.value):
+            break
+    return max(found, key=lambda proof: proof[2])
+
+
 def solver_decrease(
-    method: Method, functions: FunctionClass, potential: Potential, weights: Weights = "fixed"
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
 ) -> float:
-    """Return 1 - factor as the solver reports it, without a proof: for searches."""
-    step = symbolic_step(method, functions, potential, trusted=True)
+    """Return 1 - factor as the solver reports it, without a proof: for searches.
+
+    What is ``trusted`` is as in :func:`~bitbound.theory.certificates.symbolic_step.symbolic_step`.
+    """
+    step = symbolic_step(method, functions, potential, trusted=trusted)
     return StepProgramme(step, "clarabel", CENTRES[0]).decrease(weights)[1].value

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 from bitbound.theory.worlds.symbolic.symbols import Evaluation
 
 MANY_POINTS = 8
@@ -60,6 +62,31 @@ def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass)
         )
     ]
     return Form(tuple(blocks), 0 * unit)
+
+
+def local_progress(
+    solve: LocalSolve, evaluations: Sequence[Evaluation], functions: FunctionClass
+) -> Form:
+    """Return ratio |v|^2 - |w|^2 >= 0, v and w being the gradients before and after local steps.
+
+    Raises
+    ------
+    Refusal
+        If the point of no gradient is that where the steps end.
+    """
+    place = solve.unknown + solve.kind
+    ends = (e for e in evaluations if e.kind == solve.kind and e.point[0][place] == 1)
+    end = next(ends, None)
+    if end is None:
+        raise Refusal("local steps that evaluate no gradient where they end are not certified")
+    ratio = solve.ratio(end.gradient, *functions.curvature(solve.kind))
+    blocks = [
+        share * (ratio * np.outer(v, v) - np.outer(w, w))
+        for share, v, w in zip(
+            _shares(solve.kind, functions), solve.before, solve.after, strict=True
+        )
+    ]
+    return Form(tuple(blocks), 0 * solve.before[0])
 
 
 def _unit(place: int, like: Matrix) -> Matrix:

@@ -236,12 +236,20 @@ def _parts(method: Method, functions: FunctionClass, gradients: bool) -> Quadrat
 def _independent(
     method: Method, functions: FunctionClass, start: QuadraticPotential
 ) -> QuadraticPotential:
-    """Leave out the parts that follow from others, such as a mean that the server keeps."""
+    """Leave out the parts that follow from others, such as a mean that the server keeps.
+
+    Deviations are looked at in a class of several clients; without one, all of them stay.
+    """
     step = symbolic_step(method, functions, start)
     squares = step.now[int(start.values > 0) :]
     count = len(start.mean_rows)
+    several = (kind for kind, one in enumerate(functions.kinds, start=1) if one.count > 1)
+    places = 0, next(several, None)
     kept = []
-    for block, forms in enumerate((squares[:count], squares[count:])):
+    for block, forms in zip(places, (squares[:count], squares[count:]), strict=True):
+        if block is None:
+            kept.append(list(range(len(forms))))
+            continue
         vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
         kept.append(_basis(np.array(vectors)))
     return replace(start, mean_rows=start.mean_rows[kept[0]], apart_rows=start.apart_rows[kept[1]])

@@ -175,7 +175,7 @@ def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
 
 
 def _symmetric(matrix: Matrix) -> Matrix:
-    return (matrix + matrix.T) / 2
+    return (matrix + np.matrix_transpose(matrix)) / 2
 
 
 def maximise(
@@ -214,7 +214,10 @@ def maximise(
     kept = [
         block for block in range(len(coordinates.kernels)) if coordinates.kernels[block].shape[1]
     ]
-    blocks = [[coordinates.blocks(form)[block] for form in everything] for block in kept]
+    blocks = [
+        _symmetric(kernel.T @ np.array([form.blocks[block] for form in everything]) @ kernel)
+        for block, kernel in ((block, coordinates.kernels[block]) for block in kept)
+    ]
     values = np.array([form.values for form in everything]).T / coordinates.unit
     values = values[np.any(values != 0, axis=1)]
     if margin:
@@ -239,11 +242,11 @@ def maximise(
     rows.append(-np.eye(count + 1)[1 + bounded])
     right.append(-(lower * scales[1:])[bounded])
     for matrices in blocks:
-        vectors = np.array([_triangle(m, solver) for m in matrices]).T
+        vectors = _triangle(matrices, solver).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
     for shapes, least in above:
-        vectors = np.array([_triangle(m, solver) for m in shapes]).T
+        vectors = _triangle(shapes, solver).T
         rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
         right.append(-_triangle(least, solver))
     sizes = [len(matrices[0]) for matrices in blocks]
@@ -267,9 +270,10 @@ def maximise(
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:
-    """Return a triangle of a symmetric matrix as a vector of the same length."""
-    rows, columns = _places(len(matrix), solver)
-    return matrix[rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
+    """Return a triangle of symmetric matrices, (..., k, k), as vectors of the same length."""
+    rows, columns = _places(matrix.shape[-1], solver)
+    triangle: Matrix = matrix[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
+    return triangle
 
 
 def _square(triangle: Matrix, size: int, solver: Solver) -> Matrix:
@@ -346,6 +350,9 @@ def _optional(name: str) -> Any:
         raise Refusal(f"{name} is not installed; install bitbound[certify]") from None
 
 
-def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
-    """Return Psi and E[Psi+] for some weights of the terms."""
-    return weighted_sum(weights, step.now), weighted_sum(weights, step.after)
+def psi(
+    step: SymbolicStep, weights: Sequence[float], following: Sequence[float] | None = None
+) -> tuple[Form, Form]:
+    """Return Psi and E[Psi+] for some weights of the terms; those of Psi+ may be others."""
+    after = weights if following is None else following
+    return weighted_sum(weights, step.now), weighted_sum(after, step.after)

@@ -1,6 +1,6 @@
 """A certificate: multipliers that prove a factor, and their check without a solver."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -17,6 +17,9 @@ from bitbound.theory.worlds.symbolic.frames import Matrix
 
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""
+
+HIDDEN = 1e-7
+"""Part of the solver's decrease that may be given up where nothing better is asked for."""
 
 SMALL_LOSS = 1e-3
 """Part of the solver's decrease that may be given up without trying to do better."""
@@ -44,6 +47,8 @@ class Certificate:
         Its name.
     seconds : float
         Time from the method to the proof.
+    following : tuple of float, optional
+        The weights of the terms of Psi+, where they are not those of Psi.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Certificate:
     gap: float
     solver: str
     seconds: float
+    following: tuple[float, ...] | None = None
 
     @property
     def factor(self) -> float:
@@ -73,8 +79,9 @@ class Certificate:
 
     @property
     def rounded_away(self) -> bool:
-        """Whether the margin for rounding costs more than a thousandth of the decrease."""
-        return self.solver_decrease - self.decrease > SMALL_LOSS * abs(self.solver_decrease)
+        """Whether rounding hides digits of the decrease that an exact proof may have."""
+        loss = self.solver_decrease - self.decrease
+        return self.decrease <= 0 or loss > HIDDEN * abs(self.solver_decrease)
 
     def __repr__(self) -> str:
         constants = ", ".join(
@@ -96,7 +103,7 @@ class Certificate:
         """
         step = symbolic_step(self.method, self.functions, self.potential)
         multipliers = dict(self.multipliers)
-        if not proves(step, self.weights, self.decrease, multipliers):
+        if not proves(step, self.weights, self.decrease, multipliers, self.following):
             return float("inf")
         return self.factor
 
@@ -106,19 +113,22 @@ def proves(
     weights: tuple[float, ...],
     decrease: float,
     multipliers: Mapping[str, Any],
+    following: tuple[float, ...] | None = None,
 ) -> bool:
     """Whether E[Psi+] - (1 - decrease) Psi + sum of multipliers times inequalities is <= 0.
 
-    * No multiplier and no weight is negative.
+    * No multiplier and no weight is negative; where Psi+ has weights of its own, none of its
+      function values, whose mean is only bounded from above.
     * What is left of the function values, in exact rational arithmetic, is made 0 by adding the
       inequalities between the evaluation and the solution, which bound a value from both sides.
     * The matrices' largest eigenvalues are at most 0 by a margin for all rounding errors, those of
       the symbolic step included: a multiple of 2^-53 and of the magnitudes of all that is added up.
     """
-    if min(weights) < 0 or min(multipliers.values(), default=0.0) < 0:
+    signed = weights if following is None else value_weights(step, following)
+    if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:
         return False
-    now, after = psi(step, weights)
-    repaired = repaired_multipliers(step, weights, decrease, multipliers)
+    now, after = psi(step, weights, following)
+    repaired = repaired_multipliers(step, weights, decrease, multipliers, following)
     if repaired is None:
         return False
     used = {name: float(value) for name, value in repaired.items() if value}
@@ -151,8 +161,18 @@ def _negative(kernel: Matrix, parts: list[Matrix]) -> bool:
     return largest <= -margin
 
 
+def value_weights(step: SymbolicStep, weights: Sequence[Any]) -> list[Any]:
+    """Return the weights of the terms that are function values."""
+    pairs = zip(weights, step.now, strict=True)
+    return [weight for weight, form in pairs if np.any(form.values != 0)]
+
+
 def repaired_multipliers(
-    step: SymbolicStep, weights: tuple[float, ...], decrease: float, multipliers: Mapping[str, Any]
+    step: SymbolicStep,
+    weights: tuple[float, ...],
+    decrease: float,
+    multipliers: Mapping[str, Any],
+    following: tuple[float, ...] | None = None,
 ) -> dict[str, Fraction] | None:
     """Balance the function values exactly; None if no inequality is there to do so."""
     exact = {name: Fraction(value) for name, value in multipliers.items()}
@@ -162,9 +182,10 @@ def repaired_multipliers(
         for place in np.flatnonzero(form.values).tolist():
             left[place] = left.get(place, Fraction(0)) + factor * Fraction(form.values[place])
 
-    for weight, now, after in zip(weights, step.now, step.after, strict=True):
-        add(after, Fraction(weight))
+    for weight, now in zip(weights, step.now, strict=True):
         add(now, Fraction(weight) * (Fraction(decrease) - 1))
+    for weight, after in zip(following or weights, step.after, strict=True):
+        add(after, Fraction(weight))
     for name, value in exact.items():
         add(step.inequalities[name], value)
     for place, rest in left.items():
@@ -181,7 +202,12 @@ def repaired_multipliers(
     return exact
 
 
-def margin_form(step: SymbolicStep, weights: tuple[float, ...], decrease: float) -> Form:
+def margin_form(
+    step: SymbolicStep,
+    weights: tuple[float, ...],
+    decrease: float,
+    following: tuple[float, ...] | None = None,
+) -> Form:
     """Return E[Psi+] - (1 - decrease) Psi."""
-    now, after = psi(step, weights)
+    now, after = psi(step, weights, following)
     return weighted_sum((1.0, -1.0, decrease), (after, now, now))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -16,15 +16,18 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import fitted_compressor
 from bitbound.theory.card import Role
+from bitbound.theory.cards.catalogue import card_named, card_of
 from bitbound.theory.certificates.certify import certify, chosen_potential
 from bitbound.theory.certificates.decrease import Weights, solver_decrease
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.catalogue import card_named, card_of
 from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
+
+_Candidate = tuple[float, Method, Setting, dict[str, float]]
+"""The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,15 @@ def setting(n: int, mu: float, L: float, d: int, compressor: Compressor) -> Sett
 def per_decade(cost: StepCost, decrease: float) -> StepCost:
     """Return the cost of reducing a Lyapunov function by 10, at a factor 1 - decrease per step."""
     if decrease <= 0:
-        return StepCost(math.inf, math.inf, math.inf)
+        return StepCost(*[math.inf] * len(fields(StepCost)))
     steps = math.log(10) / -math.log1p(-min(decrease, 1 - 1e-15))
-    return StepCost(cost.uplink_bits * steps, cost.rounds * steps, cost.gradients * steps)
+    return StepCost(**{name: value * steps for name, value in asdict(cost).items()})
 
 
-def objective_value(cost: StepCost, objective: Objective) -> float:
-    """Return one of the three numbers of a cost."""
-    return {"bits": cost.uplink_bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
+def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0) -> float:
+    """Return the bits of a cost, up + downlink down, its rounds or its gradients."""
+    bits = cost.uplink_bits + downlink * cost.downlink_bits
+    return {"bits": bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
 
 
 def optimise(
@@ -110,7 +114,7 @@ def optimise(
     """
     card = card_named(name)
     choices = {} if choices is None else choices
-    candidates: list[tuple[float, Method, Setting, dict[str, float]]] = []
+    candidates: list[_Candidate] = []
     before: StepCost | None = None
     for compressor, values in product(compressors, product(*choices.values())):
         fitting = fitted_compressor(card.method, compressor, d)
@@ -127,18 +131,17 @@ def optimise(
                 before, objective
             ):
                 before = promised
-            value = certified_cost(start, where, objective, weights)
+            value = certified_cost(start, where, objective, weights, trusted=False)
             candidates.append((value, start, where, _powers(start, double)))
     candidates.sort(key=lambda candidate: candidate[0])
-    best: tuple[float, Method, Setting, dict[str, float]] | None = None
+    tried = list(candidates)
     for _, start, where, powers in candidates[:starts]:
         found, value = _search(start, where, objective, weights, evaluations)
-        if best is None or value < best[0]:
-            best = value, found, where, powers
-    if best is None or before is None or not math.isfinite(best[0]):
+        tried.append((value, found, where, powers))
+    best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
+    if best is None or before is None:
         raise Refusal(f"nothing that was tried for {name} is certified; try other compressors")
-    _, method, where, powers = best
-    certificate = certify(method, where, weights)
+    certificate, method, where, powers = best
     _, cost = orbits(method, n, d, where.compressor)
     cost = per_decade(cost, certificate.decrease)
     scaled: Any = {name: getattr(method, name) * mu**power for name, power in powers.items()}
@@ -149,6 +152,18 @@ def optimise(
         cost,
         before,
     )
+
+
+def _first_certified(
+    tried: Sequence[_Candidate], weights: Weights
+) -> tuple[Certificate, Method, Setting, dict[str, float]] | None:
+    """Return the first with a proof of a decrease: the solver's word may be false."""
+    for value, method, where, powers in tried:
+        if math.isfinite(value):
+            certificate = certify(method, where, weights)
+            if certificate.decrease > 0:
+                return certificate, method, where, powers
+    return None
 
 
 def _powers(once: Method, twice: Method) -> dict[str, float]:
@@ -197,13 +212,21 @@ def _search(
 
 
 def certified_cost(
-    method: Method, where: Setting, objective: Objective, weights: Weights = "fixed"
+    method: Method,
+    where: Setting,
+    objective: Objective,
+    weights: Weights = "fixed",
+    *,
+    trusted: bool = True,
 ) -> float:
-    """Return the logarithm of the certified cost per decade, by the solver's word."""
+    """Return the logarithm of the certified cost per decade, by the solver's word.
+
+    It is infinite where nothing is certified.
+    """
     try:
         functions = FunctionClass.of(where)
         potential, weights = chosen_potential(method, functions, weights)
-        decrease = solver_decrease(method, functions, potential, weights)
+        decrease = solver_decrease(method, functions, potential, weights, trusted=trusted)
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)

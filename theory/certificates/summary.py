@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from bitbound.data.errors import Refusal
@@ -61,6 +62,8 @@ class Account:
         Where the factor is not below 1: a problem on which a run diverges, if one is found.
     unattained : str
         Why there is no such step.
+    exact : Fraction or None
+        What is proved in rational numbers instead, where that was asked for or rounding hides it.
     """
 
     method: Method
@@ -73,16 +76,33 @@ class Account:
     attained: OneStep | None
     divergence: Divergence | None
     unattained: str = ""
+    exact: Fraction | None = None
+
+    @property
+    def decrease(self) -> float:
+        """What is proved of 1 - factor: in rational numbers, or by the certificate."""
+        return self.certificate.decrease if self.exact is None else float(self.exact)
+
+    def proved(self, exact: Fraction) -> "Account":
+        """Return the same with what is proved in rational numbers.
+
+        Raises
+        ------
+        ContradictionError
+            If an exact step of the class is worse.
+        """
+        _require_room(self.method, self.attained, float(1 - exact))
+        return replace(self, exact=exact)
 
     @property
     def looseness(self) -> float:
-        """How many times faster the certified rate is: ratio of the decreases, NaN without one."""
-        return self.certificate.decrease / self.published
+        """How many times faster the proved rate is: ratio of the decreases, NaN without one."""
+        return self.decrease / self.published
 
     @property
     def verdict(self) -> str:
         """In words: tight, loose by which factor, or what else."""
-        return verdict(self.published, self.certificate.decrease)
+        return verdict(self.published, self.decrease)
 
 
 def verdict(published: float, certified: float) -> str:
@@ -153,9 +173,13 @@ def account(
         If an exact step of the class is worse than what was proved.
     """
     functions = functions or FunctionClass.of(where)
-    theorem = card.best_theorem(method, where)
-    stated = None if search else theorem or card.potential(method, where)
-    potential: Potential = stated or searched_potential(method, functions)
+    theorem, given, cut = card.best_theorem(method, where), method, card.cut(method)
+    stated: Potential | None = theorem or card.potential(method, where)
+    if cut is not None:
+        method, stated = cut
+    if search:
+        stated = None
+    potential = stated or searched_potential(method, functions)
     if stated is None:
         weights = "fixed"
     certificate = certify(method, functions, weights, potential=potential)
@@ -166,19 +190,13 @@ def account(
         attained = worst_instance(method, functions, proved).step()
     except Refusal as refusal:
         unattained = str(refusal)
-    worst = attained.factor if attained is not None and attained.exact else 0.0
-    if worst > certificate.factor * (1 + CONTRADICTION):
-        raise ContradictionError(
-            f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
-            f"certificate says that it is at most {certificate.factor:.8g}; one of them is wrong, "
-            "believe neither and report it"
-        )
+    _require_room(method, attained, certificate.factor)
     name, again = card.step_size, weights if stated else "free"
     return Account(
-        method,
+        given,
         where,
         theorem.title if theorem else None,
-        1 - theorem.rate(method, where) if theorem else math.nan,
+        1 - theorem.rate(given, where) if theorem else math.nan,
         certificate,
         name,
         math.nan if name is None else step_limit(method, name, functions, again, potential),
@@ -186,6 +204,16 @@ def account(
         divergence(method, functions, proved) if certificate.decrease <= 0 else None,
         unattained,
     )
+
+
+def _require_room(method: Method, attained: OneStep | None, factor: float) -> None:
+    worst = attained.factor if attained is not None and attained.exact else 0.0
+    if worst > factor * (1 + CONTRADICTION):
+        raise ContradictionError(
+            f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
+            f"certificate says that it is at most {factor:.8g}; one of them is wrong, "
+            "believe neither and report it"
+        )
 
 
 def step_limit(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,12 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.certificates.interpolation import Form, contraction, interpolation
+from bitbound.theory.certificates.interpolation import (
+    Form,
+    contraction,
+    interpolation,
+    local_progress,
+)
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
@@ -22,6 +28,7 @@ from bitbound.theory.worlds.linearity import require_linear
 from bitbound.theory.worlds.orbits import Orbit, orbits
 from bitbound.theory.worlds.symbolic.exact_numbers import exact_kernel, exact_parameters, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 from bitbound.theory.worlds.symbolic.symbols import (
     Evaluation,
     SymbolicChannel,
@@ -60,7 +67,8 @@ class SymbolicStep:
     evaluations : tuple of Evaluation
         All gradients that were asked for.
     errors : tuple
-        The unknown error of each contraction, and the vector that was compressed.
+        The unknown error of each contraction, and the vector that was compressed; the unknown end
+        of local steps, and the first of them.
     """
 
     method: MethodInUnits
@@ -131,12 +139,15 @@ def symbolic_step(
     n = _enough_clients(method, functions.n)
     natural = in_units(method, n, functions.L)
     if not trusted:
-        require_linear(natural, n)
+        kinds_of_all = functions.kind_of_client
+        require_linear(natural, n, kinds_of_all if n == functions.n else None)
     found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
     kinds = len(functions.kinds)
-    for size in (16, LARGEST_BASIS):
+    one_by_one = True
+    for one_by_one, size in product((True, False), (16, LARGEST_BASIS)):
         with suppress(BasisFullError):
-            step = _symbolic_step(natural, functions, potential, found, Basis(size * kinds, kinds))
+            basis = Basis(size * kinds, kinds)
+            step = _symbolic_step(natural, functions, potential, found, basis, one_by_one)
             break
     else:
         raise Refusal(
@@ -146,7 +157,8 @@ def symbolic_step(
     if not exact:
         return step
     basis = Basis(step.basis.used, kinds, exact=True)
-    return _symbolic_step(natural.without_units(), functions, potential, found, basis)
+    natural = natural.without_units()
+    return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
 
 
 def _enough_clients(method: Method, n: int) -> int:
@@ -175,8 +187,10 @@ def _symbolic_step(
     potential: Potential,
     found: tuple[Orbit, ...],
     basis: Basis,
+    one_by_one: bool,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
+    solves: list[LocalSolve] = []
     errors: list[tuple[int, int, Blocks]] = []
     kinds, functions = given.kind_of_client, given.in_units(method.gradient)
     method_: Any = method
@@ -184,7 +198,8 @@ def _symbolic_step(
         method_, functions = exact_parameters(method), exact_parameters(functions)
 
     def world(cells: NDArray[np.intp], script: Sequence[int] = ()) -> World:
-        problem = SymbolicProblem(basis, Frame(cells, kinds, basis.exact), evaluations)
+        frame = Frame(cells, kinds, basis.exact)
+        problem = SymbolicProblem(basis, frame, evaluations, None if one_by_one else solves)
         return problem, SymbolicChannel(method_, functions, problem, errors, script)
 
     def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
@@ -215,6 +230,9 @@ def _symbolic_step(
     }
     for kind, number, vector in errors:
         inequalities[f"contraction {number}"] = contraction(kind, number, vector, functions)
+    for solve in solves:
+        name = f"local steps {solve.unknown + solve.kind}"
+        inequalities[name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
     allowed = ~basis.noise & _met(basis, evaluated)
     kernels = [_kernel([x[:, :, 0] for x in relations], allowed)]
@@ -241,7 +259,10 @@ def _symbolic_step(
         inequalities,
         tuple(kernels),
         tuple(evaluations),
-        tuple((number, vector) for _, number, vector in errors),
+        (
+            *((number, vector) for _, number, vector in errors),
+            *((one.unknown + one.kind, one.moves) for one in solves),
+        ),
     )
 
 

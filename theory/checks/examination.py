@@ -12,6 +12,8 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.channel.sizes import PATIENCE
@@ -29,10 +31,9 @@ from bitbound.theory.checks.method.one_step import (
 from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import conduct, soundness
+from bitbound.theory.checks.tool import tool_checks
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.catalogue import card_of
-from bitbound.theory.theorems.coverage import require_theorem
 from bitbound.theory.verdict import FAILS, Verdict, readable, readable_factor
 
 Tell = Callable[[str], None]
@@ -193,7 +194,7 @@ def check(
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19
-    0 of 34 checks fail
+    0 of 39 checks fail
     """
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
@@ -239,7 +240,7 @@ def examine(
         Of the whole runs.
     beyond : bool
         Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
-        a rule, and the wire at large sizes.
+        a rule, the wire at large sizes, and the tool itself.
     strict : bool
         Whether parameters that no theorem covers are refused.
     tell : callable
@@ -263,6 +264,9 @@ def examine(
     )
     tell("the problem")
     sound += problem_checks(experiment.problem)
+    if beyond:
+        tell("the tool")
+        sound += tool_checks(card, experiment)
     if card.identities:
         sound += (identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])),)
     found: list[Promised] = []
@@ -311,6 +315,7 @@ def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
         *compressor_checks(sent, _small(sent)),
         *channel_checks(sent, d=_small(sent), draws=2000),
         *problem_checks(experiment.problem),
+        *tool_checks(card, experiment),
     )
     name = experiment.problem.name
     return Examination(

@@ -20,7 +20,7 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.catalogue import METHODS
+from bitbound.theory.cards.catalogue import METHODS
 
 TOLERANCE = 0.15
 """How far a measured exponent may be above the table's: constants and logarithms vary a little."""

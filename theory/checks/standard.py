@@ -15,9 +15,9 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.examination import Examination, Promised, examine
 from bitbound.theory.theorem import Condition
-from bitbound.theory.theorems.catalogue import METHODS
 from bitbound.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0

@@ -1,23 +1,28 @@
-"""What a search has finished, kept as JSON lines, so that an interrupted one goes on."""
+"""What a search has finished, kept line by line, so that an interrupted one goes on."""
 
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+from bitbound.data.files.kept_lines import add_line, read_lines
+from bitbound.solvers.runs.origin import versions
+from bitbound.solvers.runs.program_text import program
 from bitbound.theory.discover.task import Task
+from bitbound.theory.discover.tuning import screened, tuned
 
 
 class KeptResults:
     """The finished results of one search, by what they are of; in a file if a folder is given.
 
-    Every result is one line, written at once; a line that was cut by an interrupt is not read, and
-    what it was of is done again.
+    Every result is one line, written at once; what is damaged or was cut by an interrupt is told,
+    and done again.
 
     Parameters
     ----------
     task : Task
-        What is searched for; each task with its seed has its own file.
+        What is searched for; each task with its seed has its own file, and each program text of
+        the search (:mod:`bitbound.solvers.runs.program_text`).
     seed : int
         The seed of the search.
     folder : Path, optional
@@ -25,17 +30,13 @@ class KeptResults:
     """
 
     def __init__(self, task: Task, seed: int, folder: Path | None = None) -> None:
-        made_of = json.dumps([VERSION, repr(task), seed])
-        digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
-        self.path = folder and folder / f"{digest}.jsonl"
         self._found: dict[str, Any] = {}
-        if self.path and self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    key, result = json.loads(line)
-                except ValueError:  # cut
-                    continue
-                self._found[key] = result
+        self.path = None
+        if folder:
+            made_of = json.dumps([repr(task), seed, program(screened, tuned, task), versions()])
+            digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
+            self.path = folder / f"{digest}.lines"
+            self._found = dict(read_lines(self.path))
 
     def get(self, *key: Any) -> tuple[bool, Any]:
         """Return whether there is a result of a key, and the result."""
@@ -47,10 +48,4 @@ class KeptResults:
         name = json.dumps(key)
         self._found[name] = result
         if self.path:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"\n{json.dumps([name, result])}\n")
-
-
-VERSION = 1
-"""Of the search; what another version has found is not taken for its own."""
+            add_line(self.path, [name, result])

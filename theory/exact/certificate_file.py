@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.exact.exact_proof import (
     ExactProof,
@@ -119,6 +120,11 @@ def _inequality(
 ) -> dict[str, Any]:
     """Return an inequality with its multiplier, in the mean over the clients."""
     kind, words = len(kernels) - 1, name.split(": ")
+    if name.startswith("local steps"):
+        raise Refusal(
+            "the file has no word for many local steps in one inequality; take so few that they "
+            "are done one by one"
+        )
     if len(words) == 1:
         number = int(name.removeprefix("contraction "))
         kind = int(step.basis.kind[number]) % len(kernels)

@@ -9,7 +9,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form
-from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.certificates.proof import Certificate, value_weights
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl
 from bitbound.theory.function_class import FunctionClass
@@ -71,18 +71,21 @@ class RationalStep:
             {name: reduced(form) for name, form in step.inequalities.items()},
         )
 
-    def psi(self, weights: tuple[Fraction, ...]) -> tuple[RationalForm, RationalForm]:
-        """Return Psi and E[Psi+]."""
-        return _sum(weights, self.now), _sum(weights, self.after)
+    def psi(
+        self, weights: tuple[Fraction, ...], following: tuple[Fraction, ...] | None = None
+    ) -> tuple[RationalForm, RationalForm]:
+        """Return Psi and E[Psi+], whose weights may be others."""
+        return _sum(weights, self.now), _sum(following or weights, self.after)
 
     def left(
         self,
         weights: tuple[Fraction, ...],
         decrease: Fraction,
         multipliers: Mapping[str, Fraction],
+        following: tuple[Fraction, ...] | None = None,
     ) -> RationalForm:
         """Return (1 - decrease) Psi - E[Psi+] minus the multiples of what is at least 0."""
-        now, after = self.psi(weights)
+        now, after = self.psi(weights, following)
         total = RationalForm(
             tuple((1 - decrease) * block for block in now.blocks),
             tuple((1 - decrease) * value for value in now.values),
@@ -96,13 +99,14 @@ class RationalStep:
         weights: tuple[Fraction, ...],
         decrease: Fraction,
         multipliers: Mapping[str, Fraction],
+        following: tuple[Fraction, ...] | None = None,
     ) -> dict[str, Fraction]:
         """Change multipliers a little so that no function value is left.
 
         An inequality between the point and the solution is used less, or its reverse more.
         """
         exact = dict(multipliers)
-        rest = self.left(weights, decrease, exact).values
+        rest = self.left(weights, decrease, exact, following).values
         for place, value in enumerate(rest):
             function = self.symbols.evaluations[place].function
             ends = f"point {place}", "solution"
@@ -135,6 +139,8 @@ class ExactProof:
         How often each inequality is added, by its name.
     bound : float
         The decrease that the solver finds at this potential; what is proved is a little smaller.
+    following : tuple of Fraction, optional
+        The weights of Psi+, where they are not those of Psi.
 
     Examples
     --------
@@ -151,11 +157,12 @@ class ExactProof:
     weights: tuple[Fraction, ...]
     multipliers: Mapping[str, Fraction]
     bound: float
+    following: tuple[Fraction, ...] | None = None
 
     def verify(self) -> bool:
         """Run the method on symbols anew, and say whether everything that is proved holds."""
         step = RationalStep.of(self.method, self.functions, self.potential)
-        return holds(step, self.weights, self.decrease, self.multipliers)
+        return holds(step, self.weights, self.decrease, self.multipliers, self.following)
 
 
 def holds(
@@ -163,19 +170,24 @@ def holds(
     weights: tuple[Fraction, ...],
     decrease: Fraction,
     multipliers: Mapping[str, Fraction],
+    following: tuple[Fraction, ...] | None = None,
 ) -> bool:
     """Whether a decrease is proved, by signs, by equations and by L D L' in rational numbers.
 
-    * No multiplier is negative, and Psi is not: neither its blocks nor its function values.
+    * No multiplier is negative, and Psi is not: neither its blocks nor its function values. Where
+      Psi+ has weights of its own, only those of its function values are not.
     * No function value is left.
     * The blocks that are left are at least 0.
     """
     if min(multipliers.values(), default=Fraction(0)) < 0:
         return False
-    now, _ = step.psi(weights)
-    if min(now.values, default=Fraction(0)) < 0 or any(ldl(b) is None for b in now.blocks):
+    if following is None:
+        now, _ = step.psi(weights)
+        if min(now.values, default=Fraction(0)) < 0 or any(ldl(b) is None for b in now.blocks):
+            return False
+    elif min(value_weights(step.symbols, following), default=Fraction(0)) < 0:
         return False
-    left = step.left(weights, decrease, multipliers)
+    left = step.left(weights, decrease, multipliers, following)
     return not any(left.values) and all(ldl(block) is not None for block in left.blocks)
 
 
@@ -188,15 +200,24 @@ def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:
         If its multipliers prove nothing.
     """
     weights = tuple(map(rational, certificate.weights))
+    following = (
+        None if certificate.following is None else tuple(map(rational, certificate.following))
+    )
     rough = {name: Fraction(max(y, 0.0)) for name, y in certificate.multipliers.items()}
     for retreat in (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
         value = certificate.decrease - retreat * abs(certificate.decrease)
         decrease = Fraction(value)
-        multipliers = step.balanced(weights, decrease, rough)
-        if holds(step, weights, decrease, multipliers):
-            own = certificate
+        multipliers = step.balanced(weights, decrease, rough, following)
+        if holds(step, weights, decrease, multipliers, following):
             return ExactProof(
-                own.method, own.functions, own.potential, decrease, weights, multipliers, value
+                certificate.method,
+                certificate.functions,
+                certificate.potential,
+                decrease,
+                weights,
+                multipliers,
+                value,
+                following,
             )
     raise Refusal(
         f"no factor of {certificate.method.name} is proved in rational numbers with these "

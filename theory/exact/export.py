@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from bitbound.data.files.cache import write_text
 from bitbound.theory.exact.certificate_file import certificate_file
 from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.rocq_file import rocq_file
@@ -16,5 +17,5 @@ def write_certificate(proof: ExactProof, path: Path) -> None:
     if path.suffix == ".v":
         text = rocq_file(proof)
     else:
-        text = json.dumps(certificate_file(proof), indent=1) + "\n"
-    path.write_text(text, encoding="utf-8")
+        text = json.dumps(certificate_file(proof), indent=1)
+    write_text(path, text.removesuffix("\n"))

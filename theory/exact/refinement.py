@@ -83,22 +83,32 @@ def _shortened(step: RationalStep, proof: ExactProof) -> ExactProof:
     decrease = rounded_down(proof.decrease, DIGITS_OF_DECREASE)
     for digits in DIGITS:
         short = {name: rounded_down(y, digits) for name, y in proof.multipliers.items()}
-        multipliers = step.balanced(proof.weights, decrease, short)
-        if holds(step, proof.weights, decrease, multipliers):
-            return replace(proof, decrease=decrease, multipliers=multipliers)
+        found = _balanced(step, proof, decrease, short)
+        if found is not None:
+            return found
     return proof
+
+
+def _balanced(
+    step: RationalStep, proof: ExactProof, decrease: Fraction, rough: Mapping[str, Fraction]
+) -> ExactProof | None:
+    """Return a proof with other multipliers, once these are balanced; None if it proves nothing."""
+    multipliers = step.balanced(proof.weights, decrease, rough, proof.following)
+    if not holds(step, proof.weights, decrease, multipliers, proof.following):
+        return None
+    return replace(proof, decrease=decrease, multipliers=multipliers)
 
 
 def _improved(step: RationalStep, proof: ExactProof, ease: float) -> ExactProof | None:
     """Return a better proof, found from a decrease that is a little smaller; None if none is."""
     start = proof.decrease - Fraction(ease) * abs(proof.decrease)
-    left = step.left(proof.weights, start, proof.multipliers)
+    left = step.left(proof.weights, start, proof.multipliers, proof.following)
     scales: list[Rationals] = []
     for block in left.blocks:
-        found = ldl(block)
-        if found is None:
+        factors = ldl(block)
+        if factors is None:
             return None
-        scales.append(whitening(*found))
+        scales.append(whitening(*factors))
     now, _ = step.psi(proof.weights)
     names = list(step.inequalities)
     present = np.array([float(proof.multipliers.get(name, Fraction(0))) for name in names])
@@ -119,11 +129,9 @@ def _improved(step: RationalStep, proof: ExactProof, ease: float) -> ExactProof 
         decrease = Fraction(float(start + part * Fraction(change.value)))
         if decrease <= proof.decrease:
             return None
-        moved = _moved(proof.multipliers, moves, part)
-        multipliers = step.balanced(proof.weights, decrease, moved)
-        if holds(step, proof.weights, decrease, multipliers):
-            bound = float(start) + change.value
-            return replace(proof, decrease=decrease, multipliers=multipliers, bound=bound)
+        found = _balanced(step, proof, decrease, _moved(proof.multipliers, moves, part))
+        if found is not None:
+            return replace(found, bound=float(start) + change.value)
     return None
 
 

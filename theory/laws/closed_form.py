@@ -1,6 +1,6 @@
 """A law: the best step size and rate of a method in closed form, with a proof at every point."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -49,17 +49,19 @@ class ClosedForm:
 
 
 def with_multipliers(
-    proof: ExactProof, pairs: Fraction, contraction: Fraction = Fraction(0)
+    proof: ExactProof, pairs: Sequence[Fraction], contractions: Sequence[Fraction] = ()
 ) -> ExactProof:
     """Return a proof that uses the inequalities between two points, in both directions, alike.
 
     The points are the last two at which gradients are evaluated, or the only one and the solution.
+    There is one number for each class of clients, ``contractions`` being for its compressors.
     """
     step = symbolic_step(proof.method, proof.functions, proof.potential, exact=True)
-    places = [f"point {place}" for place in range(len(step.evaluations))]
-    a, b = ("solution", *places)[-2:]
-    multipliers = {f"f: {a} to {b}": pairs, f"f: {b} to {a}": pairs}
-    for name in step.inequalities:
-        if name.startswith("contraction"):
-            multipliers[name] = contraction
+    multipliers = {}
+    for kind, value in enumerate(pairs):
+        own = [(place, e.function) for place, e in enumerate(step.evaluations) if e.kind == kind]
+        a, b = ("solution", *(f"point {place}" for place, _ in own))[-2:]
+        multipliers |= {f"{own[0][1]}: {start} to {end}": value for start, end in ((a, b), (b, a))}
+    names = [name for name in step.inequalities if name.startswith("contraction")]
+    multipliers |= dict(zip(names, contractions, strict=True))
     return replace(proof, multipliers=multipliers)

@@ -26,7 +26,7 @@ def _diana(n: int, kappa: Fraction, r: Fraction) -> ExactProof:
         {},
         float(rho),
     )
-    return with_multipliers(bare, 2 * step * (kappa - 1) / (kappa + 1))
+    return with_multipliers(bare, [2 * step * (kappa - 1) / (kappa + 1)])
 
 
 DIANA_LAW = ClosedForm(

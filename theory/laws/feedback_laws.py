@@ -58,7 +58,7 @@ def _ef(n: int, kappa: Fraction, s: Fraction) -> ExactProof:
         {},
         float(decrease),
     )
-    return with_multipliers(bare, growth, 1 / (s * n))
+    return with_multipliers(bare, [growth], [1 / (s * n)])
 
 
 def _ef21(n: int, kappa: Fraction, s: Fraction) -> ExactProof:
@@ -73,7 +73,7 @@ def _ef21(n: int, kappa: Fraction, s: Fraction) -> ExactProof:
         {},
         float(decrease),
     )
-    return with_multipliers(bare, s * growth / step**2, Fraction(1, n))
+    return with_multipliers(bare, [s * growth / step**2], [Fraction(1, n)])
 
 
 _NICE = {

@@ -42,6 +42,10 @@ class Costs:
     rounds: float
     gradients: float
 
+    def total(self, downlink: float) -> float:
+        """Return the bits sent, and those received by their weight."""
+        return self.up + downlink * self.down
+
     def seconds(self, network: Network) -> float:
         """Return the seconds on a network, by its model."""
         return float(network.seconds(self.up, self.down, self.rounds, self.gradients))
@@ -88,12 +92,14 @@ class Offer:
 def usual_compressors(n: int, d: int) -> tuple[Compressor, ...]:
     """Return compressors worth a look for n clients and d features: natural, l1, top-k, rand-k.
 
-    The k are 1, d/n and d/10, rounded up.
+    The k are 1, d/n and d/10, rounded up. Each is there with natural compression of the broadcast,
+    too, for methods whose server compresses.
     """
     sizes = sorted({1, -(-d // n), -(-d // 10)})
     forms = ["rand-k:{}", "rand-k:{}+natural", "top-k:{}"]
     names = ["natural", "l1", *(form.format(k) for form in forms for k in sizes)]
-    return tuple(compressor(name) for name in names)
+    pairs = [f"two-way({name};natural)" for name in names]
+    return tuple(compressor(name) for name in (*names, *pairs))
 
 
 def offers(

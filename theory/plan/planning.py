@@ -9,10 +9,10 @@ from bitbound.solvers.backend import host
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import Network, network_named
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.from_file import find_card
 from bitbound.theory.plan.crossover import Reign, reigns
 from bitbound.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
-from bitbound.theory.theorems.catalogue import METHODS
-from bitbound.theory.theorems.from_file import find_card
 
 BEST = 5
 """Offers that are certified, or measured, if nothing is said."""

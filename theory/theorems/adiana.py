@@ -15,6 +15,7 @@ from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.theorems.adiana_cut import cut_before_the_coin
 
 Variant = Literal["I", "II"]
 Values = NDArray[np.float64]
@@ -218,6 +219,7 @@ CARD = Card(
     ),
     bill=lambda m, n, vector, message: (2 * message, vector),
     identities=(_accelerated,),
+    cut=cut_before_the_coin,
     roles={"eta": Role.STEP_SIZE, "p": Role.PROBABILITY, "beta": Role.MOMENTUM},
     colour="#0072B2",
     marker="s",

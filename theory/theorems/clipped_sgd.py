@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from bitbound.solvers.methods.clipped_sgd import ClippedSGD
 from bitbound.theory.card import Card, Role, Tuning
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
 from bitbound.theory.theorem import Condition
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class ClippedGD:
         """Return the hypotheses, evaluated."""
         A, B = factor_A(self.C), factor_B(self.C)
         return (
-            Condition("eta <= 1/(2 A L0)", eta, _limit(1.0, 2 * A * L0)),
-            Condition("gamma <= 1/(2 B L1)", gamma, _limit(1.0, 2 * B * L1)),
-            Condition("gamma <= C/L1", gamma, _limit(self.C, L1)),
+            Condition("eta <= 1/(2 A L0)", eta, limit(1.0, 2 * A * L0)),
+            Condition("gamma <= 1/(2 B L1)", gamma, limit(1.0, 2 * B * L1)),
+            Condition("gamma <= C/L1", gamma, limit(self.C, L1)),
         )
 
     def decrease(self, eta: float, gamma: float, slope: float) -> float:
@@ -37,7 +37,7 @@ class ClippedGD:
         return 2 * Delta * max(1 / (eta * epsilon**2), 1 / (gamma * epsilon))
 
 
-def _limit(constant: float, slope: float) -> float:
+def limit(constant: float, slope: float) -> float:
     """Return constant/slope, infinite if the slope is 0."""
     return constant / slope if slope else math.inf
 

@@ -6,15 +6,15 @@ from bitbound.solvers.methods.ef import EF, State
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.error_feedback import (
+from bitbound.theory.formulas.error_feedback import (
     best_feedback_step,
     error_root,
     feedback_factor,
 )
+from bitbound.theory.orders import Orders
+from bitbound.theory.potential import ClassConstants, Squares, Terms
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
 
 
 class Feedback(Theorem):

@@ -9,35 +9,14 @@ mean f is (L0 + L1 kappa, rho L1)-smooth. `bitbound.theory.audit` checks all thr
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.clipping import UNCLIPPED
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.theory.card import Card, Role, Tuning
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
+from bitbound.theory.formulas.relaxed_constants import Relaxed
 from bitbound.theory.theorem import Condition
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
-
-
-class Relaxed(Protocol):
-    """Exact constants of a problem: every f_i is (L0, L1)-smooth.
-
-    |grad f_i| <= kappa + rho|grad f| with rho >= 1; the noise of a stochastic gradient is at most
-    sigma, and Delta >= f(x_0) - min f.
-    """
-
-    @property
-    def L0(self) -> float: ...  # noqa: N802
-    @property
-    def L1(self) -> float: ...  # noqa: N802
-    @property
-    def kappa(self) -> float: ...
-    @property
-    def rho(self) -> float: ...
-    @property
-    def sigma(self) -> float: ...
-    @property
-    def Delta(self) -> float: ...  # noqa: N802
 
 
 @dataclass(frozen=True)

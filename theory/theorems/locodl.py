@@ -7,12 +7,12 @@ from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.locodl import LoCoDL, State
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.coupling import Coupling, best_coupling
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.orders import LOCAL_REALS, Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.coupling import Coupling, best_coupling
 
 
 class Theorem31(Theorem):

@@ -1,8 +1,69 @@
-"""Normalised EF21: its card; no theorem is proved here."""
+"""Normalised EF21: its card, and a theorem on (L0, L1)-smooth functions, proved here."""
+
+from dataclasses import dataclass
 
 from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
+from bitbound.theory.formulas.error_feedback import error_root
+from bitbound.theory.formulas.relaxed_constants import Relaxed
+from bitbound.theory.theorem import Condition
+from bitbound.theory.theorems.clipped_sgd import limit
+
+
+@dataclass(frozen=True)
+class NormalisedFeedback:
+    """Normalised EF21 without noise: |grad f| falls until it is about as large as the step.
+
+    Every f_i is (L0, L1)-smooth and |grad f_i| <= kappa + rho |grad f|. With s = sqrt(1 - alpha)
+    and K = (1 + 3 s)/(2 (1 - s)): if gamma <= C/L1 and gamma <= 1/(2 K B L1 rho), a round decreases
+    V = f(x) - f* + (2 gamma/(1 - s)) (1/n) sum_i |grad f_i(x) - g_i| by at least
+    gamma |grad f(x)|/2 - gamma^2 K (A L0 + B L1 kappa) in the mean.
+
+    Notes
+    -----
+    Proof. The step has length gamma, so by Lemmas 5 and 6 of EPISODE f(x+) <= f - gamma |grad f| +
+    2 gamma |grad f - g| + gamma^2 M/2, and the gradients move by at most gamma M in the mean over
+    the clients, M = A L0 + B L1 (kappa + rho |grad f|). A contraction leaves s (|grad f_i - g_i| +
+    the move). With c = 2 gamma/(1 - s) the errors cancel, 2 gamma + s c = c, and gamma M (gamma/2 +
+    s c) = gamma^2 K M. The method is that of arXiv:2410.16871; the constants are our own.
+    """
+
+    C: float = 1.0
+
+    def conditions(self, c: Relaxed, gamma: float, alpha: float) -> tuple[Condition, ...]:
+        """Return the hypotheses, evaluated."""
+        steep = 2 * feedback_noise(alpha) * factor_B(self.C) * c.L1 * c.rho
+        return (
+            Condition("0 < alpha", 0.0, alpha, strict=True),
+            Condition("gamma <= C/L1", gamma, limit(self.C, c.L1)),
+            Condition("gamma <= 1/(2 K B L1 rho)", gamma, limit(1.0, steep)),
+        )
+
+    def weight(self, gamma: float, alpha: float) -> float:
+        """Return 2 gamma/(1 - s), the weight of the mean error of the estimates in V."""
+        return 2 * gamma / (1 - error_root(alpha))
+
+    def decrease(self, c: Relaxed, gamma: float, alpha: float, slope: float) -> float:
+        """Return the least mean decrease of V in a round from a point with |grad f| = slope."""
+        return gamma / 2 * (slope - self.nearest(c, gamma, alpha))
+
+    def nearest(self, c: Relaxed, gamma: float, alpha: float) -> float:
+        """Return 2 gamma K (A L0 + B L1 kappa): above it |grad f| falls, below it may stay."""
+        smoothness = float(factor_A(self.C) * c.L0 + factor_B(self.C) * c.L1 * c.kappa)
+        return 2 * gamma * feedback_noise(alpha) * smoothness
+
+    def mean_slope(self, c: Relaxed, gamma: float, alpha: float, V: float, rounds: int) -> float:
+        """Return the bound of the mean of E|grad f| over the rounds, for V at the start."""
+        return 2 * V / (gamma * rounds) + self.nearest(c, gamma, alpha)
+
+
+def feedback_noise(alpha: float) -> float:
+    """Return K = (1 + 3 s)/(2 (1 - s)), s = sqrt(1 - alpha)."""
+    s = error_root(alpha)
+    return (1 + 3 * s) / (2 * (1 - s))
+
 
 CARD = Card(
     NormalisedEF21,

@@ -7,12 +7,12 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew, State
 from bitbound.theory.bill import uncompressed_both_ways
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.coupling import Coupling, best_coupling
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.coupling import Coupling, best_coupling
 
 
 def step_conditions(

@@ -42,8 +42,10 @@ ROUNDING = 1e-12
 Order = NDArray[np.intp]
 
 
-def require_linear(method: Method, n: int) -> None:
+def require_linear(method: Method, n: int, kinds: Order | None = None) -> None:
     """Refuse a method that is not linear, symmetric in n clients and at rest at the solution.
+
+    Where there are kinds of clients, (n,), it may tell these apart.
 
     Raises
     ------
@@ -77,7 +79,10 @@ def require_linear(method: Method, n: int) -> None:
                 f"the step of {method.name} is not linear and has no certificate; a step that "
                 "clips, or stops by the data, is not"
             )
-        order = np.roll(np.arange(n), 1)
+        order = np.arange(n)
+        for kind in np.unique(np.zeros(n) if kinds is None else kinds):
+            own = order if kinds is None else np.flatnonzero(kinds == kind)
+            order[own] = np.roll(own, 1)
         other = replace(experiment, problem=replace(view, **_permuted(view, order)))
         turned = _step(other, _turned(_plus(star, v), order), draw, order)
         if _apart(turned, _turned(step(_plus(star, v)), order)) > TOLERANCE:

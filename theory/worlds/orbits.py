@@ -8,7 +8,7 @@ that were treated alike so far. There are then n + 1 outcomes of n coins and not
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,13 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+MOST_NUMBERS_OF_HEADS = 2000
+"""How many outcomes the coins of clients of several classes may have."""
 
 
 class OrbitChannel(Scripted):
@@ -43,16 +47,24 @@ class OrbitChannel(Scripted):
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
-        if len(set(q)) > 1:
+        cells = self._cells(np.arange(self.n))
+        for cell in cells:
+            own = [q[i] for i in cell]
+            if len(set(own)) > 1:
+                raise Refusal(
+                    f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
+                    "and are not exchangeable; give all of a class the same"
+                )
+        numbers = prod(len(cell) + 1 for cell in cells)
+        if len(cells) > 1 and numbers > MOST_NUMBERS_OF_HEADS:
             raise Refusal(
-                f"the clients toss coins with probabilities from {min(q):g} to {max(q):g} and are "
-                "not exchangeable; give all of them the same"
+                f"the coins of classes of {', '.join(str(len(cell)) for cell in cells)} clients "
+                f"have {numbers} outcomes, more than {MOST_NUMBERS_OF_HEADS}; take fewer clients"
             )
-        p = q[0]
         mask = np.zeros(self.n, dtype=bool)
         self.alike *= 2**self.n
-        for cell in self._cells(np.arange(self.n)):
-            size = len(cell)
+        for cell in cells:
+            p, size = q[cell[0]], len(cell)
             odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
             mask[cell[: self._choose_count(odds)]] = True
         return self._refine(mask)
@@ -89,9 +101,10 @@ class OrbitChannel(Scripted):
 
 @dataclass(frozen=True)
 class StepCost:
-    """What one step costs in the mean: uplink bits and gradients per client, rounds."""
+    """What one step costs in the mean: bits and gradients per client, rounds."""
 
     uplink_bits: float
+    downlink_bits: float
     rounds: float
     gradients: float
 
@@ -134,7 +147,7 @@ class Nothing:
 
 
 class _Meter(OrbitChannel):
-    """An orbit channel that counts the uplink bits per client."""
+    """An orbit channel that counts the bits per client."""
 
     def __init__(
         self,
@@ -146,7 +159,8 @@ class _Meter(OrbitChannel):
     ) -> None:
         super().__init__(n, d, script, kinds)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
-        self.bits = 0.0
+        self.message_down = downward(compressor).bits(d)
+        self.bits = self.bits_down = 0.0
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         self.bits += self.message * (1.0 if cohort is None else float(np.mean(cohort)))
@@ -155,6 +169,14 @@ class _Meter(OrbitChannel):
     def send(self, v: Array, mask: Array | None = None) -> Array:
         self.bits += self.vector * (1.0 if mask is None else float(np.mean(mask)))
         return v if mask is None else mask * v
+
+    def broadcast(self, v: Array, mask: Array | None = None) -> Array:
+        self.bits_down += self.vector * (1.0 if mask is None else float(np.mean(mask)))
+        return v
+
+    def downlink(self, v: Array) -> Array:
+        self.bits_down += self.message_down
+        return v
 
 
 def orbits(
@@ -170,13 +192,14 @@ def orbits(
     features and the compressor matter for the bits only. Clients of different kinds, (n,), are not
     exchangeable.
     """
-    spent: list[tuple[float, float, float]] = []
+    spent: list[tuple[float, float, float, float]] = []
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
 
     def step(channel: _Meter) -> _Meter:
         problem = Nothing(n)
         theorem_step(method, state, problem, channel)
-        spent.append((float(channel.probability), channel.bits, problem.count))
+        bits = channel.bits, channel.bits_down
+        spent.append((float(channel.probability), *bits, problem.count))
         return channel
 
     bits_d = max(d, 1)
@@ -191,7 +214,8 @@ def orbits(
     ]
     schedule = method.schedule
     return tuple(found), StepCost(
-        uplink_bits=sum(p * bits for p, bits, _ in spent),
+        uplink_bits=sum(p * bits for p, bits, _, _ in spent),
+        downlink_bits=sum(p * bits for p, _, bits, _ in spent),
         rounds=schedule.p if isinstance(schedule, WithProbability) else 1.0,
-        gradients=sum(p * gradients for p, _, gradients in spent),
+        gradients=sum(p * gradients for p, _, _, gradients in spent),
     )

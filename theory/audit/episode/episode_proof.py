@@ -20,7 +20,7 @@ from bitbound.theory.audit.episode.lemmas import AUXILIARY, GROWTH
 from bitbound.theory.audit.episode.limit import conclusion
 from bitbound.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
 from bitbound.theory.audit.machinery.step import Proof
-from bitbound.theory.theorems.episode_round import PRINTED
+from bitbound.theory.formulas.episode_round import PRINTED
 
 PROOF = Proof(
     "episode",

@@ -7,7 +7,7 @@ import numpy as np
 
 from bitbound.theory.audit.machinery.numbers import cosh, sinh
 from bitbound.theory.audit.machinery.step import Hypothesis, ProofStep, Space, Values, Variable
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
 
 REACH = "|x' - x| <= C/L1"
 SMOOTH = "f is (L0, L1)-smooth"

@@ -24,8 +24,8 @@ import numpy as np
 from bitbound.theory.audit.machinery.numbers import sinh
 from bitbound.theory.audit.machinery.rounds import JOINT
 from bitbound.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+from bitbound.theory.formulas.episode_round import factor_A, factor_B
 from bitbound.theory.theorems.episode import Theorem1
-from bitbound.theory.theorems.episode_round import factor_A, factor_B
 
 
 def _average(v: Values, key: str, general: bool) -> None:

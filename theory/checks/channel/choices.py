@@ -13,6 +13,7 @@ from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.checks.channel.independence import independent_choices
+from bitbound.theory.checks.channel.masks import masks_counted
 from bitbound.theory.checks.channel.on_device import device_as_host
 from bitbound.theory.checks.channel.sizes import PATIENCE, wire_at_every_size
 from bitbound.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
@@ -116,5 +117,6 @@ def channel_checks(
         Verdict("variance of the mean message", float(joint), 1.0, note, advice),
         independent_choices(seed),
         device_as_host(seed),
+        masks_counted(seed),
         wire_at_every_size(compressor, seed, patience),
     )

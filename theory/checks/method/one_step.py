@@ -149,7 +149,7 @@ def worst_quadratic(
     if not ratios:
         raise Refusal(f"the rule {rule!r} meets {theorem.title} on no such problem; take another")
     worst = largest(ratios)
-    note = "tight" if worst > 1 - TIGHT else ""
+    note = "tight" if abs(worst - 1) <= TIGHT else ""
     return Verdict("worst case on quadratics / tau", worst, 1.0, note, NOT_KEPT, **searched(ratios))
 
 

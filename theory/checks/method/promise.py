@@ -71,10 +71,6 @@ class Promise:
         needed = math.log(self.start / accuracy) if self.start > accuracy else 0.0
         return math.ceil(needed / -math.log(self.rate)) if self.rate > 0 else 1.0
 
-    def iterations_to(self, accuracy: float) -> float:
-        """Return the iterations to E[f - f*] <= accuracy."""
-        return self.rounds_to(accuracy) * self.cost.iterations
-
     def rounds_to(self, accuracy: float) -> float:
         """Return the mean number of rounds to E[f - f*] <= accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
@@ -102,15 +98,20 @@ def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
             f"{theorem.title} promises nothing here: {condition.statement} fails with "
             f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
         )
-    view = experiment.problem
-    channel, oracle = simulated_world(experiment)
-    state = method.start(channel.template, oracle, channel)
-    terms = theorem.lyapunov(method, state, fixed_point(method, view), setting, view)
-    psi = float(value(terms, view)[0])
+    psi = value_at_start(theorem, experiment)
     cost = round_cost(experiment)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
     start = accuracy_constant(theorem, experiment) * psi
     return Promise(theorem.rate(method, setting), start, steps, cost)
+
+
+def value_at_start(potential: Potential, experiment: ConvexExperiment) -> float:
+    """Return a potential where a run begins, at x = 0."""
+    method, view = experiment.method, experiment.problem
+    channel, oracle = simulated_world(experiment)
+    state = method.start(channel.template, oracle, channel)
+    star, setting = fixed_point(method, view), Setting.at(experiment)
+    return float(value(potential.lyapunov(method, state, star, setting, view), view)[0])
 
 
 def round_cost(experiment: ConvexExperiment) -> RoundCost:

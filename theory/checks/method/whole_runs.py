@@ -13,11 +13,11 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.compressor.moments import DEVIATIONS
 from bitbound.theory.checks.method.promise import Promise, promise
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-from bitbound.theory.theorems.coverage import lyapunov_record
 from bitbound.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6

@@ -6,7 +6,7 @@ unknowns; a gradient and the noise of a compressor are new unknowns. E[Psi+] the
 form of the unknowns, the same for every problem and every dimension.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -23,6 +23,7 @@ from bitbound.theory.worlds.orbits import OrbitChannel
 from bitbound.theory.worlds.symbolic.clients import ClientArray
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,20 @@ class SymbolicProblem:
     """Gradients of unknown functions: every new point gives new unknowns.
 
     The solution is the origin and every gradient is meant as its difference to the one there.
-    ``evaluations`` is shared by all outcomes of a step.
+    ``evaluations`` is shared by all outcomes of a step, and so are ``solves``: with them, gradient
+    steps on the clients are known by an inequality, and are not done one by one.
     """
 
-    def __init__(self, basis: Basis, frame: Frame, evaluations: list[Evaluation]) -> None:
+    def __init__(
+        self,
+        basis: Basis,
+        frame: Frame,
+        evaluations: list[Evaluation],
+        solves: list[LocalSolve] | None = None,
+    ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
         self.d, self.basis = basis.size, basis
-        self.frame, self.evaluations = frame, evaluations
+        self.frame, self.evaluations, self.solves = frame, evaluations, solves
         rows_of_all = len(frame.row_cells)
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
@@ -74,6 +82,20 @@ class SymbolicProblem:
         """Gradient of g; (1, basis, R)."""
         everyone = np.ones(self.frame.n, dtype=bool)
         return self.frame.unknown(self.basis, self.evaluate("g", y, everyone)[0].unknown)
+
+    def gradient_steps(
+        self,
+        slope: Callable[[Array], Array],
+        start: Array,
+        active: Array,
+        step: Any,
+        count: int,
+    ) -> Array | None:
+        """Return where gradient steps of all active clients end; None to do them one by one."""
+        if self.solves is None or not count:
+            return None
+        own = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
+        return local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
 
     def of(self, clients: Array) -> NoReturn:
         """Refuse: which clients go on depends on numbers, and symbols have none."""

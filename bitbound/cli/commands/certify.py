@@ -1,0 +1,234 @@
+"""The command ``certify``: the worst case of one method, proved."""
+
+import argparse
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import (
+    add_json,
+    add_parameters,
+    count,
+    file_to_write,
+    read_compressor,
+)
+from bitbound.data.errors import Refusal
+from bitbound.data.own_file import is_own
+from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.from_file import find_card, read_settings
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import Reweighted
+from bitbound.theory.setting import Setting
+
+if TYPE_CHECKING:
+    from bitbound.theory.certificates.proof import Certificate
+    from bitbound.theory.certificates.summary import Account
+    from bitbound.theory.chains.chain import Chain
+    from bitbound.theory.chains.promised_bits import PromisedBits
+    from bitbound.theory.exact.exact_proof import ExactProof
+
+_CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
+
+
+def add_certify(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=certify_method)
+    parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
+    parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
+    parser.add_argument(
+        "--kappa",
+        type=float,
+        help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
+    )
+    parser.add_argument(
+        "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
+    )
+    parser.add_argument(
+        "--groups",
+        type=count,
+        help=f"classes that the clients of PROBLEM are grouped in by L_i (default {_GROUPS})",
+    )
+    sent = parser.add_mutually_exclusive_group()
+    sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
+    sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
+    parser.add_argument(
+        "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
+    )
+    add_parameters(parser, "a parameter by hand")
+    parser.add_argument(
+        "--weights",
+        choices=("fixed", "free"),
+        default="fixed",
+        help="weights of the Lyapunov function: the method's own, or the best",
+    )
+    parser.add_argument(
+        "--potential",
+        choices=("stated", "search"),
+        default="stated",
+        help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
+    )
+    parser.add_argument(
+        "--steps",
+        type=count,
+        metavar="T",
+        help="also what T steps prove together, by a Lyapunov function that changes",
+    )
+    parser.add_argument(
+        "--target",
+        type=float,
+        metavar="EPS",
+        help="also the bits to f - f* <= EPS on PROBLEM, proved beside measured",
+    )
+    parser.add_argument(
+        "--optimise",
+        choices=("bits", "rounds", "gradients"),
+        help="find the parameters with the least certified cost per decade of accuracy",
+    )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=file_to_write,
+        help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
+        "for the kernel of Rocq (Coq) if FILE ends in .v",
+    )
+    add_json(parser)
+
+
+def certify_method(chosen: argparse.Namespace) -> int:
+    """Certify a method over a class of functions; the exit code says if a decrease is proved."""
+    from bitbound.figures.text.certificates import (  # noqa: PLC0415  (heavy)
+        account_summary,
+        bits_summary,
+        chain_summary,
+        describe_account,
+        describe_bits,
+        describe_chain,
+        describe_limit,
+        describe_optimum,
+        describe_proof,
+        optimum_summary,
+    )
+    from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
+    from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
+        limit_of_potentials,
+    )
+
+    card = find_card(chosen.method)
+    sent = read_compressor(chosen.compressor)
+    where, functions = _covered(chosen, card.method, sent)
+    if chosen.optimise and (not card.rules or is_own(chosen.method)):
+        raise Refusal("--optimise starts from the rules of a method of the package; name one")
+    if chosen.optimise == "bits" and card.method.needs.compressor and sent is None:
+        raise Refusal("bits need a compressor; give --compressor and --d, not --omega alone")
+    if chosen.optimise and chosen.problem:
+        raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
+    values = read_settings(card.method, chosen.set)
+    method = card.with_values(where, chosen.parameters, values)
+    search = chosen.potential == "search"
+    found = account(card, method, where, chosen.weights, search=search, functions=functions)
+    optimum = chosen.optimise and optimise(
+        card.method.name,
+        where.n,
+        where.mu,
+        where.L,
+        where.d,
+        [where.compressor],
+        chosen.optimise,
+        weights=chosen.weights,
+    )
+    proof = _exact_proof(found.certificate, chosen.export)
+    if proof is not None:
+        found = found.proved(proof.decrease)
+    more: list[tuple[str, Any, str]] = []
+    if search and (limit := limit_of_potentials(found.certificate)) is not None:
+        more.append(("limit_of_potentials", limit, describe_limit(limit)))
+    if chosen.steps:
+        chain = _chain(found.certificate, chosen.steps)
+        text = describe_chain(*chain, found.certificate.decrease)
+        more.append(("steps", chain_summary(*chain), text))
+    if chosen.target:
+        bits = _promised_bits(found, chosen, sent)
+        more.append(("bits", bits_summary(bits), describe_bits(bits)))
+    if proof is not None:
+        text = describe_proof(proof.decrease, chosen.export)
+        more.append(("exact decrease", str(proof.decrease), text))
+    if optimum:
+        text = f"\n{describe_optimum(optimum, chosen.optimise)}"
+        more.append(("optimum", optimum_summary(optimum), text))
+    if chosen.json:
+        summary = account_summary(found) | {name: value for name, value, _ in more}
+        print(json.dumps(summary, allow_nan=False))
+    else:
+        print("\n".join([describe_account(found), *(text for *_, text in more)]))
+    return 0 if found.decrease > 0 else FAILED
+
+
+def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None]":
+    """Certify several steps, and find the decrease per step that is attained, if it is cheap."""
+    from bitbound.theory.chains.attained import attained_factor  # noqa: PLC0415  (heavy)
+    from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
+
+    psi = Reweighted(certificate.potential, certificate.weights)
+    chain = certify_steps(certificate.method, certificate.functions, steps, psi)
+    attained = None
+    with suppress(Refusal):
+        attained = attained_factor(chain)
+    return chain, None if attained is None else 1 - attained ** (1 / steps)
+
+
+def _promised_bits(
+    found: "Account", chosen: argparse.Namespace, sent: Compressor | None
+) -> "PromisedBits":
+    """Evaluate what whole runs on a problem are promised to send, and measure it."""
+    from bitbound.theory.chains.promised_bits import promised_bits  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        raise Refusal("--target is the f - f* of a run; give --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    experiment = Experiment.of(found.method, problem(chosen.problem, kappa=kappa), sent)
+    theorem = find_card(chosen.method).best_theorem(found.method, found.setting)
+    return promised_bits(experiment, theorem, found.certificate, chosen.target)
+
+
+def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":
+    """Prove in rational numbers what is to be written, or what rounding hides if it can be."""
+    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
+
+    if path is not None:
+        proof = prove(certificate)
+        write_certificate(proof, path)
+        return proof
+    if certificate.rounded_away:
+        with suppress(Refusal):
+            return prove(certificate)
+    return None
+
+
+def _covered(
+    chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
+) -> tuple[Setting, FunctionClass | None]:
+    """Return the setting, and the classes of the clients of a problem."""
+    from bitbound.theory.certificates.summary import class_setting  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        if chosen.groups:
+            raise Refusal("--groups are of the clients of a problem; give --problem")
+        kappa = _KAPPA if chosen.kappa is None else chosen.kappa
+        n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
+        return class_setting(method, n, kappa, chosen.omega, sent, d), None
+    for name in ("n", "d", "omega"):
+        if getattr(chosen, name) is not None:
+            raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
+    if method.needs.compressor and sent is None:
+        raise Refusal(f"{method.name} compresses; give --compressor with --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent)
+    groups = chosen.groups or min(_GROUPS, where.n)
+    return where, FunctionClass.of_groups(where, groups)

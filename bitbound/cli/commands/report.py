@@ -1,0 +1,37 @@
+"""The command ``report``: everything that has been run, as one page."""
+
+import argparse
+
+from tqdm import tqdm
+
+from bitbound.cli.words.options import add_jobs, add_output, file_to_write, read_output
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=write_page)
+    parser.add_argument(
+        "--page",
+        metavar="FILE",
+        type=file_to_write,
+        help="the page (default: report.html in the folder)",
+    )
+    add_jobs(parser)
+    add_output(parser, "results")
+
+
+def write_page(chosen: argparse.Namespace) -> None:
+    """Write the page; where no figure has been drawn, that on embedded data is made first."""
+    from bitbound.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
+    from bitbound.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.report.page import write_report  # noqa: PLC0415  (heavy)
+    from bitbound.figures.report.results import read_results  # noqa: PLC0415  (heavy)
+
+    folder = read_output(chosen)
+    if not read_results(folder).figures:
+        reproduce([demonstration()], folder, processes=chosen.jobs, tell=tqdm.write)
+    results = read_results(folder)
+    print(write_report(folder, chosen.page or folder / "report.html"))
+    for part in results.parts:
+        if not part.there:
+            print(f"not run: {part.title} ({part.target})")

@@ -1,0 +1,93 @@
+"""The command ``run``: one method on one problem."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_experiment,
+    add_json,
+    add_parameters,
+    add_seeds,
+    add_strict,
+    read_downlink_weight,
+    read_experiment,
+)
+from bitbound.data.errors import Refusal
+from bitbound.figures.text.tables import cost_table, describe, summary
+from bitbound.solvers.backend import LIBRARIES
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.theory.cards.coverage import require_theorem
+from bitbound.theory.setting import Setting
+
+_DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=run_method)
+    add_experiment(parser, "a5a@87 or /path/to/file@20", "rand-k:2+natural")
+    add_seeds(parser, 5, "number of runs")
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
+    end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
+    add_parameters(parser)
+    add_downlink_weight(parser)
+    parser.add_argument("--wire", action="store_true", help="send every message as bytes")
+    parser.add_argument(
+        "--library",
+        choices=LIBRARIES,
+        help="where it is computed (default: cupy for large runs if there is a GPU, else numpy)",
+    )
+    add_strict(parser)
+    add_json(parser)
+
+
+def run_method(chosen: argparse.Namespace) -> None:
+    """Run a method over some seeds and print what each accuracy cost."""
+    until, budget = _end(chosen)
+    weight = read_downlink_weight(chosen)
+    card, experiment = read_experiment(chosen)
+    method = experiment.method
+    require_theorem(card, method, Setting.at(experiment), strict=chosen.strict)
+    with tqdm(
+        total=1.0,
+        desc=method.name,
+        file=sys.stderr,
+        disable=None,
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
+    ) as bar:
+        trace = simulate(
+            experiment,
+            seeds=chosen.seeds,
+            budget=budget,
+            wire=chosen.wire,
+            library=chosen.library,
+            progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
+        )
+        bar.update(1 - bar.n)
+    accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
+    accuracies.append(until)
+    if chosen.json:
+        print(json.dumps(summary(experiment, trace, accuracies), allow_nan=False))
+        return
+    print(describe(experiment), cost_table(trace, accuracies, weight), sep="\n\n")
+    diverged = trace.ending.count("diverged")
+    if diverged:
+        print(f"\n{diverged} of {len(trace.ending)} runs diverged")
+
+
+def _end(chosen: argparse.Namespace) -> tuple[float, Budget]:
+    """Return the finest f - f* that is printed, and where the runs stop."""
+    if chosen.bits is not None:
+        return _DEFAULT, Budget(bits=chosen.bits)
+    until = _DEFAULT if chosen.until is None else chosen.until
+    if 0 < until < _FINEST:
+        raise Refusal(
+            f"f - f* = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
+        )
+    return until, Budget(gap=until)

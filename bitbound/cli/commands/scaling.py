@@ -1,0 +1,42 @@
+"""The command ``scaling``: exponents of bits, fitted."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import add_output, add_seeds, read_output
+from bitbound.data.files.cache import write_text
+
+
+def add_scaling(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=fit_scaling_laws)
+    add_seeds(parser, 4, "number of runs")
+    add_output(parser, "results/scaling")
+
+
+def fit_scaling_laws(chosen: argparse.Namespace) -> int:
+    """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
+    from bitbound.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+        fit_summary,
+        scaling_table,
+    )
+    from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
+
+    folder = read_output(chosen)
+    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
+        fits = []
+        for fit in scaling(seeds=chosen.seeds, tell=lambda law: bar.set_postfix_str(law.method)):
+            fits.append(fit)
+            bar.update()
+    text = scaling_table(fits)
+    write_text(folder / "scaling.txt", text)
+    summaries = [fit_summary(fit) for fit in fits]
+    write_text(folder / "scaling.json", json.dumps(summaries, allow_nan=False))
+    draw_scaling(fits, folder)
+    print(text)
+    return 0 if all(fit.holds for fit in fits) else FAILED

@@ -1,0 +1,42 @@
+"""The command ``theory``: every theorem on standard problems."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from bitbound.cli.words.exit_codes import FAILED
+from bitbound.cli.words.options import add_output, add_seeds, read_output
+from bitbound.data.files.cache import write_text
+from bitbound.theory.checks.standard import rows, tasks
+
+
+def add_theory(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=check_theorems)
+    add_seeds(parser, 4, "number of runs")
+    add_output(parser, "results/theory")
+
+
+def check_theorems(chosen: argparse.Namespace) -> int:
+    """Check all theorems, write table, JSON and figure, and return the exit code."""
+    from bitbound.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (loads matplotlib)
+    from bitbound.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+        row_summary,
+        theorems_table,
+    )
+
+    folder = read_output(chosen)
+    found = []
+    for some in tqdm(
+        rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr, disable=None
+    ):
+        found += some
+    text = theorems_table(found)
+    summaries = [row_summary(row) for row in found]
+    write_text(folder / "report.txt", text)
+    write_text(folder / "report.json", json.dumps(summaries, allow_nan=False))
+    draw_looseness(found, folder)
+    print(text)
+    return 0 if all(row.holds for row in found) else FAILED

@@ -1,0 +1,84 @@
+"""Bits that an accuracy takes on a small quadratic of a family, measured."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.figures.comparison.costs import costs_to, spread
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.store import Store
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.setting import Setting
+
+ACCURACY = 1e-6
+"""The f - f*, relative to that at the start, to which runs are measured."""
+
+MOST_ITERATIONS = 100_000
+"""Iterations at which a run is given up."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How bits are measured.
+
+    Attributes
+    ----------
+    seeds : int
+        Runs of each measurement.
+    folder : Path
+        Where the traces are kept.
+    downlink : float
+        The weight of a bit received in total bits.
+    """
+
+    seeds: int
+    folder: Path
+    downlink: float = 0.0
+
+
+@dataclass(frozen=True)
+class MeasuredBits:
+    """Medians over the seeds of the bits per client that the accuracy takes, infinite for never.
+
+    Attributes
+    ----------
+    up, down : float
+        Sent and received.
+    total : float
+        Sent, and received by their weight.
+    """
+
+    up: float
+    down: float
+    total: float
+
+
+def measured_bits(method: Method, where: Setting, runs: Runs) -> MeasuredBits:
+    """Run a method on a random quadratic with the constants of a setting."""
+    problem = quadratic_of(method, where)
+    experiment = Experiment.of(method, problem, where.compressor)
+    gap = ACCURACY * float(np.max(problem.gap(problem.x_0)))
+    budget = Budget(gap=gap, iterations=MOST_ITERATIONS)
+    trace = Store(runs.folder).trace(experiment, seeds=runs.seeds, budget=budget)
+    counted = ("bits", "downlink bits", "total bits")
+    return MeasuredBits(*(spread(costs_to(trace, gap, by, runs.downlink)).median for by in counted))
+
+
+def quadratic_of(method: Method, where: Setting) -> Quadratic:
+    """Return a random quadratic of which the method sees the constants mu and L of the setting.
+
+    So does f itself: all f_i have the same eigenvectors. A method with a shared g takes half of the
+    strong convexity out of every f_i.
+    """
+    ridge = where.mu if method.needs.composite else 0.0
+    return Quadratic.random(
+        where.n,
+        where.d,
+        where.mu + ridge,
+        where.L + ridge,
+        shared_eigenvectors=True,
+        shared_minimiser=method.needs.shared_minimiser,
+    )

@@ -1,0 +1,66 @@
+"""A comparison as values of JSON, kept for the page of the report."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from bitbound.data.errors import Refusal
+from bitbound.data.files.cache import write_text
+from bitbound.figures.comparison.comparison_result import Comparison
+from bitbound.figures.comparison.contestants import Contestant
+from bitbound.figures.curve_records import figure_record, panel_record
+from bitbound.figures.looks import distinct_looks
+
+
+def require_name(name: str) -> None:
+    """Refuse a name under which no comparison can be kept."""
+    if not re.fullmatch(r"\w[\w-]{0,60}", name):
+        raise Refusal(
+            f"{name!r} is no name for the report; "
+            "give letters, digits and hyphens, such as kappa-100"
+        )
+
+
+def keep_comparison(found: Comparison, name: str, folder: Path) -> Path:
+    """Write what the report shows of a comparison into a folder of results; give the file.
+
+    Raises
+    ------
+    Refusal
+        If the name is of something else than letters, digits and hyphens, or if a contestant
+        sends nothing, so that there are no bits to draw against.
+    """
+    require_name(name)
+    path = folder / "compared" / f"{name}.json"
+    write_text(path, json.dumps(_record(found, name), allow_nan=False))
+    return path
+
+
+def _record(found: Comparison, name: str) -> dict[str, Any]:
+    pairs = list(zip(found.contestants, found.traces, strict=True))
+    for contestant, trace in pairs:
+        if not trace.columns["uplink_bits"].any():
+            raise Refusal(
+                f"{contestant.name} sends nothing, and the report draws against bits; "
+                "leave it out, or compare without --report"
+            )
+    looks = distinct_looks([contestant.card for contestant in found.contestants])
+    curves = [
+        (_look(contestant, colour), trace)
+        for (contestant, trace), (colour, _) in zip(pairs, looks, strict=True)
+    ]
+    panel = panel_record(name, found.problem.name, found.kappa, found.targets[-1], curves)
+    return figure_record(f"compared-{name}", [panel])
+
+
+def _look(contestant: Contestant, colour: str) -> dict[str, Any]:
+    sent = contestant.compressor.name
+    return {
+        "label": contestant.label,
+        "method": contestant.name,
+        "compressor": sent,
+        "rule": contestant.variant or None,
+        "colour": colour,
+        "kind": None if sent == "identity" else re.sub(r":\d+", "", sent),
+    }

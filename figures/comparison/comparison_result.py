@@ -1,0 +1,290 @@
+"""What several methods cost on one problem: tables, figures, the best."""
+
+import os
+import textwrap
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
+from bitbound.figures.comparison.contestants import Contestant
+from bitbound.figures.comparison.costs import (
+    QUANTITIES,
+    SECONDS,
+    Spread,
+    cost_curve,
+    costs_to,
+    quantity_name,
+    require_quantity,
+    spread,
+)
+from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_text
+from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number
+from bitbound.solvers.runs.network import Network
+from bitbound.solvers.runs.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What each accuracy costs several methods on one problem; made by :func:`compare`.
+
+    What is counted, ``by``, is "bits" (sent per client), "downlink bits" (received per client),
+    "rounds", "gradients" (per client) or "total bits", which are bits + downlink * downlink bits.
+    "seconds" are modelled from these on the network of the comparison.
+
+    Attributes
+    ----------
+    problem : Problem
+        What all of them minimise.
+    contestants : tuple of Contestant
+        Who takes part.
+    traces : tuple of Trace
+        Their runs.
+    targets : tuple of float
+        Accuracies f - f*, the finest last.
+    network : Network or None
+        What seconds are modelled on.
+
+    Examples
+    --------
+    >>> from bitbound import compare, problem
+    >>> solved = problem("breast-cancer@9", kappa=100)
+    >>> found = compare(solved, ["agd", ("locodl", "rand-k:2+natural")], target=1e-3, seeds=2)
+    >>> found.best(by="bits"), found.best(by="rounds")
+    (Contestant locodl+rand-k:2+natural, Contestant agd)
+    >>> found.best(by="total bits", downlink=1.0)
+    Contestant agd
+    """
+
+    problem: Problem
+    contestants: tuple[Contestant, ...]
+    traces: tuple[Trace, ...]
+    targets: tuple[float, ...]
+    network: Network | None = None
+
+    def costs(
+        self, by: str = "bits", target: float | None = None, downlink: float = 0.0
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return by name what every run costs to a target, by default the finest, (R,) each.
+
+        NaN stands for a run that does not get there.
+
+        Raises
+        ------
+        Refusal
+            If ``by`` is not counted, the weight of the downlink is no number from 0 on, or the
+            target is finer than those of the comparison.
+        """
+        require_quantity(by, downlink, self.network)
+        target = self._target(target)
+        return {
+            contestant.name: costs_to(trace, target, by, downlink, self.network)
+            for contestant, trace in self._pairs
+        }
+
+    def spreads(
+        self, by: str = "bits", target: float | None = None, downlink: float = 0.0
+    ) -> dict[str, Spread]:
+        """Return by name the median and the 10-90 % band over the seeds; see :meth:`costs`."""
+        return {name: spread(costs) for name, costs in self.costs(by, target, downlink).items()}
+
+    def best(
+        self, by: str = "bits", downlink: float = 0.0, target: float | None = None
+    ) -> Contestant:
+        """Return the contestant with the smallest median cost; see :meth:`costs`.
+
+        Raises
+        ------
+        Refusal
+            Also if the median run of none gets to the target.
+        """
+        target = self._target(target)
+        spreads = self.spreads(by, target, downlink).values()
+        if not any(np.isfinite(each.median) for each in spreads):
+            raise Refusal(
+                f"the median run of no contestant gets to {accuracy_name(target)}; "
+                "give a coarser target or a larger budget"
+            )
+        return ranked(self._pairs, target, by, downlink, self.network)[0][0]
+
+    def table(self, downlink: float = 0.0) -> str:
+        """Return a text of at most 80 columns: medians of what each target costs.
+
+        The contestants are in the order of their bits, or with a weight of the downlink of their
+        total bits, or with a network of their seconds; the band is that of these.
+        """
+        require_quantity("total bits", downlink)
+        blocks = [
+            ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
+        ]
+        heading = textwrap.fill(self._heading, WIDTH, subsequent_indent="  ")
+        return "\n\n".join([heading, *blocks])
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        names = ", ".join(contestant.name for contestant in self.contestants)
+        return f"Comparison of {names}\non {self.problem}"
+
+    def _repr_html_(self) -> str:
+        tables = [ranking_html(self._pairs, target, self.network) for target in self.targets]
+        return f"<p>{escape(self._heading)}</p>{''.join(tables)}"
+
+    def summary(self, downlink: float = 0.0) -> dict[str, Any]:
+        """Return everything as values of strict JSON; null stands for "never"."""
+        require_quantity("total bits", downlink)
+        return {
+            "problem": {"name": self.problem.name, "n": self.problem.n, "d": self.problem.d}
+            | {"kappa": self.kappa},
+            "seeds": list(self.traces[0].seeds),
+            "downlink": downlink,
+            "network": None if self.network is None else asdict(self.network),
+            "contestants": [
+                {
+                    "name": contestant.name,
+                    "method": contestant.method.name,
+                    "parameters": {
+                        key: json_number(value) for key, value in asdict(contestant.method).items()
+                    },
+                    "compressor": contestant.compressor.name,
+                    "ending": list(trace.ending),
+                    "costs": {
+                        accuracy_name(target): {
+                            by: _summary(costs_to(trace, target, by, downlink, self.network))
+                            for by in self._quantities
+                        }
+                        for target in self.targets
+                    },
+                }
+                for contestant, trace in self._pairs
+            ],
+        }
+
+    def to_pandas(self, downlink: float = 0.0) -> Any:
+        """Return a data frame with one row per contestant, target and seed.
+
+        With a weight of the downlink, total bits are a column.
+
+        Raises
+        ------
+        Refusal
+            If pandas is not installed, or the weight is no number from 0 on.
+        """
+        try:
+            import pandas  # noqa: PLC0415  (optional)
+        except ImportError:
+            raise Refusal("to_pandas needs pandas; install it: pip install pandas") from None
+        require_quantity("total bits", downlink)
+        counted = [by for by in self._quantities if by != "total bits" or downlink]
+        rows = []
+        for contestant, trace in self._pairs:
+            for target in self.targets:
+                costs = [costs_to(trace, target, by, downlink, self.network) for by in counted]
+                rows += [
+                    {
+                        "contestant": contestant.name,
+                        "method": contestant.method.name,
+                        "compressor": contestant.compressor.name,
+                        "target": target,
+                        "seed": seed,
+                        **dict(zip(counted, values, strict=True)),
+                    }
+                    for seed, *values in zip(trace.seeds, *costs, strict=True)
+                ]
+        return pandas.DataFrame(rows)
+
+    def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
+        """Draw f - f* against what it costs: medians and 10-90 % bands over the seeds.
+
+        The horizontal axis is logarithmic where the curves end more than a factor of ten apart.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A curve ends at the number of the table for the finest target.
+        """
+        from bitbound.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
+            draw_cost_curves,
+        )
+
+        require_quantity(x, downlink, self.network)
+        bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
+        numbers = f"numbers: to f - f* = {accuracy_name(self.targets[-1])}"
+        return draw_cost_curves(
+            self.contestants,
+            [
+                cost_curve(trace, self.targets[-1], x, downlink, self.network)
+                for trace in self.traces
+            ],
+            quantity=quantity_name(x, downlink, self.network),
+            title=(self.made, f"{self._over}{bands}; {numbers}"),
+        )
+
+    def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
+        """Write the figure of :meth:`plot` as SVG or PNG, whole or not at all; give the file.
+
+        Raises
+        ------
+        Refusal
+            If the file is to be of another kind.
+        """
+        from bitbound.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
+            save_cost_curves,
+        )
+
+        return save_cost_curves(lambda: self.plot(x, downlink), Path(path))
+
+    @property
+    def _pairs(self) -> list[tuple[Contestant, Trace]]:
+        return list(zip(self.contestants, self.traces, strict=True))
+
+    @property
+    def kappa(self) -> float | None:
+        """The condition number of the problem, where it has one."""
+        return json_number(getattr(self.problem.constants, "kappa", None))
+
+    @property
+    def made(self) -> str:
+        """What is solved: its name, n, d and kappa where it has one."""
+        kappa = "" if self.kappa is None else f", kappa={self.kappa:g}"
+        return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
+
+    @property
+    def _heading(self) -> str:
+        modelled = f"; seconds are modelled on {self.network}" if self.network else ""
+        return f"{self.made}; {self._over}{modelled}"
+
+    @property
+    def _quantities(self) -> tuple[str, ...]:
+        return (*QUANTITIES, SECONDS) if self.network else QUANTITIES
+
+    @property
+    def _over(self) -> str:
+        runs = len(self.traces[0].seeds)
+        return f"medians over {runs} seeds" if runs > 1 else "one seed"
+
+    def _target(self, target: float | None) -> float:
+        finest = self.targets[-1]
+        if target is None:
+            return finest
+        if not target >= finest:
+            raise Refusal(
+                f"the runs were made for targets down to {accuracy_name(finest)}; "
+                f"compare again with target={target:g}"
+            )
+        return target
+
+
+def _summary(costs: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the costs of all runs with their median and band as values of JSON."""
+    found = {key: json_number(value) for key, value in asdict(spread(costs)).items()}
+    return found | {"runs": [json_number(cost) for cost in costs]}

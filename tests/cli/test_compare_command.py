@@ -1,0 +1,77 @@
+"""`bitbound compare` is the comparison of Python."""
+
+import pytest
+from command_lines import COMPARE, RUN, strict
+
+import bitbound
+from bitbound.cli import main
+
+
+def test_compare_prints_the_table_and_draws(capsys, tmp_path):
+    picture = tmp_path / "figure.svg"
+    assert main([*COMPARE, "--downlink-weight", "0.5", "--plot", str(picture)]) == 0
+    found = bitbound.compare(
+        bitbound.problem("breast-cancer@9", kappa=50),
+        [("locodl", "rand-k:2+natural"), "agd"],
+        target=1e-3,
+        seeds=2,
+    )
+    assert capsys.readouterr().out == f"{found.table(0.5)}\n"
+    found.save(tmp_path / "again.svg", "total bits", downlink=0.5)
+    assert picture.read_bytes() == (tmp_path / "again.svg").read_bytes()
+
+
+def test_compare_as_json(capsys):
+    assert main([*COMPARE, "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    assert [each["name"] for each in found["contestants"]] == COMPARE[2:4]
+    assert main([*RUN, "--json"]) == 0
+    runs = strict(capsys.readouterr().out)["runs"]
+    bits = found["contestants"][0]["costs"]["1e-3"]["bits"]["runs"]
+    assert bits == [run["bits_to"]["1e-3"] for run in runs]
+
+
+def test_compare_models_seconds_on_a_network(capsys):
+    words = ["--uplink", "10kbit", "--latency", "0s", "--downlink", "1Gbit", "--gradient", "0s"]
+    assert main([*COMPARE, *words, "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    assert found["network"]["uplink"] == 1e4
+    for each in found["contestants"]:
+        costs = each["costs"]["1e-3"]
+        assert costs["seconds"]["median"] == pytest.approx(costs["bits"]["median"] / 1e4, rel=0.01)
+    assert main([*COMPARE, "--network", "lan"]) == 0
+    out = capsys.readouterr().out
+    assert "seconds are modelled on 1 Gbit/s up" in " ".join(out.split())
+    ranked = [line.split()[0] for line in out.splitlines()[-3:]]
+    assert ranked == ["agd", "locodl", "+rand-k:2+natural"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_compare_computes_nothing_twice(capsys, monkeypatch):
+    assert main(COMPARE) == 0
+    first = capsys.readouterr().out
+
+    def again(*arguments, **options):
+        raise AssertionError("it is run again")
+
+    monkeypatch.setattr("bitbound.solvers.runs.store.simulate", again)
+    assert main([*COMPARE, "--network", "lte"]) == 0
+    capsys.readouterr()
+    assert main(COMPARE) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_compare_refuses_what_no_theorem_covers_if_strict(capsys, reckless):
+    assert main([*COMPARE, "--strict"]) == 2
+    assert "the parameters of locodl are outside every theorem" in capsys.readouterr().err
+
+
+def test_compare_takes_a_method_from_a_file(capsys, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from dataclasses import dataclass\nfrom bitbound import GD\n\n"
+        "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
+    )
+    words = ["compare", "quadratic:d=4@3", "--kappa", "9", "--seeds", "2", "gd"]
+    assert main([*words, f"{file}[gamma=0.1]"]) == 0
+    assert "mine[gamma=0.1]" in capsys.readouterr().out

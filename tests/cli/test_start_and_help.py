@@ -1,0 +1,185 @@
+"""How the command starts, and what its helps say."""
+
+import errno
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_lines import FAST
+
+import bitbound
+from bitbound.cli import commands, main
+from bitbound.cli.words import options
+
+ORDERS = [
+    ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
+    ["run", *FAST, "breast-cancer@9", "locodl", "rand-k:2"],
+    ["run", "breast-cancer@9", *FAST[:2], "locodl", *FAST[2:], "rand-k:2"],
+]
+
+
+def test_words_stand_in_any_order(capsys):
+    told = set()
+    for words in ORDERS:
+        assert main([*words, "--json"]) == 0
+        told.add(capsys.readouterr().out)
+    assert len(told) == 1
+    assert main(["compare", "breast-cancer@9", "gd", "--kappa", "50", "agd", "--seeds", "1"]) == 0
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "plan", "check", "certify", "demo"])
+def test_every_help_shows_the_defaults(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "(default: " in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(capsys, shell):
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    for word in ("compare", "--kappa", "--quiet"):
+        assert word in out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"bitbound {bitbound.__version__}\n"
+
+
+COMMAND_FILES = sorted(Path(commands.__file__).parent.glob("[!_]*.py"))
+COMMANDS = [file.stem for file in COMMAND_FILES]
+
+
+def test_every_command_has_a_file(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    named = re.findall(r"^    (\w+)", capsys.readouterr().out, flags=re.MULTILINE)
+    assert sorted(named) == COMMANDS
+
+
+WRITING = [file.stem for file in COMMAND_FILES if "add_output(parser, " in file.read_text()]
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, command):
+    (tmp_path / "file").write_text("in the way")
+    folder = tmp_path / "file" / "results"
+    words = ["breast-cancer@9", "gd"] if command == "compare" else []
+    assert main([command, *words, "--output", str(folder)]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"bitbound: the folder {folder} cannot be written (Not a directory);"
+        " choose another with --output\n",
+    )
+
+
+def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, content):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(options, "TemporaryFile", lambda **how: Full())
+    assert main(["theory", "--output", str(tmp_path)]) == 2
+    assert "cannot be written (No space left on device)" in capsys.readouterr().err
+
+
+FILES = [
+    ("compare breast-cancer@9 gd", "--plot"),
+    ("plan breast-cancer@9", "--plot"),
+    ("certify gd", "--export"),
+    ("discover", "--save"),
+    ("report", "--page"),
+]
+
+
+@pytest.mark.parametrize(("words", "option"), FILES)
+@pytest.mark.parametrize("place", ["file/x.svg", "folder"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    capsys, tmp_path, words, option, place
+):
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder").mkdir()
+    assert main([*words.split(), option, str(tmp_path / place)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert re.fullmatch(
+        rf"bitbound: argument {option}: (the folder \S+ cannot be written \(.*\)|\S+ is a folder; "
+        rf"give the name of a file) \(see bitbound {words.split()[0]} --help\)\n",
+        err,
+    )
+
+
+def test_all_commands_that_write_a_file_are_tried():
+    named = [file.stem for file in COMMAND_FILES if "type=file_to_write" in file.read_text()]
+    assert sorted(named) == sorted(words.split()[0] for words, _ in FILES)
+    assert not [file for file in COMMAND_FILES if "type=Path" in file.read_text()]
+
+
+def test_all_commands_that_write_are_tried():
+    assert set(WRITING) == {
+        "audit", "certified", "compare", "demo", "discover", "episode", "figures", "report",
+        "scaling", "theory",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_is_no_error(capsys, command):
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    assert "usage: bitbound" in capsys.readouterr().out
+
+
+def python(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_python_m_bitbound():
+    done = python("-m", "bitbound", "run", "breast-cancer@9", "gd", "natural")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_has_left_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bitbound", "list"]
+    with os.fdopen(writer) as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_first_help_is_light():
+    code = """
+import sys
+from bitbound.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    print("LOADED", *sys.modules)
+"""
+    _, loaded = python("-W", "error", "-c", code).stdout.split("LOADED")
+    assert "bitbound.cli.application" in loaded.split()
+    assert not {"numpy", "scipy", "numba", "matplotlib"} & {*loaded.split()}
+
+
+def test_importing_is_light():
+    code = "import sys, bitbound.cli; from bitbound import *; print(*sys.modules)"
+    loaded = python("-W", "error", "-c", code).stdout.split()
+    assert "bitbound.cli" in loaded
+    assert not {"matplotlib", "distributed", "cupy", "cvxpy", "scipy.stats"} & set(loaded)
+
+
+def test_public_names_are_sorted_and_there():
+    assert all(hasattr(bitbound, name) for name in bitbound.__all__)
+    assert len(set(bitbound.__all__)) == len(bitbound.__all__)

@@ -1,0 +1,102 @@
+"""What commands print fits a terminal, and progress is elsewhere."""
+
+import io
+import json
+import sys
+from dataclasses import fields, replace
+
+import pytest
+from command_lines import CASES, FAST, RUN, run_words
+
+from bitbound.cli import main
+from bitbound.figures.locodl.recipes import demonstration
+from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS
+
+
+@pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
+def test_tables_fit_a_terminal_and_progress_is_elsewhere(capsys, method, compressor, extra):
+    assert main(run_words(method, compressor, extra)) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("problem     breast-cancer@9: n=9, m=63, d=30,")
+    assert [line.split()[0] for line in lines[-3:]] == ["1e-1", "1e-2", "1e-3"]
+    assert err == "", "there is no terminal to draw progress on"
+    assert "%" not in out
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(monkeypatch):
+    for words, drawn in ((RUN, True), ([*RUN, "--quiet"], False), (["--quiet", *RUN], False)):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main(words) == 0
+        assert ("100%" in sys.stderr.getvalue()) is drawn
+
+
+def test_default_accuracy_is_1e_6(capsys):
+    assert main(["run", "breast-cancer@9", "gd", "--kappa", "10", "--seeds", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1e-6")
+
+
+def test_another_loss_and_another_split(capsys):
+    chosen = ["--split", "dirichlet:0.5", "--loss", "smoothed-hinge:0.5"]
+    assert main(["run", "breast-cancer@9", "gd", *FAST, *chosen]) == 0
+    out = capsys.readouterr().out
+    assert "569 rows over 9 clients" in out
+    assert "zeta^2 = " in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_list_names_what_there_is(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    others = ("eta, gamma, I=1, S=None", "paper, balanced", "rand-k:K+natural", "a5a")
+    for name in (*CARDS, *others, "breast-cancer"):
+        assert name in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", CLIPPING)
+def test_clipping_methods_run_with_given_parameters(capsys, name):
+    values = {"eta": 0.2, "gamma": 1, "beta": 1, "tau": 1, "I": 2}
+    if CLIPPING[name].step_size == "gamma":
+        values["gamma"] = 0.01
+    known = {field.name for field in fields(CLIPPING[name].method)}
+    chosen = [word for k, v in values.items() if k in known for word in ("--set", f"{k}={v}")]
+    assert main(["run", "breast-cancer@9", name, *FAST, *chosen]) == 0
+    assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_demo_end_to_end(tmp_path, monkeypatch, capsys):
+    """As far as f - f* = 1e-3, which takes a tenth of the time."""
+    figure = demonstration()
+    short = replace(figure, panels=tuple(replace(panel, floor=1e-3) for panel in figure.panels))
+    monkeypatch.setattr("bitbound.figures.locodl.recipes.demonstration", lambda: short)
+    assert main(["demo", "--seeds", "1", "--jobs", "2", "--output", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+    rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in METHODS]
+    assert {row[0] for row in rows} == set(METHODS)
+    rows = [row for row in rows if row[0] in ("locodl", "diana")]
+    bits = {(row[0], row[1]): float(row[3].replace(",", "")) for row in rows}
+    for compressor in ("rand-k:2+natural", "rand-k:2", "natural", "l1"):
+        assert 5 * bits["locodl", compressor] < bits["diana", compressor]
+    assert (tmp_path / "demo.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_runs_by_its_name(name, capsys):
+    need = METHODS[name].method.needs.compressor
+    sent = {"unbiased": ["rand-k:2"], "contractive": ["top-k:2"], None: []}[need]
+    words = ["run", "quadratic:d=4@3", name, *sent, "--kappa", "10", "--seeds", "1"]
+    assert main([*words, "--until", "1e-1", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["method"]["name"] == name
+    assert printed["runs"][0]["gap"] <= 1e-1

@@ -1,0 +1,88 @@
+"""A folder of results with a little of everything, written by what writes the real ones."""
+
+import json
+from dataclasses import asdict, replace
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+
+from bitbound.data.files.cache import write_text
+from bitbound.figures.certified.parameter_contest import Saving
+from bitbound.figures.certified.rates import Rate
+from bitbound.figures.episode.clipping_record import contest_records
+from bitbound.figures.episode.experiments import SYNTHETIC
+from bitbound.figures.episode.tuning import Best
+from bitbound.figures.locodl.jobs import Job
+from bitbound.figures.locodl.panel_record import drawn_record
+from bitbound.figures.locodl.panels import Curve
+from bitbound.figures.locodl.recipes import demonstration
+from bitbound.figures.text.theory_tables import fit_summary, row_summary
+from bitbound.figures.text.verdicts import ClaimVerdict
+from bitbound.theory.audit.locodl.locodl_proof import PROOF
+from bitbound.theory.audit.machinery.report import audit_report
+from bitbound.theory.checks.scaling import Fit, Law
+from bitbound.theory.checks.standard import TheoremRow
+from bitbound.theory.theorem import Condition
+
+COMPRESSOR = "rand-k:2+natural"
+EVIL = "</script><script>alert(1)</script>"
+
+
+def write_results(folder: Path) -> None:
+    """Write a file of every make target."""
+    figure = demonstration()
+    curves = (Curve("locodl", COMPRESSOR), Curve("5gcs-cc", COMPRESSOR), Curve("agd"))
+    panel = replace(figure.panels[0], curves=curves, kappa=100.0, floor=1e-4)
+    figure = replace(figure, panels=(panel,))
+    traces = {(panel, curve): Job(panel, curve, 3, folder / "traces").trace() for curve in curves}
+    cost = {"median": 1.0, "low": 1.0, "high": None}
+    compared = {
+        "accuracy": 1e-3, "factor": 1.0, "outcome": "measured",
+        "fewer": {"curve": curves[0].label, "panel": panel.title} | cost,
+        "more": {"curve": curves[1].label, "panel": panel.title} | cost,
+    }  # fmt: skip
+    claim = {
+        "claim": EVIL, "source": "S", "outcome": "FAILS", "measured": "x 0.9",
+        "decisive": compared, "comparisons": [compared] * 2, "why": ["because"],
+    }  # fmt: skip
+    groups = {"panels": [{"panel": panel.title, "claims": [claim]}], "across panels": []}
+    audit = audit_report(replace(PROOF, steps=PROOF.steps[:2])).record()
+    audit["steps"][0]["severity"] = "misprint"
+    theorem = TheoremRow(
+        "T", "logistic", "best", "none", (), Condition("gamma <= 2/L", 0.5, 1.0), 1, nan, 1.5, 3.0
+    )
+    law = Law("locodl", "best", "kappa", (10.0, 100.0))
+    fit = Fit(law, np.array([[5.0], [50.0]]), 1.0, 0.1, 1.0)
+    rates = [
+        Rate("gd", "1/L", 10, kappa, 9.0, varied, 0.1, 0.2, "")
+        for kappa, varied in ((100.0, ""), (10.0, "kappa"), (100.0, "kappa"))
+    ]
+    saving = Saving("a panel", "locodl", "paper", "certified", 4.0, 3.0, 2.0, 1e-3, 9.0, 5.0)
+    rounds, gaps = np.array([0, 1, 2]), np.array([[1.0, 1.0], [0.1, 0.2], [0.0, np.inf]])
+    best = Best(0.1, inf, rounds, gaps, gaps, 1.0, 0.1)
+    clipped = [("H = 8", SYNTHETIC, {"celgc": [best]}, 0)]
+    ratio = {"subject": "step", "problem": "p", "runs": 1, "name": "gd", "value": 1.0, "low": 0.9}
+    files = {
+        "demo.json": drawn_record(figure, traces),
+        "verdicts.json": {
+            "rule": "R", "figures": [{"figure": "demo"} | groups, {"figure": "another"} | groups]
+        },
+        "theory/report.json": [row_summary(theorem)],
+        "scaling/scaling.json": [fit_summary(fit)],
+        "certified/rates.json": list(map(asdict, rates)),
+        "certified/savings.json": [asdict(saving)],
+        "audit/audit-locodl.json": audit,
+        "episode/report.json": {
+            "panels": contest_records(clipped),
+            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "measured"))],
+        },
+        "bench/1.json": {
+            "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
+            "hardware": {"processor": "p", "cores": 2}, "ratios": [ratio | {"high": 1.1}],
+        },
+    }  # fmt: skip
+    for name, content in files.items():
+        write_text(folder / name, json.dumps(content, allow_nan=False))
+    for name in ("theory/faults.txt", "table2.txt", "episode/report.txt"):
+        write_text(folder / name, "3 of 3 faults are caught")

@@ -1,0 +1,15 @@
+import pytest
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.theory.cards.catalogue import parameters
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def locodl(problem):
+    return parameters("locodl", problem, RandK(2))

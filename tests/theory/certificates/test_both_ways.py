@@ -1,0 +1,163 @@
+"""Theorem, certificate, exact steps and worst case with compression both ways."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from unreduced import unreduced_decrease
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
+from bitbound.solvers.state import each
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import advance
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.discover.grammar import Sentence, Term
+from bitbound.theory.discover.method_file import method_class
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import value
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.linear_maps import LinearChannel, worst_case
+from bitbound.theory.worlds.outcomes import outcomes
+from bitbound.theory.worlds.probing import one_step
+
+CARD = METHODS["ef21p-diana"]
+THEOREM = CARD.theorems[0]
+BOTH = compressor("two-way(rand-k:1;scaled(rand-k:1))")
+
+
+@pytest.mark.parametrize(("n", "kappa"), [(1, 5.0), (2, 50.0), (3, 5.0)])
+def test_theorem_certificate_and_dense_assembly(n, kappa):
+    where = setting(n, 1.0, kappa, 2, BOTH)
+    method, functions = CARD.at(where), FunctionClass.of(where)
+    proved = certify(method, functions)
+    assert functions.alpha_down == 0.5
+    assert proved.verify() == proved.factor <= THEOREM.rate(method, where)
+    dense = unreduced_decrease(method, functions, THEOREM)
+    assert dense == pytest.approx(proved.solver_decrease, abs=1e-7)
+    problem = Quadratic.random(n, 2, 1.0, kappa)
+    assert worst_case(Experiment.of(method, problem, BOTH), THEOREM) <= proved.factor
+
+
+def test_the_broadcast_costs_nothing_only_without_compression():
+    """The certificate with alpha = 1 is that of DIANA's potential, and falls with alpha."""
+    method, where = EF21PDIANA(0.01, 0.3), FunctionClass(3, 1.0, 10.0, omega=1.0)
+    rates = [
+        certify(method, replace(where, alpha_down=alpha), "free").factor
+        for alpha in (0.2, 0.5, 0.9, None)
+    ]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] == pytest.approx(certify(DIANA(0.01, 0.3), where, "free").factor, rel=1e-6)
+
+
+@pytest.mark.parametrize("down", ["top-k:1", "scaled(rand-k:1)", "identity"])
+def test_an_exact_step_is_the_mean_of_all_outcomes(down):
+    problem = Quadratic.random(2, 3, mu=1.0, L=20.0, seed=1)
+    sent = compressor(f"two-way(rand-k:1;{down})")
+    experiment = Experiment.of(CARD.parameters(problem, sent), problem, sent)
+    star, rng = fixed_point(experiment.method, problem), np.random.default_rng(0)
+    state = each(lambda x: x + rng.standard_normal(x.shape), star)
+    step = one_step(experiment, THEOREM, state)
+    oracle, where = Oracle(problem, np.arange(1), Ledger(1)), Setting.at(experiment)
+
+    def psi(channel):
+        after, _ = advance(experiment.method, state, oracle, channel)
+        return value(THEOREM.lyapunov(experiment.method, after, star, where, oracle), problem)
+
+    class Outcomes(LinearChannel):
+        """Outcomes of the clients; top-k has one, which is not linear."""
+
+        def downlink(self, v):
+            chosen = compressor(down)
+            return chosen.compress(v, v[:, :0]) if "top" in down else super().downlink(v)
+
+    linear = compressor("rand-k:1") if "top" in down else sent
+    pairs = outcomes(psi, lambda script: Outcomes(2, 3, linear, script))
+    assert step.exact
+    assert step.expected == pytest.approx(sum(p * x.item() for p, x in pairs), rel=1e-12)
+
+
+def test_outcomes_that_cannot_be_listed_are_refused():
+    problem = Quadratic.random(2, 3, mu=1.0, L=20.0, seed=1)
+    experiment = Experiment.of(
+        EF21PDIANA(0.01, 0.3), problem, compressor("two-way(rand-k:1;natural)")
+    )
+    with pytest.raises(Refusal, match="not linear"):
+        one_step(experiment, THEOREM, fixed_point(experiment.method, problem))
+
+
+def test_a_run_that_diverges_is_found_without_compression_of_the_broadcast():
+    functions = FunctionClass(2, 1.0, 20.0, omega=1.0, alpha_down=0.5)
+    assert divergence(EF21PDIANA(0.3, 0.3), functions, THEOREM).growth > 1e6
+    with pytest.raises(Refusal, match="no worst case is built"):
+        worst_instance(EF21PDIANA(0.001, 0.3), functions, THEOREM)
+
+
+UNBIASED = compressor("two-way(rand-k:1;rand-k:1)")
+DAMPED = method_class(
+    Sentence(
+        "gradient",
+        "unbiased",
+        "unbiased",
+        reference=True,
+        memory=True,
+        x=(Term("estimate"),),
+        h=(Term("message", free=True),),
+        damped=True,
+    )
+)(0.02, 0.3, 0.8)
+"""DIANA whose model is broadcast by an unbiased compressor: w <- w + eta C(x - w)."""
+
+
+def test_an_unbiased_broadcast_is_certified():
+    """No quadratic is worse than what is certified, and with too small an omega one is."""
+    problem = Quadratic.random(2, 2, 1.0, 10.0)
+    functions = FunctionClass.of(Setting.of(DAMPED, problem, UNBIASED))
+    assert (functions.omega, functions.omega_down) == (1.0, 1.0)
+    proved = certify(DAMPED, functions, potential="search")
+    assert proved.verify() == proved.factor < 1
+    worst = worst_case(Experiment.of(DAMPED, problem, UNBIASED), proved.potential)
+    assert worst <= proved.factor <= 1.1 * worst
+    alike = FunctionClass(2, 1.0, 10.0, omega=1.0, omega_down=1.0)
+    dense = unreduced_decrease(DAMPED, alike, proved.potential)
+    ours = certify(DAMPED, alike, potential=proved.potential).solver_decrease
+    assert dense == pytest.approx(ours, abs=1e-7)
+    planted = certify(DAMPED, replace(functions, omega_down=0.1), potential=proved.potential)
+    assert planted.factor < worst
+
+
+def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
+    functions = FunctionClass(3, 1.0, 10.0, omega=1.0)
+    plain = method_class(
+        Sentence(
+            "gradient",
+            "unbiased",
+            "unbiased",
+            reference=True,
+            memory=True,
+            x=(Term("estimate"),),
+            h=(Term("message", free=True),),
+        )
+    )(0.03, 0.3)
+    free = certify(plain, functions, potential="search").factor
+    paid = certify(plain, replace(functions, omega_down=0.5), potential="search").factor
+    assert free < paid - 0.01
+    assert free == pytest.approx(
+        certify(DIANA(0.03, 0.3), functions, potential="search").factor, abs=1e-3
+    )
+
+
+def test_a_biased_broadcast_is_refused_where_it_must_not_be():
+    problem = Quadratic.random(2, 3, 1.0, 10.0)
+    with pytest.raises(Refusal, match=r"top-k:1 is biased and .* needs an unbiased compressor"):
+        Experiment.of(DAMPED, problem, compressor("two-way(rand-k:1;top-k:1)"))
+    with pytest.raises(Refusal, match="omega_down = -1 must be at least 0"):
+        FunctionClass(2, 1.0, 2.0, omega_down=-1.0)

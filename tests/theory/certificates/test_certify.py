@@ -1,0 +1,430 @@
+"""Certificates: exact on both sides, proved without the solver, independent of n in cost."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import PEPit
+import pytest
+from PEPit.functions import SmoothStronglyConvexFunction
+from unreduced import unreduced_decrease
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.marina import MARINA
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import search as search_module
+from bitbound.theory.certificates import symbolic_step as step_module
+from bitbound.theory.certificates.certify import certify, largest_step
+from bitbound.theory.certificates.proof import repaired_multipliers
+from bitbound.theory.certificates.search import optimise, setting
+from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import Reweighted
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.orbits import orbits
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+FEW = {
+    "5gcs-cc": {"K": 2},
+    "scaffold": {"K": 2},
+    "fedcomgate": {"K": 2},
+    "gradskip": {},
+    "econtrol": {},
+    "locodl-both-ways": {"p": 0.3},
+}
+"""Methods put together densely for two clients and two local steps only, at a small kappa: their
+outcomes are many, the errors of EControl weigh a thousandth of its messages, and where both parts
+of a rate are equal the dense solver loses its last digits."""
+DENSE = [name for name in METHODS if METHODS[name].theorems and name not in FEW]
+"""Those whose outcomes are few enough to be enumerated densely."""
+
+SLACK = 1e-6
+"""Relative slack on 1 - factor, for what is given up to have a proof."""
+
+NEAR = 2e-2
+"""The same where what is left of a proof all but vanishes in two directions."""
+
+LINEAR = [name for name in METHODS if name != "5gcs-cc"]
+CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
+
+
+def by_rule(name: str, n: int, kappa: float, d: int = 2, rule: str | None = None):
+    """Return a method with the parameters of a rule, and the setting they are for."""
+    card = METHODS[name]
+    where = setting(n, 1.0, kappa, d, compressor(CLASSES[card.method.needs.compressor]))
+    return card.at(where, rule), where
+
+
+def decreases(method, where):
+    """Return 1 - factor: of the best published theorem or -inf, certified, and attained."""
+    card = METHODS[method.name]
+    theorem = card.best_theorem(method, where, published=True)
+    promised = 1 - theorem.rate(method, where) if theorem else -math.inf
+    potential = theorem or card.theorems[0]
+    certified = certify(method, where, potential=potential).decrease
+    return promised, certified, attained(method, where, potential)
+
+
+def attained(method, where, potential):
+    """Return 1 - factor on the worst of some quadratics with curvatures mu and L only."""
+    extra = where.mu if method.needs.composite else 0.0  # plain curvature of a composite view
+    client, feature = np.indices((where.n, where.d))
+    factors = []
+    for steep in (feature == 0, (client + feature) % 2 == 0, (client == 0) & (feature == 0)):
+        curvatures = np.where(steep, where.L, where.mu) + extra
+        matrices = curvatures[:, :, None] * np.eye(where.d)
+        problem = Quadratic.from_arrays(matrices, np.zeros((where.n, where.d)))
+        sent = where.compressor if method.needs.compressor else None
+        factors.append(worst_case(Experiment.of(method, problem, sent), potential))
+    return 1 - max(factors)
+
+
+@pytest.mark.parametrize(("n", "kappa"), [(2, 50.0), (3, 3.0)])
+@pytest.mark.parametrize("name", LINEAR)
+def test_theorem_certificate_lower_bound(name, n, kappa):
+    for rule in METHODS[name].rules:
+        promised, certified, reached = decreases(*by_rule(name, n, kappa, rule=rule))
+        slack = NEAR if (name, rule) == ("ef21", "best") else SLACK
+        assert promised <= certified * (1 + slack)
+        assert certified <= reached + SLACK * abs(reached)
+
+
+@pytest.mark.parametrize("omega_k", [1, 2])
+@pytest.mark.parametrize("p", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("name", ["locodl", "scaffnew", "compressed-scaffnew"])
+def test_theorem_certificate_lower_bound_over_p(name, p, omega_k):
+    method, where = by_rule(name, 3, 10.0)
+    if name == "locodl":
+        where = setting(3, 1.0, 10.0, 3, compressor(f"rand-k:{omega_k}"))
+        method = METHODS[name].at(where, "paper")
+    promised, certified, reached = decreases(replace(method, p=p), where)
+    assert promised <= certified * (1 + SLACK)
+    assert certified <= reached * (1 + SLACK)
+
+
+@pytest.mark.parametrize("rule", ["paper", "refined", "best"])
+def test_adiana_of_both_variants_keeps_its_promise(rule):
+    """Variant II is certified in steps that begin with the coin."""
+    card = METHODS["adiana"]
+    where = setting(3, 1.0, 100.0, 4, compressor("rand-k:1"))
+    for variant in ("I", "II"):
+        method = card.at(where, rule, variant=variant)
+        proved = certify(method, where)
+        assert proved.verify() == proved.factor
+        exact = prove(proved)
+        assert exact.verify()
+        assert float(exact.decrease) >= 1 - card.theorems[0].rate(method, where)
+
+
+def test_adiana_is_the_same_where_its_steps_are_cut():
+    """The models have the same means over all outcomes of three steps, and second moments."""
+    problem = Quadratic.random(2, 2, mu=1.0, L=10.0, seed=0)
+    method = METHODS["adiana"].parameters(problem, compressor("rand-k:1"), variant="II")
+    cut, _ = METHODS["adiana"].cut(method)
+    means = []
+    for one in (method, cut):
+        oracle = Oracle(problem, np.arange(1), Ledger(1))
+        first = one.start(np.ones((1, 2, 1)), oracle, Scripted(2, 2))
+
+        def steps(channel, one=one, first=first, oracle=oracle):
+            s = first
+            for _ in range(3):
+                s = one.communicate(s, oracle, channel)
+            return np.outer(s.y, s.y) + s.y[0]
+
+        pairs = outcomes(steps, lambda script: Scripted(2, 2, script))
+        moments = sum(probability * moment for probability, moment in pairs)
+        means.append(moments)
+    np.testing.assert_allclose(*means, rtol=1e-12)
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_five_gcs_cc_for_fixed_steps(K):
+    method, where = by_rule("5gcs-cc", 3, 5.0)
+    proved = certify(replace(method, K=K), where)
+    assert proved.verify() == proved.factor
+
+
+def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
+    theorem = METHODS["5gcs-cc"].theorems[0]
+    method, where = by_rule("5gcs-cc", 3, 20.0)
+    enough = certify(method, where)
+    assert method.K > 10
+    assert 1 - theorem.rate(method, where) <= enough.decrease * (1 + SLACK)
+
+
+@pytest.mark.parametrize("n", [87, 288])
+@pytest.mark.parametrize("name", LINEAR)
+def test_many_clients_are_no_slower(name, n):
+    method, where = by_rule(name, n, 100.0, d=10)
+    proved = certify(method, where)
+    assert proved.seconds < 1.0
+    assert proved.verify() == proved.factor
+    theorem = METHODS[name].potential(method, where)
+    assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("name", DENSE)
+def test_an_independent_dense_assembly_gives_the_same(name, n):
+    method, where = by_rule(name, n, 20.0)
+    proved = certify(method, where)
+    potential = METHODS[name].theorems[0]
+    dense = unreduced_decrease(method, FunctionClass.of(where), potential)
+    assert dense == pytest.approx(proved.solver_decrease, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_an_independent_dense_assembly_of_two_clients_gives_the_same(name):
+    method, where = by_rule(name, 2, 5.0)
+    method = replace(method, **FEW[name])
+    proved = certify(method, where)
+    dense = unreduced_decrease(method, FunctionClass.of(where), METHODS[name].theorems[0])
+    assert dense == pytest.approx(proved.solver_decrease, abs=1e-7)
+
+
+PLANTED = {
+    "twice the noise": ("_variance", lambda old: lambda *a: 2 * old(*a)),
+    "one client too few": ("_variance", lambda old: lambda g, k, s, c, f: old(g, k, s, c, f) / c.n),
+    "no gap": ("interpolation", lambda old: lambda e, c: old(e, replace(c, mu=c.mu + 0.01))),
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED)
+def test_the_dense_assembly_sees_a_wrong_step(plant, monkeypatch):
+    name, change = PLANTED[plant]
+    monkeypatch.setattr(step_module, name, change(getattr(step_module, name)))
+    method, where = by_rule("diana", 3, 20.0)
+    wrong = certify(method, where)
+    assert wrong.verify() == wrong.factor, "the reduced assembly does not see its own error"
+    dense = unreduced_decrease(method, FunctionClass.of(where), METHODS["diana"].theorems[0])
+    assert abs(dense - wrong.solver_decrease) > 1e-3 * dense
+
+
+@pytest.mark.parametrize("name", ["gd", "diana", "agd", "locodl"])
+def test_second_opinion(name):
+    method, where = by_rule(name, 3, 10.0)
+    first, second = certify(method, where), certify(method, where, solver="scs")
+    assert second.solver_decrease == pytest.approx(first.solver_decrease, rel=1e-4)
+
+
+def solve_with_pepit(problem: PEPit.PEP) -> float:
+    return problem.solve(wrapper="cvxpy", solver="CLARABEL", verbose=0)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.15])
+def test_pepit_agrees_on_gradient_descent(gamma):
+    problem = PEPit.PEP()
+    f = problem.declare_function(SmoothStronglyConvexFunction, mu=1.0, L=10.0)
+    star, x = f.stationary_point(), problem.set_initial_point()
+    problem.set_initial_condition((x - star) ** 2 <= 1)
+    problem.set_performance_metric((x - gamma * f.gradient(x) - star) ** 2)
+    proved = certify(GD(gamma), FunctionClass(1, 1.0, 10.0))
+    assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
+
+
+def pepit_clients(n: int):
+    problem = PEPit.PEP()
+    clients = [
+        problem.declare_function(SmoothStronglyConvexFunction, mu=1.0, L=10.0) for _ in range(n)
+    ]
+    star = (sum(clients[1:], start=clients[0]) / n).stationary_point()
+    return problem, clients, star, [f.gradient(star) for f in clients]
+
+
+def total(terms):
+    first, *others = terms
+    return sum(others, start=first)
+
+
+@pytest.mark.parametrize("p", [0.3, 1.0])
+def test_pepit_agrees_on_scaffnew(p):
+    n, gamma = 2, 0.12
+    problem, clients, star, h_star = pepit_clients(n)
+    x = [problem.set_initial_point() for _ in clients]
+    h = [problem.set_initial_point() for _ in clients[1:]]
+    h = [-total(h), *h]
+    ratio = (gamma / p) ** 2
+
+    def psi(x, h):
+        duals = [(a - b) ** 2 for a, b in zip(h, h_star, strict=True)]
+        return total([(a - star) ** 2 for a in x]) + ratio * total(duals)
+
+    problem.set_initial_condition(psi(x, h) <= 1)
+    local = [a - gamma * (f.gradient(a) - b) for f, a, b in zip(clients, x, h, strict=True)]
+    mean = total(local) / n
+    moved = [b + p / gamma * (mean - a) for a, b in zip(local, h, strict=True)]
+    problem.set_performance_metric(p * psi([mean] * n, moved) + (1 - p) * psi(local, h))
+    proved = certify(Scaffnew(gamma, p), FunctionClass(n, 1.0, 10.0))
+    assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.8])
+def test_pepit_agrees_on_diana_with_bernoulli_compressors(q):
+    n, omega = 2, 1 / q - 1
+    method, functions = DIANA(gamma=0.06, alpha=0.8 * q), FunctionClass(n, 1.0, 10.0, omega=omega)
+    problem, clients, star, h_star = pepit_clients(n)
+    x, h = problem.set_initial_point(), [problem.set_initial_point() for _ in clients]
+    gradients = [f.gradient(x) for f in clients]
+    weight = 4 * functions.omega_av / method.alpha * method.gamma**2 / n
+
+    def psi(x, h):
+        duals = [(a - b) ** 2 for a, b in zip(h, h_star, strict=True)]
+        return (x - star) ** 2 + weight * total(duals)
+
+    problem.set_initial_condition(psi(x, h) <= 1)
+    parts = []
+    for sent in np.ndindex(*(2,) * n):
+        m = [s / q * (g - a) for s, g, a in zip(sent, gradients, h, strict=True)]
+        new = x - method.gamma * total([a + b for a, b in zip(h, m, strict=True)]) / n
+        shifts = [a + method.alpha * b for a, b in zip(h, m, strict=True)]
+        parts.append(math.prod(q if s else 1 - q for s in sent) * psi(new, shifts))
+    problem.set_performance_metric(total(parts))
+    proved = certify(method, functions)
+    assert solve_with_pepit(problem) == pytest.approx(proved.factor, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gd", "agd", "locodl", "ef21"])
+def test_a_wrong_certificate_proves_nothing(name):
+    method, where = by_rule(name, 3, 20.0)
+    proved = certify(method, where)
+    assert proved.verify() == proved.factor
+    greedy = replace(proved, decrease=proved.decrease * (1 + 1e-3))
+    assert greedy.verify() == math.inf
+    for factor in (-1.0, 0.0, 0.5, 2.0):
+        wrong = {name: factor * value for name, value in proved.multipliers.items()}
+        assert replace(proved, multipliers=wrong).verify() == math.inf
+
+
+@pytest.mark.parametrize("name", ["agd", "ef21", "marina", "dasha", "adiana"])
+def test_function_values_are_balanced_exactly(name):
+    method, where = by_rule(name, 3, 20.0)
+    proved = certify(method, where)
+    step = symbolic_step(method, FunctionClass.of(where), proved.potential)
+    rng = np.random.default_rng(0)
+    rough = {
+        name: value + 1e-3 * rng.random() * max(proved.multipliers.values())
+        for name, value in proved.multipliers.items()
+    }
+    repaired = repaired_multipliers(step, proved.weights, proved.decrease, rough)
+    assert all(value >= rough[name] for name, value in repaired.items())
+    for place in range(len(step.evaluations)):
+        left = sum(
+            Fraction(weight) * Fraction(after.values[place])
+            + Fraction(weight) * (Fraction(proved.decrease) - 1) * Fraction(now.values[place])
+            for weight, now, after in zip(proved.weights, step.now, step.after, strict=True)
+        ) + sum(
+            value * Fraction(step.inequalities[name].values[place])
+            for name, value in repaired.items()
+        )
+        assert left == 0
+
+
+def test_many_local_steps_are_refused():
+    method, where = by_rule("scaffold", 3, 10.0)
+    with pytest.raises(Refusal, match="fewer local steps"):
+        certify(replace(method, K=100), where)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_free_weights_are_no_worse(name):
+    method, where = by_rule(name, 10, 30.0, d=10)
+    fixed, free = certify(method, where), certify(method, where, weights="free")
+    assert free.decrease >= fixed.decrease * (1 - 1e-2)
+    assert free.verify() == free.factor
+    assert all(weight > 0 for weight in free.weights)
+
+
+def test_free_weights_find_those_of_a_worse_lyapunov_function():
+    method, where = by_rule("diana", 3, 10.0)
+    own = certify(method, where, weights="free")
+    first, second = own.weights
+    wrong = Reweighted(own.potential, (first, 50 * second))
+    assert certify(method, where, potential=wrong).decrease < 0.9 * own.decrease
+    found = certify(method, where, weights="free", potential=wrong)
+    assert found.decrease == pytest.approx(own.decrease, rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 87])
+def test_the_largest_step_is_the_theorem_s(n):
+    family = FunctionClass(n, 1.0, 20.0)
+    assert largest_step(GD, family, 1.0) == pytest.approx(2 / 20.0, rel=1e-3)
+    step = largest_step(lambda gamma: Scaffnew(gamma, 0.3), family, 1.0)
+    assert step == pytest.approx(2 / 20.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl", "5gcs-cc"])
+def test_the_cost_of_a_step_is_that_of_a_run(name):
+    n, d = 4, 6
+    options = {"scaffold": {"m": 2}, "tamuna": {"s": 2, "m": 3}, "5gcs-cc": {"cohort": 2}}
+    options = options.get(name, {})
+    problem = Quadratic.random(n, d, mu=1.0, L=4.0, seed=0)
+    sent = None if METHODS[name].method.needs.compressor is None else compressor("rand-k:2")
+    method = METHODS[name].parameters(problem, sent, **options)
+    _, cost = orbits(method, n, d, sent)
+    experiment = Experiment.of(method, problem, sent)
+    trace = simulate(experiment, seeds=range(64), budget=Budget(iterations=200))
+    last = {key: np.array([trace.run(i)[key][-1] for i in range(64)]) for key in trace.run(0)}
+    steps = last["iteration"] / (method.schedule.iterations if name in {"scaffold"} else 1)
+    for key, expected in (
+        ("uplink_bits", cost.uplink_bits),
+        ("downlink_bits", cost.downlink_bits),
+        ("rounds", cost.rounds),
+        ("gradients", cost.gradients),
+    ):
+        # 64 runs of 200 steps: a standard error of at most 1% or so, 5 of them
+        assert np.mean(last[key] / steps) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
+)
+def test_optimised_parameters_are_no_worse(name, objective):
+    found = optimise(
+        name,
+        10,
+        1.0,
+        100.0,
+        20,
+        [compressor("rand-k:1"), compressor("rand-k:4")],
+        objective,
+        evaluations=15,
+    )
+    key = {"bits": "uplink_bits"}.get(objective, objective)
+    assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + SLACK)
+    assert found.certificate.verify() == found.certificate.factor
+
+
+def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
+    """A search that ends at a step of no use: the best rule is certified in its place."""
+    useless = MARINA(gamma=1.0, p=0.5), -100.0
+    monkeypatch.setattr(search_module, "_search", lambda *about: useless)
+    sent = compressor("rand-k:5")
+    found = optimise("marina", 3, 1.0, 20.0, 10, [sent])
+    assert found.method == METHODS["marina"].at(setting(3, 1.0, 20.0, 10, sent))
+    assert found.certificate.decrease > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"n": 0, "mu": 1.0, "L": 2.0}, "number of clients"),
+        ({"n": 2, "mu": 2.0, "L": 2.0}, "0 <= mu < L"),
+        ({"n": 2, "mu": 1.0, "L": 2.0, "omega": -1.0}, "at least 0"),
+        ({"n": 2, "mu": 1.0, "L": 2.0, "alpha": 0.0}, "above 0"),
+    ],
+)
+def test_families_that_are_none(arguments, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        FunctionClass(**arguments)

@@ -1,0 +1,182 @@
+"""What is said about one method: its theorem, certificate, largest step and worst case."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.figures.text.certificates import describe_account
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.from_file import find_card, read_settings
+from bitbound.theory.certificates.search import certified_cost, optimise
+from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
+from bitbound.theory.contradiction import ContradictionError
+from bitbound.theory.function_class import FunctionClass
+
+OWN = """
+from dataclasses import dataclass
+from typing import Literal
+
+from bitbound.solvers.methods.gd import GD
+
+@dataclass(frozen=True)
+class Mine(GD):
+    steps: int
+    kind: Literal["I", "II"] = "I"
+    damped: bool = False
+    name = "mine"
+"""
+
+
+def configured(card, where, rule, settings):
+    """Return a method as the command line makes it, by a rule with words such as gamma=0.1."""
+    return card.with_values(where, rule, read_settings(card.method, settings))
+
+
+def test_the_account_of_gradient_descent_is_known():
+    card = METHODS["gd"]
+    where = class_setting(card.method, 5, 100.0, None, None, 1)
+    found = account(card, configured(card, where, "1/L", []), where)
+    assert found.verdict == "tight"
+    assert found.largest_step == pytest.approx(2 / 100, rel=1e-3)
+    assert found.attained.factor == pytest.approx((1 - 1 / 100) ** 2, rel=1e-9)
+    assert found.divergence is None
+    beyond = account(card, configured(card, where, None, ["gamma=0.03"]), where)
+    assert beyond.title is None
+    assert beyond.certificate.factor == pytest.approx((1 - 0.03 * 100) ** 2, rel=1e-6)
+    assert beyond.divergence.growth > 1e3
+    assert beyond.largest_step == pytest.approx(2 / 100, rel=1e-3)
+
+
+def test_what_is_proved_in_rational_numbers_is_the_verdict():
+    """Rounding may hide a decrease; then neither the verdict nor the step size may deny it."""
+    card = METHODS["gd"]
+    where = class_setting(card.method, 5, 100.0, None, None, 1)
+    beyond = account(card, GD(0.03), where)
+    hidden = replace(beyond, attained=None).proved(Fraction(1, 10))
+    told = describe_account(hidden)
+    assert "no decrease is certified" not in told
+    assert "certified below 1 up to" not in told
+    assert "divergence" not in told
+    assert hidden.verdict == "no theorem applies"
+    with pytest.raises(ContradictionError, match="believe neither"):
+        beyond.proved(Fraction(1, 10))
+
+
+@pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
+def test_the_step_limit_is_found_from_both_sides(gamma, largest):
+    found = step_limit(GD(gamma), "gamma", FunctionClass(3, 1.0, 10.0))
+    assert found == pytest.approx(largest, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("published", "certified", "words"),
+    [
+        (0.1, 0.1, "tight"),
+        (0.1, 0.1 * (1 + 1e-5), "tight"),
+        (0.1, 0.2, "loose by a factor 2"),
+        (0.1, 0.05, "only 0.5 of it"),
+        (0.1, -1.0, "no decrease"),
+        (math.nan, 0.1, "no theorem"),
+    ],
+)
+def test_verdicts(published, certified, words):
+    assert words in verdict(published, certified)
+
+
+def test_settings_change_a_rule():
+    card = METHODS["scaffold"]
+    where = class_setting(card.method, 4, 10.0, None, None, 1)
+    method = configured(card, where, "best", ["traffic=published", "K=3"])
+    assert (method.traffic, method.K) == ("published", 3)
+    assert method.eta_l == configured(card, where, "best", ["K=3"]).eta_l
+
+
+@pytest.mark.parametrize(
+    ("rule", "settings", "sentence"),
+    [
+        ("none", [], "no parameter rule 'none'"),
+        (None, ["gama=1"], "no parameter 'gama'"),
+        (None, ["gamma"], "cannot be read"),
+        (None, ["gamma=big"], "must be a finite float"),
+        (None, ["gamma=nan"], "must be a finite float"),
+    ],
+)
+def test_settings_that_do_not_fit(rule, settings, sentence):
+    card = METHODS["gd"]
+    where = class_setting(card.method, 4, 10.0, None, None, 1)
+    with pytest.raises(Refusal, match=sentence):
+        configured(card, where, rule, settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "kappa", "omega", "sent", "sentence"),
+    [
+        ("gd", 10.0, 3.0, None, "leave the compressor out"),
+        ("diana", 10.0, 3.0, "rand-k:1", "one of the two"),
+        ("diana", 1.0, 3.0, None, "condition number"),
+        ("diana", 10.0, None, "rand-k:9", "9"),
+    ],
+)
+def test_families_that_do_not_fit(name, kappa, omega, sent, sentence):
+    chosen = compressor(sent) if sent else None
+    with pytest.raises(Refusal, match=sentence):
+        class_setting(METHODS[name].method, 3, kappa, omega, chosen, 4)
+
+
+def test_a_method_of_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    card = find_card(str(path))
+    where = class_setting(card.method, 3, 10.0, None, None, 1)
+    settings = ["gamma=0.1", "steps=3", "kind=II", "damped=True"]
+    method = configured(card, where, None, settings)
+    assert (method.gamma, method.steps, method.kind, method.damped) == (0.1, 3, "II", True)
+    found = account(card, method, where)
+    assert found.verdict == "no theorem applies"
+    assert found.certificate.factor == pytest.approx(0.81, rel=1e-6)
+    for wrong, sentence in (
+        (["gamma=0.1"], "give steps"),
+        (["gamma=0.1", "steps=2.5"], "must be a finite int"),
+        (["gamma=big", "steps=2"], "must be a finite float"),
+    ):
+        with pytest.raises(Refusal, match=sentence):
+            configured(card, where, None, wrong)
+
+
+def test_few_starts_are_the_best_of_all():
+    sent = [compressor(f"rand-k:{k}") for k in (1, 5, 20)]
+    first = optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30)
+    card = METHODS["diana"]
+    costs = {
+        where.compressor: certified_cost(card.at(where, rule), where, "bits")
+        for rule in card.rules
+        for where in (class_setting(card.method, 10, 100.0, None, s, 20) for s in sent)
+    }
+    assert first.cost.uplink_bits <= math.exp(min(costs.values())) * (1 + 1e-6)
+    assert first.certificate.verify() == first.certificate.factor
+
+
+def test_free_weights_promise_more_for_diana():
+    sent = [compressor("rand-k:1")]
+    fixed, free = (
+        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30, weights=weights)
+        for weights in ("fixed", "free")
+    )
+    assert free.cost.uplink_bits < 0.9 * fixed.cost.uplink_bits
+    wrong = replace(free.certificate, weights=fixed.certificate.weights)
+    assert wrong.verify() != free.certificate.factor
+
+
+@pytest.mark.parametrize("name", ["locodl", "diana", "scaffnew"])
+def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
+    sent = [compressor("rand-k:2") if METHODS[name].method.needs.compressor else None]
+    unit = 1e6
+    one = optimise(name, 9, 1.0, 50.0, 14, sent, starts=1, evaluations=10)
+    other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=10)
+    assert other.cost == one.cost
+    assert other.method == replace(one.method, gamma=pytest.approx(one.method.gamma / unit))

@@ -1,0 +1,215 @@
+"""Clients that differ: blocks by classes, against a programme with every client on its own."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from unreduced import unreduced_decrease
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.gradskip import GradSkip
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.worst_instance import divergence
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.potential import Gap
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Theorem
+
+
+def two_classes(first, second, omega=0.0):
+    """Return a family with a rough and a smooth class, of so many clients."""
+    rough = ClientClass(first, 1.0, 20.0, omega)
+    return FunctionClass.of_classes([rough, ClientClass(second, 2.0, 5.0, omega / 2)])
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 2), (2, 1), (2, 2), (1, 3)])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gd", {"gamma": 0.1}),
+        ("diana", {"gamma": 0.03, "alpha": 0.2}),
+        ("scaffnew", {"gamma": 0.08, "p": 0.3}),
+    ],
+)
+def test_two_classes_lose_nothing(name, settings, first, second):
+    card = METHODS[name]
+    method = card.method(**settings)
+    family = two_classes(first, second, 2.0 * (card.method.needs.compressor is not None))
+    proved = certify(method, family)
+    dense = unreduced_decrease(method, family, card.theorems[0])
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+    assert proved.verify() == proved.factor
+
+
+@dataclass(frozen=True)
+class WithValues:
+    """The potential of a theorem, and f - f* at the model."""
+
+    theorem: Theorem
+
+    def lyapunov(self, m, s, star, setting, problem):
+        squares = self.theorem.lyapunov(m, s, star, setting, problem)
+        return (Gap(10.0, m.model(s)), *squares)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gd", {"gamma": 0.1}),
+        ("diana", {"gamma": 0.03, "alpha": 0.2}),
+        ("locodl", {"gamma": 0.05, "chi": 0.4, "rho": 0.4, "p": 0.5, "omega": 2.0}),
+    ],
+)
+def test_values_of_all_functions_count(name, settings):
+    """Those of every class, and of the g that clients share."""
+    card = METHODS[name]
+    method = card.method(**settings)
+    family = two_classes(1, 2, 2.0 * (card.method.needs.compressor is not None))
+    if card.method.needs.composite:
+        family = FunctionClass(3, 1.0, 20.0, omega=2.0)
+    potential = WithValues(card.theorems[0])
+    proved = certify(method, family, potential=potential)
+    dense = unreduced_decrease(method, family, potential)
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 2)])
+def test_the_error_of_the_server_is_one_for_all_classes(first, second):
+    family = replace(two_classes(first, second, 2.0), alpha_down=0.5)
+    card = METHODS["ef21p-diana"]
+    method = card.method(gamma=0.004, beta=0.3)
+    proved = certify(method, family)
+    dense = unreduced_decrease(method, family, card.theorems[0])
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+    assert proved.decrease < certify(method, replace(family, alpha_down=None)).decrease
+
+
+@pytest.mark.parametrize(
+    "potential", [None, WithValues(METHODS["diana"].theorems[0])], ids=["published", "with values"]
+)
+@pytest.mark.parametrize("n", [2, 5])
+def test_equal_classes_are_one(n, potential):
+    method = DIANA(gamma=0.03, alpha=0.2)
+    half = ClientClass(n, 1.0, 20.0, 2.0)
+    families = FunctionClass(2 * n, 1.0, 20.0, omega=2.0), FunctionClass.of_classes([half, half])
+    one, two = (certify(method, family, potential=potential) for family in families)
+    assert two.decrease == pytest.approx(one.decrease, rel=1e-7)
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (1, 2), (2, 1)])
+def test_classes_toss_coins_of_their_own(counts):
+    """Smoother clients of GradSkip skip gradients, and the rate is that of the rough ones."""
+    classes = [ClientClass(count, 1.0, L) for count, L in zip(counts, (20.0, 5.0), strict=True)]
+    family = FunctionClass.of_classes(classes)
+    odds = zip(counts, (1.0, (1 - 1 / 5) / (1 - 1 / 20)), strict=True)
+    method = GradSkip(1 / 20, 20**-0.5, tuple(q for count, q in odds for _ in range(count)))
+    proved = certify(method, family)
+    dense = unreduced_decrease(method, family, METHODS["gradskip"].theorems[0])
+    assert proved.solver_decrease == pytest.approx(dense, abs=1e-7)
+    assert proved.solver_decrease == pytest.approx(1 / 20, rel=1e-6)
+    exact = prove(proved)
+    assert exact.verify()
+    smoother = FunctionClass.of_classes(
+        [ClientClass(count, 1.0, L) for count, L in zip(counts, (5.0, 20.0), strict=True)]
+    )
+    assert not replace(exact, functions=smoother).verify()
+
+
+def test_coins_that_differ_within_a_class_or_have_many_outcomes_are_refused():
+    family = FunctionClass.of_classes([ClientClass(2, 1.0, 20.0), ClientClass(1, 1.0, 5.0)])
+    with pytest.raises(Refusal, match="give all of a class the same"):
+        certify(GradSkip(0.05, 0.2, (1.0, 0.9, 0.8)), family)
+    large = FunctionClass.of_classes([ClientClass(50, 1.0, 20.0), ClientClass(50, 1.0, 5.0)])
+    with pytest.raises(Refusal, match="take fewer clients"):
+        certify(GradSkip(0.05, 0.2, (0.9,) * 50 + (0.8,) * 50), large)
+
+
+def test_smoother_clients_help_and_many_cost_nothing():
+    method = DIANA(gamma=0.03, alpha=0.2)
+    worst = certify(method, FunctionClass(1000, 1.0, 20.0, omega=2.0))
+    better = certify(method, two_classes(10, 990, 2.0))
+    assert better.decrease > worst.decrease
+    assert better.seconds < 2.0
+    exact = prove(better)
+    assert exact.verify()
+    assert exact.decrease >= better.decrease
+
+
+def test_contractions_of_two_classes():
+    rough, smooth = ClientClass(2, 1.0, 20.0, alpha=0.2), ClientClass(2, 1.0, 5.0, alpha=0.8)
+    both = FunctionClass.of_classes([rough, smooth])
+    found = [
+        certify(EF21(0.005), family).decrease
+        for family in (FunctionClass.of_classes([rough, rough]), both)
+    ]
+    assert found[0] <= found[1] * (1 + 1e-6)
+
+
+def test_a_wrong_class_count_is_seen():
+    method, family = DIANA(gamma=0.03, alpha=0.2), two_classes(1, 3, 2.0)
+    proof = prove(certify(method, family))
+    assert proof.verify()
+    assert not replace(proof, functions=two_classes(3, 1, 2.0)).verify()
+
+
+def test_groups_of_a_problem():
+    problem = Quadratic.random(6, 4, mu=1.0, L=30.0, seed=0)
+    setting = Setting.of(DIANA, problem, compressor("rand-k:2"))
+    smoothness = np.sort(setting.constants.L_i)
+    for groups in (1, 2, 6):
+        family = FunctionClass.of_groups(setting, groups)
+        assert len(family.kinds) == groups
+        assert family.mu == setting.mu
+        assert (family.n, family.L) == (6, smoothness[-1])
+        for kind, own in enumerate(family.kinds):
+            assert smoothness[family.kind_of_client == kind].max() == own.L
+    sums = [
+        sum(own.count * own.L for own in FunctionClass.of_groups(setting, groups).kinds)
+        for groups in range(1, 7)
+    ]
+    assert sums == sorted(sums, reverse=True)
+    assert sums[-1] == pytest.approx(smoothness.sum())
+    with pytest.raises(Refusal, match="groups"):
+        FunctionClass.of_groups(setting, 7)
+
+
+def test_groups_keep_the_compressor_of_the_server():
+    problem = Quadratic.random(6, 4, mu=1.0, L=30.0, seed=0)
+    setting = Setting.of(EF21PDIANA, problem, compressor("two-way(rand-k:2;top-k:1)"))
+    for groups in (1, 3):
+        assert FunctionClass.of_groups(setting, groups).alpha_down == 0.25
+
+
+def test_more_groups_certify_no_less():
+    problem = Quadratic.random(6, 4, mu=1.0, L=30.0, seed=0)
+    setting = Setting.of(GD, problem)
+    method = GD(1.9 / setting.L)
+    found = [certify(method, FunctionClass.of_groups(setting, k)).decrease for k in (1, 2, 3)]
+    assert found[0] <= found[1] * (1 + 1e-7) <= found[2] * (1 + 1e-6)
+
+
+def test_no_classes_are_refused():
+    with pytest.raises(Refusal, match="at least one"):
+        FunctionClass.of_classes([])
+    with pytest.raises(Refusal, match="at least 1"):
+        ClientClass(0, 1.0, 2.0)
+
+
+def test_runs_that_diverge_stay_within_the_classes():
+    """The largest mean of the curvatures is 20/3 with (1, 1, 18), and not 18."""
+    family = FunctionClass.of_classes([ClientClass(2, 0.5, 1.0), ClientClass(1, 0.5, 18.0)])
+    assert divergence(GD(2.5 / 18.0), family) is None
+    assert divergence(GD(2.5 / (20.0 / 3.0)), family).growth > 1e6
+    unlike = FunctionClass.of_classes(
+        [ClientClass(1, 0.5, 1.0, omega=1.0), ClientClass(1, 0.5, 1.0, omega=2.0)]
+    )
+    with pytest.raises(Refusal, match="compressors differ"):
+        divergence(DIANA(gamma=0.1, alpha=0.1), unlike)

@@ -1,0 +1,28 @@
+"""The tutorial's code runs, and what it says is so."""
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[3] / "docs" / "certify-your-method.md"
+
+
+def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 5
+    names: dict = {"__name__": "tutorial"}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), names)
+    certificate = names["certificate"]
+    assert certificate.factor < 1
+    assert certificate.verify() == certificate.factor
+    assert names["proof"].decrease >= certificate.decrease
+    assert (tmp_path / "momentum-diana.json").exists()
+    assert "Theorem certified" in (tmp_path / "momentum-diana.v").read_text(encoding="utf-8")
+    assert names["mixed"].decrease > certificate.decrease
+    said = capsys.readouterr().out
+    assert "works up to gamma" in said
+    assert "attained on worst case@5" in said
+    assert "f - f* grows" in said
+    worst, gentle = names["worst"].step(), names["gentle"]
+    assert abs(worst.factor - gentle.factor) < 1e-6 * abs(gentle.decrease)

@@ -1,0 +1,118 @@
+"""The dual's worst case, posed as a problem, is as bad as the certificate says: both are exact."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.certificates.worst_instance import divergence, worst_instance
+from bitbound.theory.function_class import FunctionClass, rand_k_of
+
+EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
+"""Methods with a quadratic worst case; the others have several gradients per client, and EControl
+contractions whose worst error no scaled rand-k makes."""
+
+
+def by_rule(name: str, n: int, kappa: float):
+    """Return a method with the parameters of its first rule, and the class they are for."""
+    card = METHODS[name]
+    omega = 2.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, n, kappa, omega, None, 1)
+    return card.at(where), FunctionClass.of(where)
+
+
+@pytest.mark.parametrize("kappa", [5.0, 50.0])
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [
+        (name, n)
+        for name in EXACT
+        for n in (1, 3, 5)
+        if n > 1 or name not in {"compressed-scaffnew", "tamuna"}  # two owners of each entry
+    ],
+)
+def test_one_step_of_the_class_attains_the_certificate(name, n, kappa):
+    method, family = by_rule(name, n, kappa)
+    instance, proved = worst_instance(method, family), certify(method, family)
+    step = instance.step()
+    assert instance.problem.plain.constants.L_i.max() <= (1 + 1e-9) * family.L + family.mu
+    assert 1 - step.factor >= proved.decrease * (1 - 1e-9)
+    assert 1 - step.factor == pytest.approx(proved.solver_decrease, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["locodl", "scaffnew", "diana"])
+def test_it_is_attained_for_many_clients(name):
+    method, family = by_rule(name, 30, 100.0)
+    instance = worst_instance(method, family)
+    assert 1 - instance.step().factor == pytest.approx(1 - instance.predicted, rel=1e-6)
+
+
+@dataclass(frozen=True)
+class LongerStep(GD):
+    """A defect: the step is a little longer than the parameter says."""
+
+    def communicate(self, s, problem, channel):
+        return replace(GD(self.gamma * 1.01), gamma=self.gamma * 1.01).communicate(
+            s, problem, channel
+        )
+
+
+@dataclass(frozen=True)
+class WrongSign(LoCoDL):
+    """A defect: the control variates move the wrong way, their sum stays 0."""
+
+    def communicate(self, s, problem, channel):
+        right = super().communicate(s, problem, channel)
+        return replace(right, u=2 * s.u - right.u, v=2 * s.v - right.v)
+
+
+def test_a_defect_of_the_class_is_seen():
+    method, family = GD(0.1), FunctionClass(3, 1.0, 10.0)
+    instance = worst_instance(method, family)
+    wrong = replace(instance, method=LongerStep(0.1))
+    assert 1 - wrong.step().factor != pytest.approx(1 - instance.predicted, rel=1e-3)
+    good, family = by_rule("locodl", 3, 10.0)
+    bad = WrongSign(good.gamma, good.chi, good.rho, good.p, good.omega)
+    potential = METHODS["locodl"].theorems[0]
+    assert certify(good, family).decrease > 0
+    assert certify(bad, family, potential=potential).decrease < 0
+
+
+@pytest.mark.parametrize("name", ["gd", "scaffnew", "compressed-scaffnew", "tamuna"])
+def test_beyond_the_limit_of_the_step_a_run_diverges(name):
+    method, family = by_rule(name, 4, 20.0)
+    beyond, within = (replace(method, gamma=factor * 2 / family.L) for factor in (1.2, 0.9))
+    assert certify(beyond, family).decrease < 0
+    found = divergence(beyond, family)
+    assert found is not None
+    assert found.growth > 1e3
+    assert found.problem.plain.constants.L <= family.L * (1 + 1e-9)
+    assert divergence(within, family) is None
+
+
+def test_what_has_no_quadratic_worst_case_is_refused():
+    method, family = by_rule("dasha", 10, 1000.0)
+    family = replace(family, omega=9.0)
+    method = replace(method, gamma=6.635e-5, a=1 / 19)
+    with pytest.raises(Refusal, match="no quadratic"):
+        worst_instance(method, family).step()
+
+
+def test_too_many_outcomes_are_refused():
+    method, family = by_rule("gradskip", 12, 10.0)
+    with pytest.raises(Refusal, match="too many"):
+        worst_instance(method, family).step()
+
+
+@pytest.mark.parametrize("omega", [0.0, 0.5, 9.0, 2.25])
+def test_rand_k_of_a_variance(omega):
+    sent, d = rand_k_of(omega, 7)
+    assert d >= 7
+    assert sent.omega(d) == pytest.approx(omega, abs=1e-3)
+    with pytest.raises(Refusal, match="relative variance"):
+        rand_k_of(-omega - 1)

@@ -1,0 +1,106 @@
+"""Many local steps as one inequality: true, no better than step by step, and exact in the limit."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import symbolic_step as step_module
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
+
+CARD = METHODS["5gcs-cc"]
+(THEOREM,) = CARD.theorems
+
+
+def at(n, kappa, rule="paper", sent="rand-k:1", **options):
+    """Return 5GCS-CC with the parameters of a rule, and the setting they are for."""
+    where = setting(n, 1.0, kappa, 2, compressor(sent))
+    return CARD.at(where, rule, **options), where
+
+
+@pytest.fixture
+def in_one_inequality(monkeypatch):
+    """Never do local steps one by one."""
+    every = step_module.product
+    monkeypatch.setattr(step_module, "product", lambda _, sizes: every((False,), sizes))
+
+
+@pytest.mark.parametrize(("n", "kappa"), [(3, 30.0), (10, 1e3), (100, 1e4)])
+def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequality):
+    for cohort in (n, n // 3):
+        method, where = at(n, kappa, cohort=cohort)
+        proved = certify(method, where)
+        assert len(proved.multipliers) == 7
+        assert proved.verify() == proved.factor
+        assert proved.decrease >= 1 - THEOREM.rate(method, where)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_one_inequality_knows_less_than_all_steps(K, request):
+    method, where = at(3, 5.0)
+    step_by_step = certify(replace(method, K=K), where)
+    request.getfixturevalue("in_one_inequality")
+    assert certify(replace(method, K=K), where).decrease < step_by_step.decrease
+
+
+def test_more_steps_help_up_to_the_exact_solve(in_one_inequality):
+    method, where = at(2, 20.0)
+    found = [certify(replace(method, K=K), where).decrease for K in (14, 20, 40, 400)]
+    assert found == sorted(found)
+    assert found[-1] == pytest.approx(found[-2], rel=1e-2)
+    attained = []
+    for steep in ([1.0, 1.0], [20.0, 20.0], [1.0, 20.0]):
+        matrices = [
+            [[one, 0.0], [0.0, other]] for one, other in zip(steep, steep[::-1], strict=True)
+        ]
+        problem = Quadratic.from_arrays(matrices, [[0.0, 0.0]] * 2)
+        run = Experiment.of(replace(method, K=400), problem, where.compressor)
+        attained.append(1 - worst_case(run, THEOREM))
+    assert found[-1] <= min(attained) <= found[-1] * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("step", [0.02, 0.1, 0.15])
+def test_steps_shorten_the_gradient_by_the_ratio_and_no_more(step, exact):
+    """The slope is 2 grad f + 3 z with f between 1 and 5: curvatures from 5 to 13."""
+    number = Exact if exact else float
+    after = np.array([number(0), number(2), number(3)], dtype=object if exact else float)
+    solve = LocalSolve(0, 2, (), (after,), number(step), 7)
+    ratio = solve.ratio(1, 1, 5)
+    known = max((1 - step * curvature) ** 14 for curvature in np.linspace(5.0, 13.0, 50))
+    found = float(ratio.value) if exact else ratio
+    assert found >= known
+    assert found == pytest.approx(known, rel=1e-11)
+
+
+def test_exact_proofs_of_many_steps(in_one_inequality):
+    method, where = at(4, 100.0)
+    certificate = certify(method, where)
+    proof = prove(certificate)
+    assert proof.verify()
+    assert float(proof.decrease) == pytest.approx(certificate.decrease, rel=1e-6)
+    fewer = replace(proof, method=replace(method, K=method.K // 2))
+    assert not fewer.verify()
+
+
+def test_clients_that_differ_solve_locally():
+    method, _ = at(4, 100.0)
+    family = FunctionClass.of_classes(
+        [ClientClass(1, 1.0, 100.0, 1.0), ClientClass(3, 1.0, 5.0, 1.0)]
+    )
+    mixed = certify(method, family)
+    alike = certify(method, FunctionClass(4, 1.0, 100.0, omega=1.0))
+    assert mixed.verify() == mixed.factor
+    assert mixed.decrease >= alike.decrease * (1 - 1e-6)
+    assert math.isfinite(mixed.decrease)

@@ -1,0 +1,217 @@
+"""Certificates of a method without a theorem: its potential is searched for, or given by hand."""
+
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.theory.cards.catalogue import METHODS, card_of
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.potential_family import SMALLEST
+from bitbound.theory.certificates.potential_search import searched_potential
+from bitbound.theory.certificates.summary import account, class_setting
+from bitbound.theory.certificates.worst_instance import worst_instance
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Squares
+
+
+@dataclass(frozen=True)
+class MyDIANA(DIANA):
+    name = "my-diana"
+
+
+def without_theorem(n, kappa):
+    """Return DIANA, the same as a user's own without a card, and the setting."""
+    card = METHODS["diana"]
+    where = class_setting(card.method, n, kappa, 3.0, None, 1)
+    method = card.at(where)
+    own = MyDIANA(**vars(method))
+    assert not card_of(own).theorems
+    return method, own, where
+
+
+@pytest.mark.parametrize(("n", "kappa"), [(1, 10.0), (5, 100.0)])
+def test_the_search_is_as_good_as_the_published_potential(n, kappa):
+    method, own, where = without_theorem(n, kappa)
+    published, found = certify(method, where, weights="free"), certify(own, where)
+    assert found.decrease >= 0.99 * published.decrease > 0
+    assert found.verify() == found.factor
+
+
+@dataclass(frozen=True)
+class MyLoCoDL(LoCoDL):
+    name = "my-locodl"
+
+
+@dataclass(frozen=True)
+class MyScaffnew(Scaffnew):
+    name = "my-scaffnew"
+
+
+@pytest.mark.parametrize(
+    ("own", "published", "setting", "least", "most"),
+    [
+        # the limit is the spectral radius of the second moments on quadratics of one dimension
+        (MyLoCoDL, "locodl", (3, 100.0, 4.0), 1.75, 1.066e-2),
+        (MyScaffnew, "scaffnew", (3, 20.0, None), 1.5, 0.1),
+    ],
+    ids=["locodl", "scaffnew"],
+)
+def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
+    card = METHODS[published]
+    where = class_setting(card.method, *setting, None, 1)
+    method = card.at(where)
+    found = certify(own(**vars(method)), where)
+    assert least * certify(method, where).decrease < found.decrease < most
+    assert found.verify() == found.factor
+    assert worst_instance(found.method, found.functions, found.potential).step().factor <= (
+        found.factor + 1e-7
+    )
+
+
+def test_parts_that_follow_from_others_are_left_out():
+    """The mean shift that DIANA's server keeps is the mean of the shifts."""
+    _, own, where = without_theorem(3, 10.0)
+    found = searched_potential(own, FunctionClass.of(where))
+    assert found.mean_rows.shape == (2, 3)
+    assert found.apart_rows.shape == (1, 1)
+
+
+def test_no_direction_is_forgotten():
+    """A form that all but forgets a slow direction would decrease faster than the method."""
+    _, own, where = without_theorem(3, 10.0)
+    functions = FunctionClass.of(where)
+    potential = searched_potential(own, functions)
+    found = np.sqrt(potential.mean_weights)[:, None] * potential.mean_rows
+    units = np.array([1.0, 1 / functions.L])
+    values = np.linalg.svd(found[:, np.abs(found).max(axis=0) > 0] / units, compute_uv=False)
+    assert values[-1] > 1e-3 * SMALLEST**0.5 * values[0]
+
+
+class DistanceAndShifts:
+    """|x - x*|^2 + sum_i |h_i - grad f_i(x*)|^2, with weights to be found."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Squares(1.0, s.x - star.x), Squares(1.0, s.h - star.h)
+
+
+def test_a_potential_by_hand():
+    method, own, where = without_theorem(5, 10.0)
+    published = METHODS["diana"].theorems[0]
+    assert certify(own, where, potential=published).decrease == certify(method, where).decrease
+    free = certify(own, where, weights="free", potential=DistanceAndShifts())
+    fixed = certify(own, where, potential=DistanceAndShifts())
+    assert fixed.decrease < 0.9 * free.decrease
+    assert free.decrease == pytest.approx(certify(method, where, weights="free").decrease, rel=1e-3)
+
+
+def test_an_account_without_a_theorem():
+    _, own, where = without_theorem(3, 10.0)
+    found = account(card_of(own), own, where)
+    assert (found.title, found.verdict) == (None, "no theorem applies")
+    assert found.certificate.factor < 1
+    assert found.largest_step > own.gamma
+    assert found.attained.factor <= found.certificate.factor + 1e-9
+
+
+def test_the_reason_of_the_first_start_is_told():
+    @dataclass(frozen=True)
+    class Sloped(GD):
+        name = "sloped"
+
+        def communicate(self, s, problem, channel):
+            after = super().communicate(s, problem, channel)
+            return type(s)(after.x + 0.01 * abs(s.x - after.x))
+
+    with pytest.raises(Refusal, match="the step of sloped is not linear"):
+        certify(Sloped(0.1), class_setting(GD, 2, 10.0, None, None, 1))
+
+
+def tight_rate(kappa, alpha):
+    """Return the best step of EF and EF21 and their rate (arXiv:2506.05271, 2605.31594), mu = 1."""
+    s = (1 - alpha) ** 0.5
+    eta = 2 / (1 + kappa) * (1 - s) / (1 + s)
+    root = ((1 - s) * (kappa - 1)) + (1 + s) * (
+        (kappa - 1) ** 2 + 16 * kappa * s / (1 + s) ** 2
+    ) ** 0.5
+    return eta, s + (1 + s) * (kappa - 1) * eta * root / (4 * (kappa + 1))
+
+
+@dataclass(frozen=True)
+class EFState:
+    """The model (1, d, R) and the error of each client (n, d, R)."""
+
+    x: object
+    e: object
+
+
+@dataclass(frozen=True)
+class EF(Method):
+    """Error feedback (arXiv:1901.09847); it rests where all gradients at the solution are 0."""
+
+    eta: float
+    name, needs, schedule = "my-ef", Needs(compressor="contractive"), Every()
+
+    def start(self, x, problem, channel):
+        return EFState(x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        wanted = s.e + self.eta * problem.grad(s.x)
+        c = channel.uplink(wanted)
+        return EFState(channel.broadcast(s.x - mean(c)), wanted - c)
+
+    def model(self, s):
+        return s.x
+
+
+@pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5), (10.0, 0.9)])
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_the_tight_rate_of_ef21_is_found(n, kappa, alpha):
+    eta, rate = tight_rate(kappa, alpha)
+    found = certify(EF21(eta), FunctionClass(n, 1.0, kappa, alpha=alpha), potential="search")
+    assert 1 - rate >= found.decrease * (1 - 1e-6)
+    assert found.decrease >= (1 - rate) * (1 - 3e-3)
+    assert found.verify() == found.factor
+
+
+@pytest.mark.parametrize(("n", "kappa", "alpha"), [(3, 1000.0, 0.5), (10**6, 200.0, 0.5)])
+def test_the_tight_rate_is_found_where_it_is_slow(n, kappa, alpha):
+    """By the solver's word to a part in a thousand, and proved up to a hundredth."""
+    eta, rate = tight_rate(kappa, alpha)
+    found = certify(EF21(eta), FunctionClass(n, 1.0, kappa, alpha=alpha), potential="search")
+    assert found.solver_decrease == pytest.approx(1 - rate, rel=3e-3)
+    assert found.decrease >= 0.98 * (1 - rate)
+
+
+@pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5)])
+def test_the_tight_rate_of_ef_is_found(kappa, alpha):
+    eta, rate = tight_rate(kappa, alpha)
+    found = certify(EF(eta), FunctionClass(1, 1.0, kappa, alpha=alpha))
+    assert found.decrease == pytest.approx(1 - rate, rel=3e-3)
+
+
+def test_a_potential_is_printed_as_a_formula():
+    eta, _ = tight_rate(2.0, 0.5)
+    functions = FunctionClass(5, 1.0, 2.0, alpha=0.5)
+    found = repr(searched_potential(EF21(eta), functions))
+    assert "|mean g - mean grad f|^2" in found
+    assert "x" not in found
+
+
+@pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
+@pytest.mark.parametrize("n", [10, 10**6])
+def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):
+    card = METHODS[name]
+    where = class_setting(card.method, n, kappa, 3.0, None, 1)
+    start = process_time()
+    found = certify(card.at(where), where, potential="search")
+    assert process_time() - start < 1.5
+    assert found.decrease >= 0.99 * certify(card.at(where), where).decrease

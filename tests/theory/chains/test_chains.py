@@ -1,0 +1,160 @@
+"""Chains of certificates: no worse than one step, no better than what is attained, and checked."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.chains.attained import attained_factor
+from bitbound.theory.chains.certify_steps import certify_steps
+from bitbound.theory.function_class import ClientClass, FunctionClass
+
+NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
+
+
+def by_rule(name, n=3, kappa=50.0):
+    """Return a method with the parameters of its first rule, and its class."""
+    card = METHODS[name]
+    omega = 4.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, n, kappa, omega, None, 1)
+    return card.at(where), FunctionClass.of(where)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_step_is_the_certificate_of_one_step(name):
+    chain, once = certify_steps(*by_rule(name), 1), certify(*by_rule(name))
+    assert chain.links[0].decrease == once.decrease
+    assert chain.decrease == pytest.approx(once.decrease, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
+    before = certify(*by_rule(name)).decrease
+    for steps in (2, 4, 64):
+        chain = certify_steps(*by_rule(name), steps)
+        assert chain.steps == steps
+        assert chain.verify() == chain.factor
+        assert chain.decrease >= before * (1 - 1e-6)
+        assert chain.log_factor >= math.log(attained_factor(chain)) - 1e-7
+        before = chain.decrease
+
+
+@pytest.mark.parametrize("name", ["gd", "scaffnew", "agd"])
+def test_two_steps_are_tight(name):
+    chain = certify_steps(*by_rule(name), 2)
+    assert attained_factor(chain) == pytest.approx(chain.factor, rel=1e-5)
+
+
+@pytest.mark.parametrize("measure", ["gap", "distance"])
+@pytest.mark.parametrize("steps", [1, 3, 64])
+def test_what_is_wanted_at_the_end(measure, steps):
+    """For gradient descent the squared distance is known, and f - f* is at most L/2 of it."""
+    gamma, chain = 0.1, certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), steps, measure=measure)
+    distance = 2 * chain.factor  # Psi is the sum over two clients
+    known = (1 - gamma) ** (2 * steps)
+    assert chain.verify() == chain.factor
+    assert attained_factor(chain) <= chain.factor * (1 + 1e-7)
+    if measure == "distance":
+        assert 0.5 * known <= chain.factor <= distance <= 2 * known * (1 + 1e-6)
+    else:
+        assert chain.factor <= 10.0 / 2 * known
+
+
+def test_most_of_the_looseness_of_a_step_is_gone_after_many():
+    once = certify(*by_rule("locodl", kappa=100.0))
+    chain = certify_steps(*by_rule("locodl", kappa=100.0), 1000)
+    assert chain.decrease > 1.7 * once.decrease
+    assert chain.log_factor >= math.log(attained_factor(chain))
+
+
+def changed_link(chain, place, **changes):
+    """Return a chain with one link changed."""
+    links = list(chain.links)
+    links[place] = replace(links[place], **changes)
+    return replace(chain, links=tuple(links))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("name", ["scaffnew", "ef21"])
+def test_a_planted_fault_in_any_link_is_refused(name, exact):
+    chain = certify_steps(*by_rule(name), 3)
+    chain = chain.exact() if exact else chain
+    assert chain.verify() == chain.factor
+    for place, link in enumerate(chain.links):
+        greedy = link.decrease + abs(link.decrease) / 1000
+        assert changed_link(chain, place, decrease=greedy).verify() == math.inf
+        halved = {name: y / 2 for name, y in link.multipliers.items()}
+        assert changed_link(chain, place, multipliers=halved).verify() == math.inf
+        twice = tuple(2 * weight for weight in link.weights)
+        assert place == 0 or changed_link(chain, place, weights=twice).verify() == math.inf
+        larger = tuple(2 * weight for weight in link.following)
+        assert changed_link(chain, place, following=larger).verify() == math.inf
+        counts = tuple(2 if i == place else 1 for i in range(len(chain.links)))
+        assert replace(chain, counts=counts).verify() == math.inf
+
+
+def test_values_of_the_next_potential_are_not_negative():
+    """The mean of a value at a noisy point is bounded from above only."""
+    chain = certify_steps(*by_rule("locodl"), 2, measure="gap")
+    last = chain.links[-1]
+    negative = tuple(-weight for weight in last.following)
+    lower = replace(last, following=negative, decrease=-1e6)
+    assert replace(chain, links=(*chain.links[:-1], lower)).verify() == math.inf
+
+
+@pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
+def test_every_link_is_proved_in_rational_numbers(name):
+    chain = certify_steps(*by_rule(name), 64)
+    exact = chain.exact()
+    assert exact.verify() == exact.factor
+    assert exact.log_factor <= chain.log_factor + 1e-9 * abs(chain.log_factor)
+
+
+def test_the_number_of_steps_changes_one_count_only():
+    chain = certify_steps(*by_rule("locodl"), 64)
+    longer = chain.lasting(1000)
+    assert longer.steps == 1000
+    assert longer.links == chain.links
+    assert longer.verify() == longer.factor < chain.factor
+    assert chain.lasting(2) is None
+
+
+@pytest.mark.parametrize("n", [100, 10**6])
+def test_many_clients_cost_nothing(n):
+    chain = certify_steps(*by_rule("locodl", n=n), 100)
+    assert len(chain.links) <= 5
+    assert chain.decrease > certify(*by_rule("locodl", n=n)).decrease
+
+
+def test_clients_that_differ():
+    family = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
+    method = METHODS["scaffnew"].method(0.05, 0.3)
+    chain = certify_steps(method, family, 32)
+    assert chain.verify() == chain.factor
+    assert chain.decrease > certify(method, family).decrease
+    assert attained_factor(chain) is None
+
+
+def test_a_potential_that_grows_in_one_step_may_shrink_in_many():
+    """DIANA with a potential whose weight of the shifts is far too small."""
+    method, functions = by_rule("diana", kappa=20.0)
+    theorem = METHODS["diana"].theorems[0]
+
+    class Light:
+        def lyapunov(self, m, s, star, setting, problem):
+            first, second = theorem.lyapunov(m, s, star, setting, problem)
+            return first, replace(second, weight=second.weight / 20)
+
+    assert certify(method, functions, potential=Light()).decrease < 0
+    chain = certify_steps(method, functions, 2000, potential=Light())
+    assert chain.verify() == chain.factor < 1e-3
+
+
+def test_no_steps_are_refused():
+    with pytest.raises(Refusal, match="at least 1"):
+        certify_steps(GD(0.1), FunctionClass(2, 1.0, 10.0), 0)

@@ -1,0 +1,71 @@
+"""Hypotheses at their boundary: what is kept there, what is refused and what is loose."""
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.checks.examination import check
+from bitbound.theory.checks.method.boundary import at_the_boundary, boundaries, loose_hypotheses
+
+
+def of(name, number=0):
+    card = METHODS[name]
+    return card.theorems[number], card
+
+
+def test_the_boundary_is_where_the_hypothesis_ends():
+    theorem, card = of("gd")
+    found = list(boundaries(theorem, card, "1/L", kappas=(10.0,)))
+    assert {boundary.parameter for boundary in found} == {"gamma"}
+    for boundary in found:  # gamma = 2/L_f just holds, with the factor 1
+        assert boundary.rate == pytest.approx(1, abs=1e-7)
+        assert boundary.worst <= boundary.rate
+    verdict = at_the_boundary(theorem, card, "1/L")
+    assert verdict.holds
+    assert verdict.note.startswith("gamma = ")
+
+
+def test_a_promise_of_growth_is_none():
+    theorem, card = of("gd")
+    grows = list(boundaries(theorem, card, "1/L", kappas=(10.0,), doubled="gamma < 2/L_f"))
+    assert grows
+    for boundary in grows:  # the rate is true, but it is above 1
+        assert boundary.worst <= boundary.rate * (1 + 1e-9)
+        assert not boundary.kept
+
+
+def test_a_rule_that_never_meets_the_theorem_checks_nothing():
+    theorem, card = of("fedcomgate")
+    with pytest.raises(Refusal, match="bounds a real parameter of the rule 'published'"):
+        at_the_boundary(theorem, card, "published")
+
+
+def test_a_theorem_without_compression_is_tried_without():
+    theorem, card = of("5gcs-cc")
+    assert at_the_boundary(theorem, card, "5gcs").holds
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "loose"),
+    [
+        ("gd", 0, ()),
+        ("locodl", 0, ()),
+        ("scaffnew", 1, ()),
+        ("diana", 0, ("gamma <= 1/(L_f + 6 omega_av L)",)),
+        ("scaffold", 1, ("K eta_l eta_g <= 1/(81 L)", "1 <= eta_g")),
+    ],
+)
+def test_what_could_ask_for_half_as_much(name, number, loose):
+    theorem, card = of(name, number)
+    rule = {"diana": "a", "scaffold": "paper"}.get(name)
+    assert loose_hypotheses(theorem, card, rule) == loose
+
+
+def test_a_check_tells_it():
+    card, problem = METHODS["diana"], Quadratic.random(3, 4, mu=1.0, L=10.0)
+    method = card.parameters(problem, RandK(2), "a")
+    found = check(method, problem, RandK(2), rule="a", seeds=2, accuracy=1e-3)
+    assert found.holds
+    assert found.promised[0].loose == ("gamma <= 1/(L_f + 6 omega_av L)",)

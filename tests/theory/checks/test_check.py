@@ -1,0 +1,230 @@
+"""`bitbound check` of a method in a file of one's own: with a theorem, without, and wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.from_file import card_from_file, read_settings
+from bitbound.theory.setting import Setting
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from bitbound.solvers.authoring import Array, Every, Method, Needs, mean
+
+
+@dataclass(frozen=True)
+class State:
+    x: Array
+
+
+@dataclass(frozen=True)
+class Own(Method):
+    gamma: float
+    name: ClassVar[str] = "own"
+    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    schedule: ClassVar[Every] = Every()
+
+    def start(self, x, problem, channel):
+        return State(x)
+
+    def communicate(self, s, problem, channel):
+        m = channel.MESSAGE(problem.grad(s.x) - STAR)
+        return State(channel.broadcast(s.x - self.gamma * mean(m)))
+
+    def model(self, s):
+        return s.x
+
+    def fixed_point(self, problem):
+        return State(problem.x_star)
+"""
+RULES = """
+from bitbound.theory.card import Card
+from bitbound.theory.potential import Squares
+from bitbound.theory.theorem import Condition, Theorem
+
+
+class Contracts(Theorem):
+    method = Own
+    title = "own theorem"
+
+    def conditions(self, m, setting):
+        return (Condition("gamma <= 1/L", m.gamma, 1 / setting.L),)
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, s.x - star.x),)
+
+    def rate(self, m, setting):
+        return (1 - m.gamma * setting.mu) ** FACTOR
+
+
+CARD = Card(
+    Own, theorems=(Contracts(),), rules={"simple": lambda setting: Own(1 / setting.L)}
+)
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    def write(message="send", star="0.0", rules="", factor="2"):
+        path = tmp_path / "own.py"
+        text = OWN.replace("MESSAGE", message).replace("STAR", star)
+        path.write_text(text + rules.replace("FACTOR", factor), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+UNSENT = "0.0) * 0 + (problem.grad(s.x)"
+PROBLEM = ["quadratic:d=4@3", "--kappa", "10", "--seeds", "2"]
+
+
+def check(capsys, path, *words):
+    code = main(["check", PROBLEM[0], path, *words, *PROBLEM[1:], "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_method_of_a_file_with_theorem_and_rules(capsys, own):
+    code, found = check(capsys, own(rules=RULES))
+    assert code == 0
+    (theorem,) = found["theorems"]
+    assert theorem["title"] == "own theorem"
+    assert theorem["hypotheses"][0]["used"] == pytest.approx(1)
+    assert len(theorem["verdicts"]) == 6
+    assert all(verdict["holds"] for verdict in theorem["verdicts"] + found["sound"])
+
+
+def test_a_wrong_theorem_of_a_file_fails(capsys, own):
+    code, found = check(capsys, own(rules=RULES, factor="4"))
+    assert code == 1
+    wrong = [v["check"] for v in found["theorems"][0]["verdicts"] if not v["holds"]]
+    assert "worst case on quadratics / tau" in wrong
+
+
+@pytest.mark.parametrize(
+    ("message", "star", "factor", "check_name", "words"),
+    [
+        ("send", "0.0", "4", "worst case on quadratics / tau", "One step does not decrease"),
+        ("send", "1.0", "2", "stays at the solution", "Started at its fixed point"),
+        ("send", UNSENT, "2", "nothing passes unsent", "went through no uplink or send"),
+    ],
+)
+def test_what_fails_says_where_to_look(capsys, own, message, star, factor, check_name, words):
+    code, found = check(capsys, own(message, star, RULES, factor))
+    assert code == 1
+    verdicts = found["theorems"][0]["verdicts"] + found["sound"]
+    (failing,) = (v for v in verdicts if v["check"] == check_name)
+    assert not failing["holds"]
+    assert words in failing["advice"]
+
+
+def test_a_method_of_a_file_without_theorem(capsys, own):
+    code, found = check(capsys, own(), "--set", "gamma=0.1")
+    assert code == 0
+    certified = found["theorems"][0]
+    assert certified["title"] == "certified, with a potential that was searched for"
+    assert certified["factor"] == pytest.approx(0.81, abs=1e-6)
+    assert all(verdict["holds"] for verdict in (*found["sound"], *certified["verdicts"]))
+    code, found = check(capsys, own(), "--set", "gamma=0.5")
+    assert (code, found["theorems"]) == (1, [])
+    assert "may grow by a factor" in found["unpromised"]
+    failing = [v["check"] for v in found["sound"] if not v["holds"]]
+    assert failing == ["f - f* does not grow", "comes back to the solution"]
+    code, found = check(capsys, own("uplink"), "rand-k:1", "--set", "gamma=0.1")
+    assert code == 1  # without shifts the solution is left again
+
+
+def test_given_parameters_are_not_those_of_the_rule(capsys, own):
+    """They go into small problems as they are; the rule would choose others."""
+    names = {}
+    for words in ((), ("--set", "gamma=0.05")):
+        code, found = check(capsys, own(rules=RULES), *words)
+        assert code == 0
+        names[words] = {verdict["check"] for verdict in found["theorems"][0]["verdicts"]}
+    ruled, given = names.values()
+    assert ruled - given == {
+        "one step at random states",
+        "worst case on quadratics / tau",
+        "worst case / tau at the boundary",
+    }
+    assert given - ruled == {"worst case on small quadratics"}
+
+
+def test_outside_every_theorem(capsys, own):
+    path = own(rules=RULES)
+    code, found = check(capsys, path, "--set", "gamma=0.15")
+    assert code == 1
+    assert not found["theorems"][0]["met"]
+    assert main(["check", PROBLEM[0], path, "--set", "gamma=0.15", "--strict", *PROBLEM[1:]]) == 2
+    assert "gamma <= 1/L fails with 0.15 and 0.1" in capsys.readouterr().err
+
+
+def test_text_says_margins_and_constants(capsys):
+    assert main(["check", PROBLEM[0], "locodl", "rand-k:2", *PROBLEM[1:]]) == 0
+    text = capsys.readouterr().out
+    assert "gamma < 2/L" in text
+    assert "0.50 of its limit" in text
+    assert "of the composite view: L = max_i L_i = 9.5" in text
+    assert text.rstrip().endswith("no check fails")
+
+
+def test_run_takes_a_file(capsys, own):
+    words = ["run", PROBLEM[0], own(), "--set", "gamma=0.1", *PROBLEM[1:], "--until", "1e-3"]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["method"]["gamma"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "sentence"),
+    [
+        ("x = 1", [], "defines 0 methods and no CARD"),
+        ("x = ", [], "cannot be run: SyntaxError"),
+        (OWN, [], "give gamma with --set"),
+        (OWN, ["--set", "beta=1"], "has no parameter 'beta'; it has gamma"),
+        (OWN, ["--set", "gamma"], "cannot be read; expected such as gamma=0.1"),
+        (OWN, ["--set", "gamma=1", "--parameters", "best"], "has no rules"),
+        (None, [], "there is no file"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(capsys, tmp_path, text, words, sentence):
+    path = tmp_path / "own.py"
+    if text is not None:
+        path.write_text(text.replace("MESSAGE", "send").replace("STAR", "0.0"), encoding="utf-8")
+    assert main(["check", PROBLEM[0], str(path), *words, *PROBLEM[1:]]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_settings_are_read():
+    assert read_settings(METHODS["gradskip"].method, ["q=(1, 0.5)"]) == {"q": (1, 0.5)}
+    assert read_settings(METHODS["adiana"].method, ["variant=II"]) == {"variant": "II"}
+    assert read_settings(METHODS["scaffold"].method, ["K=3"]) == {"K": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("gd", "gamma=abc"),
+        ("gd", "gamma=nan"),
+        ("gd", "gamma=1e999"),
+        ("gd", "gamma"),
+        ("gd", "step=1"),
+        ("scaffold", "K=2.5"),
+        ("scaffold", "option=III"),
+        ("adiana", "variant=III"),
+        ("gradskip", "q=3"),
+    ],
+)
+def test_settings_of_another_kind_are_refused(name, setting):
+    with pytest.raises(Refusal):
+        read_settings(METHODS[name].method, [setting])
+
+
+def test_file_is_a_class_of_its_own(own):
+    card = card_from_file(Path(own()))
+    setting = Setting.of(card.method, Quadratic.random(3, 4, mu=1.0, L=10.0))
+    assert card.with_values(setting, values={"gamma": 0.1}).gamma == 0.1

@@ -1,0 +1,235 @@
+"""What fails says which line to look at, on the smallest problem; what is correct is let alone."""
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
+from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.checks.examination import check
+from bitbound.theory.checks.method.smallest import smaller
+from bitbound.theory.checks.soundness import soundness
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@dataclass(frozen=True)
+class State:
+    x: object
+    h: object
+
+
+@dataclass(frozen=True)
+class Scaffnewish(Method):
+    """Local steps with control variates h that add up to 0, and one line that may be wrong."""
+
+    gamma: float = 0.1
+
+    name, needs, schedule = "own", Needs(), Every(3)
+
+    def start(self, x, problem, channel):
+        return State(copies(x, problem.n), 0 * problem.grad(x))
+
+    def local_step(self, s, problem, channel):
+        return State(s.x - self.gamma * (problem.grad(s.x) - s.h), s.h)
+
+    def learned(self, s, average):
+        return s.h + (average - s.x) / (3 * self.gamma)
+
+    def communicate(self, s, problem, channel):
+        average = channel.broadcast(mean(channel.send(s.x)))
+        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+
+    def model(self, s):
+        return mean(s.x)
+
+    def invariants(self, s, problem):
+        return (mean(s.h),)
+
+    def fixed_point(self, problem):
+        return State(copies(problem.x_star, problem.n), problem.grad_star)
+
+
+class Biased(Scaffnewish):
+    def learned(self, s, average):
+        return s.h - s.x / (3 * self.gamma)
+
+
+class Writing(Scaffnewish):
+    def learned(self, s, average):
+        changed = s.h
+        changed += (average - s.x) / (3 * self.gamma)
+        return changed
+
+
+class OverRuns(Scaffnewish):
+    def learned(self, s, average):
+        return super().learned(s, average) * (1 + 0.01 * (s.x.shape[2] > 1))
+
+
+class Silent(Scaffnewish):
+    def communicate(self, s, problem, channel):
+        average = mean(channel.send(s.x))
+        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+
+
+class Untold(Scaffnewish):
+    """The clients use the average, and the server sends as many zeros."""
+
+    def communicate(self, s, problem, channel):
+        average = mean(channel.send(s.x))
+        average = average + channel.broadcast(0 * average)
+        return State(copies(average, s.x.shape[0]), self.learned(s, average))
+
+
+class Leaves(Scaffnewish):
+    def local_step(self, s, problem, channel):
+        return State(s.x - self.gamma * (problem.grad(s.x) + s.h), s.h)
+
+
+PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        (Biased, "invariants", "and was 0: look at the line that updates h."),
+        (Writing, "pure steps", "A step writes into h of the state before"),
+        (OverRuns, "alone as in a batch", "of a run is another one beside other runs"),
+        (Silent, "bits counted are bits sent", "communicate must broadcast"),
+        (Untold, "nothing is used untold", "look for a mean or total that goes through no broad"),
+        (Leaves, "stays at the solution", "look at the line that updates x"),
+    ],
+)
+def test_a_wrong_line_is_named_with_the_smallest_counterexample(kind, name, words):
+    verdicts = soundness(Card(kind), Experiment.of(kind(), PROBLEM))
+    failing = {verdict.check: verdict.advice for verdict in verdicts if not verdict.holds}
+    assert words in failing[name]
+    assert re.search(r"Smallest counterexample: n = [12], d = [12], a quadratic", failing[name])
+
+
+def test_the_correct_one_passes():
+    verdicts = soundness(Card(Scaffnewish), Experiment.of(Scaffnewish(), PROBLEM))
+    assert [verdict for verdict in verdicts if not verdict.holds] == []
+
+
+@dataclass(frozen=True)
+class Errors:
+    x: object
+    e: object
+    g: object
+
+
+@dataclass(frozen=True)
+class EControl(Method):
+    """Error feedback with a controlled error and a server that mirrors g (arXiv:2311.05645)."""
+
+    gamma: float
+    eta: float
+
+    name, needs, schedule = "econtrol", Needs(compressor="contractive"), Every(1)
+
+    def start(self, x, problem, channel):
+        gradient = channel.send(problem.grad(x))
+        return Errors(x, 0 * gradient, gradient)
+
+    def communicate(self, s, problem, channel):
+        gradient = problem.grad(s.x)
+        m = channel.uplink(self.eta * s.e + gradient - s.g)
+        x = channel.broadcast(s.x - self.gamma * mean(s.g + m))
+        return Errors(x, s.e + gradient - s.g - m, s.g + m)
+
+    def model(self, s):
+        return s.x
+
+
+def parameters_of(method):
+    return [field.name for field in fields(method)]
+
+
+def momentum():
+    """Return the method of docs/certify-your-method.md."""
+    text = (DOCS / "certify-your-method.md").read_text(encoding="utf-8")
+    names = {"__name__": "page"}
+    exec(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0], names)
+    return names["MomentumDIANA"]
+
+
+def test_no_false_alarm_on_methods_whose_server_mirrors():
+    kind = momentum()
+    values = {"gamma": 0.02, "alpha": 0.2, "beta": 0.3}
+    own = kind(**{name: values[name] for name in parameters_of(kind)})
+    for method, sent in ((own, RandK(2)), (EControl(0.02, 0.3), TopK(2))):
+        verdicts = soundness(Card(type(method)), Experiment.of(method, PROBLEM, sent))
+        assert [verdict for verdict in verdicts if not verdict.holds] == []
+
+
+def test_a_step_outside_of_every_theorem_is_what_is_named():
+    """With 20 times the largest step all lines of GD are right, and its fixed point is one."""
+    found = check(METHODS["gd"].method(gamma=4.0), PROBLEM, seeds=1)
+    failing = {verdict.check: verdict.advice for verdict in found.verdicts if not verdict.holds}
+    assert set(failing) == {"one step along a run", "worst case on small quadratics"}
+    for advice in failing.values():
+        assert advice.startswith("No theorem covers these parameters: gamma < 2/L_f fails with 4 ")
+        assert "runs may diverge" in advice
+    assert "look at the line" not in str(found)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize(("name", "sent"), [("gd", None), ("diana", RandK(2))])
+def test_what_a_check_finds_does_not_depend_on_the_unit_of_l(name, sent, unit):
+    def found(unit):
+        problem = Quadratic.random(3, 4, mu=unit, L=10 * unit)
+        method = METHODS[name].parameters(problem, sent)
+        return check(method, problem, sent, seeds=2, accuracy=1e-6 * unit)
+
+    for one, other in zip(found(1.0).verdicts, found(unit).verdicts, strict=True):
+        assert (one.check, one.outcome) == (other.check, other.outcome)
+        assert one.value == pytest.approx(other.value, rel=1e-6, abs=1e-7)
+
+
+def test_growth_is_certified_and_named():
+    """DIANA with the sign of its shifts wrong, from the first small problem that shows it."""
+    card = METHODS["diana"]
+
+    class WrongSign(card.method):
+        def communicate(self, s, problem, channel):
+            after = super().communicate(s, problem, channel)
+            return type(s)(after.x, 2 * s.h - after.h, 2 * s.h_mean - after.h_mean)
+
+    method = card.parameters(PROBLEM, RandK(2), "b")
+    wrong = WrongSign(**{name: getattr(method, name) for name in parameters_of(method)})
+    found = check(wrong, PROBLEM, RandK(2), card=card, seeds=2, accuracy=1e-3, iterations=300)
+    (promised, *_) = [promised for promised in found.promised if promised.diagnosis]
+    assert "Smallest counterexample: n = 3, d = 2, a quadratic" in promised.diagnosis
+    assert "look at the line that updates h." in promised.diagnosis
+    assert "certify: over all functions of this class" in promised.diagnosis
+    assert promised.diagnosis in str(found)
+
+
+class Unsaid(Scaffnewish):
+    """What it keeps between its rounds of three steps is found: between them the models differ."""
+
+    def invariants(self, s, problem):
+        return None
+
+
+def test_what_is_kept_from_round_to_round_is_not_asked_for_within_one():
+    experiment = Experiment.of(Unsaid(), PROBLEM)
+    failing = [verdict for verdict in soundness(Card(Unsaid), experiment) if not verdict.holds]
+    assert failing == []
+
+
+def test_the_first_smaller_problems_have_one_entry():
+    """Of one entry mu and L are one number; from two on they are those of the problem."""
+    problem = Quadratic.random(5, 6, mu=1.0, L=10.0)
+    found = list(smaller(Experiment.of(GD(0.1), problem)))
+    sizes = [(small.n, small.d, small.problem.plain.constants.L) for small in found]
+    assert sizes == [(1, 1, 1), (2, 1, 1), (1, 2, 10), (2, 2, 10), (3, 2, 10), (3, 3, 10)]

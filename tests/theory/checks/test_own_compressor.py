@@ -1,0 +1,120 @@
+"""A compressor of a user's own file: taken wherever one is named, and examined."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.theory.checks.compressor.compression import compressor_checks
+
+PAGE = Path(__file__).parents[3] / "docs/write-a-compressor.md"
+SIGNS = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+SCALED = SIGNS.replace("    name = ", "    scale: float = 1.0\n    name = ").replace(
+    "return size * signs", "return self.scale * size * signs"
+)
+PROBLEM = ["quadratic:d=4@3", "--kappa", "10", "--seeds", "2"]
+
+
+@pytest.fixture
+def own(tmp_path):
+    def write(text=SIGNS, name="signs.py"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_it_is_made_by_its_name_with_its_values(own):
+    assert compressor(f"{own()}:RandomSigns").bits(5) == 37
+    path = own(SCALED, "scaled.py")
+    assert compressor(f"{path}:RandomSigns:0.5").scale == 0.5
+    assert compressor(f"scaled({path}:RandomSigns)").alpha(4) == 1 / 4
+
+
+def test_files_beside_it_can_be_imported(own):
+    own("FACTOR = 2\n", "bitbound_neighbour_of_signs.py")
+    path = own("from bitbound_neighbour_of_signs import FACTOR\n" + SIGNS, "importing.py")
+    assert compressor(f"{path}:RandomSigns").omega(3) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("", SIGNS, "there is RandomSigns"),
+        (":Signs", SIGNS, "defines no compressor Signs"),
+        (":RandomSigns", "x = 1", "there is none, write class NAME"),
+        (":RandomSigns", "x = ", "cannot be run: SyntaxError"),
+        (":RandomSigns", SIGNS.replace("def omega", "def sigma"), "defines no omega"),
+        (":RandomSigns:3", SIGNS, "give the values of its fields"),
+        (":RandomSigns:)", SIGNS, "cannot be made of"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(own, name, text, sentence):
+    with pytest.raises(Refusal, match=re.escape(sentence)):
+        compressor(f"{own(text)}{name}")
+
+
+def test_no_file():
+    with pytest.raises(Refusal, match=r"there is no file nowhere\.py"):
+        compressor("nowhere.py:Name")
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_commands_take_it(capsys, own, command):
+    sent = f"{own()}:RandomSigns"
+    words = [command, PROBLEM[0], "diana", sent, *PROBLEM[1:], "--json", "--until", "1e-3"]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["compressor"] == {"name": "random-signs", "omega": 3, "bits": 36}
+
+
+def test_compare_and_certify_take_it(capsys, own):
+    sent = f"{own()}:RandomSigns"
+    assert main(["compare", PROBLEM[0], f"diana+{sent}", "gd", *PROBLEM[1:]]) == 0
+    assert "random-signs" in capsys.readouterr().out
+    assert main(["certify", "diana", "--n", "3", "--kappa", "10", "--compressor", sent]) == 0
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("size * signs", "1.1 * size * signs", "which is not x: look at the scale"),
+        ("2 * size * uniforms", "size * uniforms", "The mean of C(x) has"),
+        ("np.sum(x**2, axis=1)", "2 * np.sum(x**2, axis=1)", "and variance says"),
+        ("d - 1.0", "d / 2", "omega says at most 1.5"),
+        ("(Sign(), d)", "(Float32(), d)", ""),
+        ("axis=1, keepdims=True", "keepdims=True", "sums and maxima go over axis 1"),
+        ("keepdims=True)", "keepdims=False)", "raises"),
+        ("return size, np", "x *= 1.01\n        return size, np", "message changes x"),
+        ("(Sign(), d)", "(Sign(), 1)", "Look at layout"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_smallest_counterexample(own, right, wrong, words):
+    assert right in SIGNS
+    wrong_one = compressor(f"{own(SIGNS.replace(right, wrong, 1))}:RandomSigns")
+    advice = [verdict.advice for verdict in compressor_checks(wrong_one) if not verdict.holds]
+    if not words:  # more bits than it needs are no fault
+        assert advice == []
+        return
+    assert any(words in sentence for sentence in advice), advice
+    assert all("Smallest counterexample: d = " in sentence for sentence in advice)
+
+
+def test_an_omega_that_is_larger_than_attained_is_seen(own):
+    hardest = "\n    def hardest(self, d):\n        return np.eye(d)[0]\n"
+    for name, factor, holds in (("tight.py", 1, True), ("lax.py", 2, False)):
+        text = SIGNS.replace("return d - 1.0", f"return {factor} * (d - 1.0)") + hardest
+        verdicts = compressor_checks(compressor(f"{own(text, name)}:RandomSigns"))
+        assert all(verdict.holds for verdict in verdicts) == holds
+
+
+def test_what_fails_for_one_number_of_entries_only_is_seen(own):
+    text = SIGNS.replace("return size * signs", "return size * signs * (1 + (d == 7))")
+    verdicts = compressor_checks(compressor(f"{own(text)}:RandomSigns"))
+    failing = [verdict for verdict in verdicts if not verdict.holds]
+    assert "d = 7" in failing[0].advice

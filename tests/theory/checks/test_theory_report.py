@@ -1,0 +1,83 @@
+"""The report on all theorems: its rows, its JSON, its figure; and a failing row."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.figures.checks.looseness import draw_looseness
+from bitbound.figures.text.theory_tables import row_summary
+from bitbound.theory.checks import standard as report
+from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
+from bitbound.theory.theorem import Condition
+from bitbound.theory.verdict import Verdict
+
+ROW = TheoremRow(
+    "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
+    Condition("gamma <= 1/L", 1.0, 2.0), 1.2, 0.99, 1.3, 2.0,
+)  # fmt: skip
+
+
+def test_standard_problems():
+    problems = standard_problems()
+    assert list(problems) == ["worst-case-like", "heterogeneous", "logistic"]
+    assert all(problem.n == N for problem in problems.values())
+
+
+def test_tasks_are_a_product():
+    names = {card.name for card, *_ in tasks()}
+    assert names == set(report.METHODS)
+    assert len(tasks()) == len(set(map(repr, tasks())))
+
+
+@pytest.fixture(scope="module")
+def examined():
+    """Return the rows of two methods."""
+    methods = {name: report.METHODS[name] for name in ("gd", "diana")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "METHODS", methods)
+        return list(rows(seeds=2, accuracy=1e-3))
+
+
+def test_rows(examined):
+    found = [row for some in examined for row in some]
+    assert all(row.holds for row in found)
+    assert {row.theorem for row in found} == {
+        "gradient descent, classical", "DIANA, f strongly convex",
+        "DIANA, every f_i strongly convex", "DIANA, every f_i strongly convex, coupled weights",
+    }  # fmt: skip
+    tight = [row for row in found if row.theorem == "gradient descent, classical"]
+    assert all(row.worst == pytest.approx(1) for row in tight)
+    assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
+
+
+def test_command(monkeypatch, capsys, tmp_path, examined):
+    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter(examined))
+    words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert (tmp_path / "report.txt").read_text().strip() == text.strip()
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert all(row["holds"] for row in found)
+    assert f"0 of {len(found)} rows fail" in text
+    assert (tmp_path / "looseness.svg").exists()
+
+
+def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
+    wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
+    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter([[ROW, wrong]]))
+    assert main(["theory", "--output", str(tmp_path)]) == 1
+    text = capsys.readouterr().out
+    assert "1 of 2 rows fail" in text
+    assert "a check is 1.5 and may be 1" in text
+
+
+def test_json_is_strict():
+    text = json.dumps(row_summary(replace(ROW, bits=math.nan, rate=math.inf)), allow_nan=False)
+    assert json.loads(text)["bits, promised / measured"] is None
+
+
+def test_figure(tmp_path):
+    assert len(draw_looseness([ROW, replace(ROW, bits=math.nan)], tmp_path)) == 2

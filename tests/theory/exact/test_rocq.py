@@ -1,0 +1,112 @@
+"""Certificates that the kernel of Rocq (Coq) checks."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.exact.rocq_file import rocq_file
+from bitbound.theory.function_class import ClientClass, FunctionClass
+
+COMPILER = shutil.which("coqc") or shutil.which("rocq")
+KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
+CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
+OTHERS = ["two classes", "potential that was found"]
+
+
+def refusal(text, folder):
+    """Return what the kernel says of a file, or an empty text if it accepts it."""
+    (folder / "certificate.v").write_text(text, encoding="utf-8")
+    words = [COMPILER, *(["compile"] if COMPILER.endswith("rocq") else []), "certificate.v"]
+    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    return ran.stderr if ran.returncode else ""
+
+
+def proof_of(name):
+    """Return the exact proof of a method at its first rule, or of one of two other cases."""
+    if name == "two classes":
+        return prove(certify(GD(0.25), CLASSES))
+    if name == "potential that was found":
+        functions = FunctionClass(100, 1.0, 30.0, omega=4.0)
+        return prove(certify(DIANA(0.01, 0.2), functions, potential="search"))
+    card = METHODS[name]
+    omega = 3.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, 5, 30.0, omega, None, 1)
+    return prove(certify(card.at(where), FunctionClass.of(where)))
+
+
+@KERNEL
+@pytest.mark.parametrize("name", ["gd", "diana", "ef21", "locodl", *OTHERS])
+def test_the_kernel_accepts_a_proof(name, tmp_path):
+    assert refusal(rocq_file(proof_of(name)), tmp_path) == ""
+
+
+def with_larger_multiplier(proof):
+    """Change the largest multiplier by a part in a thousand."""
+    name, y = max(proof.multipliers.items(), key=lambda pair: pair[1])
+    return replace(proof, multipliers={**proof.multipliers, name: y * Fraction(1001, 1000)})
+
+
+def with_negative_multiplier(proof):
+    """Change the sign of the largest multiplier."""
+    name, y = max(proof.multipliers.items(), key=lambda pair: pair[1])
+    return replace(proof, multipliers={**proof.multipliers, name: -y})
+
+
+PLANTED = {
+    "multiplier": with_larger_multiplier,
+    "sign": with_negative_multiplier,
+    "gamma": lambda proof: replace(
+        proof, method=replace(proof.method, gamma=3 * proof.method.gamma)
+    ),
+    "n": lambda proof: replace(proof, functions=replace(proof.functions, n=2)),
+    "decrease": lambda proof: replace(proof, decrease=proof.decrease * Fraction(1001, 1000)),
+    "potential": lambda proof: replace(
+        proof, weights=(proof.weights[0], *(-weight for weight in proof.weights[1:]))
+    ),
+}
+
+
+@KERNEL
+@pytest.mark.parametrize("planted", PLANTED)
+def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
+    assert "Unable to unify" in refusal(rocq_file(PLANTED[planted](proof_of("diana"))), tmp_path)
+
+
+@KERNEL
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
+        ("L of the average", lambda text: text.replace("L := 6;", "L := 30;")),
+        ("squares", lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text)),
+    ],
+)
+def test_the_kernel_refuses_a_changed_file(field, change, tmp_path):
+    text = rocq_file(proof_of("two classes"))
+    changed = change(text)
+    assert changed != text, field
+    assert "Unable to unify" in refusal(changed, tmp_path)
+
+
+def test_nothing_is_taken_for_granted_in_the_file():
+    text = rocq_file(proof_of("diana"))
+    for word in ("Axiom", "Admitted", "admit", "Parameter", "Hypothesis", "Conjecture"):
+        assert not re.search(rf"\b{word}\b", text), word
+
+
+def test_the_command_writes_a_file_for_rocq(tmp_path, capsys):
+    path = tmp_path / "gd.v"
+    assert main(["certify", "gd", "--n", "3", "--kappa", "10", "--export", str(path)]) == 0
+    assert str(path) in "".join(capsys.readouterr().out.split())
+    assert "Theorem certified : contracts this_step decrease." in path.read_text(encoding="utf-8")

@@ -1,0 +1,169 @@
+"""All checks of the library about one subject: a method with its rule and compressor."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse
+
+from bitbound.data.errors import Refusal
+from bitbound.data.files.dataset import Dataset
+from bitbound.data.problem import Problem
+from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.relaxed.families import Multiples, Tilted
+from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
+from bitbound.data.relaxed.shapes import Cosh, Steep
+from bitbound.solvers.compressors.selector import compressor as make_compressor
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import CARDS, METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.proof import proves
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.checks.channel.choices import channel_checks
+from bitbound.theory.checks.compressor.compression import compressor_checks
+from bitbound.theory.checks.method.boundary import at_the_boundary
+from bitbound.theory.checks.method.identities import identities
+from bitbound.theory.checks.method.one_step import (
+    steps_along_a_run,
+    steps_at_random_states,
+    worst_quadratic,
+)
+from bitbound.theory.checks.method.whole_runs import whole_runs
+from bitbound.theory.checks.problem.problems import problem_checks
+from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
+from bitbound.theory.verdict import Verdict, largest, worst_of
+
+SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
+ACCURACY = 1e-4
+CLIENTS = {"compressed-gd": 1}
+"""Those of a method whose theorem is not about 3."""
+
+
+def findings(
+    name: str,
+    rule: str | None = None,
+    selector: str | None = None,
+    options: dict | None = None,
+    *,
+    seed: int = 0,
+    sampling: bool = True,
+) -> Iterator[Verdict]:
+    """Return all verdicts; what raises an error is a verdict that does not hold."""
+    card, options = CARDS[name], options or {}
+    need = card.method.needs.compressor
+    chosen = make_compressor(selector or SELECTORS[need]) if need else None
+    n, shared = CLIENTS.get(name, 3), card.method.needs.shared_minimiser
+    L = [20.0, 12.0, 5.0][:n]
+    problem = Quadratic.random(n, 4, 1.0, L, shared_minimiser=shared, seed=seed)
+    if sampling:
+        used = chosen or make_compressor("identity")
+        patience = 0.0 if seed else 0.4  # sizes are compared exactly, whatever is drawn
+        yield from _guarded("compressor", lambda: compressor_checks(used, 5, seed))
+        yield from _guarded("channel", lambda: channel_checks(used, seed=seed, patience=patience))
+    yield from _guarded("identities", lambda: (identities(card, problem, seed),))
+    try:
+        method = card.parameters(problem, chosen, rule, **options)
+    except Exception as error:
+        yield Verdict("parameters", math.inf, 0.0, repr(error))
+        return
+    experiment = Experiment.of(method, problem, chosen)
+    yield from _guarded("soundness", lambda: soundness(card, experiment, seed))
+    held = card.holding(method, Setting.at(experiment))
+    yield Verdict("hypotheses", float(not held), 0.0)
+    for theorem in held or card.theorems:
+        for check in (steps_along_a_run, steps_at_random_states):
+            yield from _guarded(
+                "one step",
+                lambda t=theorem, check=check: (check(t, experiment, seed=seed),),
+            )
+        with suppress(Refusal):  # it checks nothing if the rule meets the theorem nowhere
+            yield worst_quadratic(theorem, card, rule, seed=seed, options=options)
+        if not seed:  # it draws nothing
+            with suppress(Refusal):
+                yield at_the_boundary(theorem, card, rule)
+        if held:
+            yield from _guarded(
+                "whole runs",
+                lambda t=theorem: (
+                    whole_runs(
+                        t,
+                        experiment,
+                        seeds=range(seed, seed + 3),
+                        accuracy=ACCURACY,
+                        iterations=800,
+                    ).verdicts
+                ),
+            )
+
+
+def problem_findings(seed: int = 0) -> Iterator[Verdict]:
+    """Return all verdicts about problems of every kind, small and of more than 50 clients."""
+    for number, make in enumerate(PROBLEMS):
+        yield from _guarded(f"problem {number}", lambda make=make: problem_checks(make(seed), seed))
+
+
+def proof_findings() -> Iterator[Verdict]:
+    """Return whether verdicts and certificates see what is wrong: 1 where they do not."""
+    for place in (0, 1):
+        numbers = np.insert(np.zeros(1), place, np.nan).tolist()
+        yield Verdict("largest of NaN", float(not math.isinf(largest(numbers))), 0.0)
+        pairs = [(number, "") for number in numbers]
+        yield Verdict("worst of NaN", float(not math.isinf(worst_of(pairs)[0])), 0.0)
+    yield Verdict("NaN does not hold", float(bool(Verdict("", math.nan, 1.0).holds)), 0.0)
+    for name in ("gd", "agd"):
+        card, where = METHODS[name], setting(3, 1.0, 20.0, 2, make_compressor("identity"))
+        method = card.at(where)
+        proved = certify(method, where)
+        greedy = [replace(proved, decrease=more * proved.decrease) for more in (1.00001, 1.1)]
+        claimed = sum(math.isfinite(certificate.verify()) for certificate in greedy)
+        yield Verdict("a greater decrease verifies", float(claimed), 0.0)
+        yield Verdict("a right one does not", float(proved.verify() != proved.factor), 0.0)
+        step = symbolic_step(method, FunctionClass.of(where), proved.potential)
+        square = Form(tuple(np.eye(len(x)) for x in step.now[0].blocks), 0 * step.now[0].values)
+        told = replace(step, inequalities=step.inequalities | {"squares": square})
+        multipliers = dict.fromkeys(step.inequalities, 0.0) | {"squares": -1e6}
+        believed = proves(told, proved.weights, 0.0, multipliers)
+        yield Verdict("a square is taken to be negative", float(believed), 0.0)
+
+
+def _logistic(n: int, storage: str) -> Callable[[int], LogisticRegression]:
+    def make(seed: int) -> LogisticRegression:
+        generator = np.random.default_rng(seed)
+        rows = scipy.sparse.csr_array(generator.standard_normal((2 * max(n, 10), 4)))
+        labels = generator.choice([-1.0, 1.0], size=rows.shape[0])
+        data = Dataset("random", rows, labels, (-1.0, 1.0), "random")
+        return LogisticRegression.from_data(data, n, kappa=30.0, storage=storage)
+
+    return make
+
+
+PROBLEMS: list[Callable[[int], Problem]] = [
+    lambda seed: Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0], seed=seed),
+    lambda seed: Quadratic.random(60, 3, 1.0, 9.0, seed=seed).composite,
+    *(_logistic(n, storage) for n in (3, 60) for storage in ("dense", "sparse")),
+    lambda seed: Tilted.of(Cosh(), [[3, 0], [-1, 0], [-2, 0]], [1.0, 2.0]),
+    lambda seed: Multiples.of(Steep(1.0, 1.0), (3.0, -1.0, 1.0), 2.0),
+    lambda seed: MarginLogistic.random(3, 5, 4, seed=seed),
+    lambda seed: RobustLogistic.random(20, 3, seed=seed),
+    lambda seed: Quartics.of(H=2.0 + seed),
+    lambda seed: PhaseRetrieval.random(3, 10, 4, seed=seed),
+]  # fmt: skip
+
+
+def _guarded(check: str, make: Callable[[], tuple[Verdict, ...]]) -> Iterator[Verdict]:
+    try:
+        with np.errstate(all="ignore"):
+            yield from make()
+    except Refusal as error:
+        yield Verdict(check, math.inf, 0.0, str(error))
+    except (ValueError, TypeError, IndexError, np.linalg.LinAlgError, ArithmeticError) as error:
+        yield Verdict(check, math.inf, 0.0, repr(error))

@@ -1,0 +1,151 @@
+"""Planted faults of random choices, the engine, budgets and what is recorded."""
+
+from planting import fault
+
+RUN_FAULTS = [
+    fault(
+        "coins of probability p^2",
+        "solvers.world.channel",
+        ('return self._shared("coin", 1) < p', 'return self._shared("coin", 1) < p * p'),
+        on="marina",
+    ),
+    fault(
+        "cohorts of one client more",
+        "solvers.world.channel",
+        ("(ranks < m)[:, None, :]", "(ranks <= m)[:, None, :]"),
+        on="tamuna",
+        m=2,
+        s=2,
+    ),
+    fault(
+        "all clients draw the same subset",
+        "solvers.world.channel",
+        ("1 if compressor.shared else v.shape[0]", "1"),
+        on="diana",
+    ),
+    fault(
+        "masks not permuted",
+        "solvers.world.channel",
+        (
+            "np.moveaxis(rows[ranks], 2, 1)",
+            "np.moveaxis(rows[np.sort(ranks, axis=0)], 2, 1)",
+        ),
+        on="compressed-scaffnew",
+        rule="best",
+    ),
+    fault(
+        "owners: an entry has one too many",
+        "solvers.world.ownership",
+        ("(place - s * entry) % m < s,", "(place - s * entry) % m <= s,"),
+        on="compressed-scaffnew",
+        rule="best",
+    ),
+    fault(
+        "engine: communicates with p^2",
+        "solvers.world.channel",
+        ("(1, 1))[0, 0] < p)", "(1, 1))[0, 0] < p**2)"),
+        on="scaffnew",
+        rule="paper",
+    ),
+    fault(
+        "engine: finished runs are put back in the wrong place",
+        "solvers.state",
+        ("changed[:, :, runs] = new", "changed[:, :, runs] = new[:, :, ::-1]"),
+        on="locodl",
+        rule="balanced",
+    ),
+    fault(
+        "engine: gradients of another batch position",
+        "solvers.world.channel",
+        (
+            "return replace(self, runs=_some(self.runs, runs))",
+            "return replace(self, runs=self.runs[: len(runs)])",
+        ),
+        on="locodl",
+        rule="balanced",
+    ),
+    fault(
+        "Psi: f - f* at twice the point",
+        "theory.potential",
+        (
+            "result = result + term.weight * problem.gap(term.point)",
+            "result = result + term.weight * problem.gap(2 * term.point)",
+        ),
+        on="agd",
+    ),
+    # Independence, and what is recorded
+    fault(
+        "one coin for all clients",
+        "solvers.world.channel",
+        (
+            'self._shared("client coins", self.n)',
+            'np.broadcast_to(self._shared("client coins", 1), (self.n, 1, len(self.runs)))',
+        ),
+        on="gradskip",
+    ),
+    fault(
+        "f - f* replaced by its running minimum",
+        "solvers.runs.engine",
+        (
+            '"gap": gap,',
+            '"gap": np.minimum(gap, (self.now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
+        ),
+        on="agd",
+    ),
+    fault(
+        "rounds counted in every run",
+        "solvers.runs.engine",
+        ("now.rounds[now.active[talking]] += 1", "now.rounds[now.active] += 1"),
+        on="scaffnew",
+        rule="best",
+    ),
+    fault(
+        "bits sent recorded as bits received",
+        "solvers.runs.engine",
+        ('spent["downlink_bits"] / n', 'spent["uplink_bits"] / n'),
+        on="diana",
+        rule="b",
+    ),
+    fault(
+        "every run ends by the same word",
+        "solvers.runs.engine",
+        ("now.ending[run] = ending", 'now.ending[run] = "rounds"'),
+        on="gd",
+    ),
+    fault(
+        "a rate without (1 - gamma L)^2",
+        "theory.gradient_step",
+        ("max((1 - gamma * mu) ** 2, (1 - gamma * L) ** 2)", "(1 - gamma * mu) ** 2"),
+        on="scaffnew",
+        rule="paper",
+    ),
+]
+
+ENGINE, BUDGET = "solvers.runs.engine", "solvers.runs.budget"
+
+_ON_DIANA = [
+    ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
+     'gap = np.minimum(host(problem.gap(x)), (self.now.rows or [{"gap": np.inf}])[-1]["gap"])'),
+    ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
+     "squared_norm(x - 0.999 * problem.x_star)"),
+    ("trace: a round for every run", ENGINE, "now.rounds[now.active[talking]] += 1",
+     "now.rounds[now.active] += 1"),
+    ("trace: synchronisations as rounds", ENGINE,
+     '"synchronisations": spent["synchronisations"]',
+     '"synchronisations": self.now.rounds[runs]'),
+    ("budget: always the same ending", ENGINE, "now.ending[run] = ending",
+     'now.ending[run] = "iterations"'),
+    ("budget: one round more", BUDGET, 'point["rounds"] / self.rounds',
+     'point["rounds"] / (self.rounds + 1)'),
+    ("budget: bits by what is received", BUDGET, 'point["uplink_bits"] / self.bits',
+     'point["downlink_bits"] / self.bits'),
+    ("budget: ten times the gap", BUDGET, "np.where(gap <= self.gap,",
+     "np.where(gap <= 10 * self.gap,"),
+    ("record: every other round", BUDGET, "np.maximum(rounds + self.every",
+     "np.maximum(rounds + 2 * self.every"),
+]  # fmt: skip
+
+RUN_FAULTS += [
+    fault(name, module, (right, wrong), on="diana", rule="b", compressor="rand-k:2")
+    for name, module, right, wrong in _ON_DIANA
+]

@@ -1,0 +1,60 @@
+"""Methods that need no strong convexity: how they conduct themselves is checked on any problem."""
+
+import pytest
+from planting import fault, planted
+
+import bitbound
+from bitbound.data.relaxed.families import Tilted
+from bitbound.data.relaxed.relaxed_logistic import MarginLogistic
+from bitbound.data.relaxed.shapes import Cosh
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import TUNINGS, card_of
+from bitbound.theory.checks.soundness import conduct
+
+PROBLEMS = [
+    bitbound.Quartics.of(H=2.0),
+    Tilted.of(Cosh(), [[3, 0], [-1, 0], [-2, 0]], [1.0, 2.0]),
+    MarginLogistic.random(3, 5, 4, seed=0),
+]
+WRONG = [
+    ("a step where there is no gradient", "solvers.methods.normalised_gd",
+     "(norm(g) + self.beta) * g", "(norm(g) + self.beta) * (g + self.eta)", "normalised-gd",
+     "rests without gradients"),
+    ("a momentum that is not 0 at first", "solvers.methods.momentum_clipping", "State(x, 0 * x)",
+     "State(x, 1 + 0 * x)", "momentum-clipping", "rests without gradients"),
+    ("models that are not sent", "solvers.methods.episode", "total(channel.send(y, cohort))",
+     "total(y * cohort)", "episode", "nothing passes unsent"),
+    ("a step into the state", "solvers.methods.naive_parallel_clip",
+     "x = channel.broadcast(x - self.clip(g), cohort)", "x -= self.clip(g)",
+     "naive-parallel-clip", "pure steps"),
+    ("norms over the runs", "solvers.clipping", "return squared_norm(v) ** 0.5",
+     "return (v**2).sum(axis=(1, 2), keepdims=True) ** 0.5", "clipped-sgd",
+     "alone as in a batch"),
+]  # fmt: skip
+"""What, where, the right text and the wrong one, the tuning, and the check that sees it."""
+
+
+def checked(name, problem, tau=5.0):
+    method = TUNINGS[name].make(0.01, tau, 4, None)
+    return conduct(card_of(method), Experiment.of(method, problem))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+@pytest.mark.parametrize("name", TUNINGS)
+def test_every_tuning_conducts_itself(name, problem):
+    assert [str(verdict) for verdict in checked(name, problem) if not verdict.holds] == []
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong[0])
+def test_what_is_wrong_is_seen(wrong):
+    what, module, right, text, name, check = wrong
+    with planted(fault(what, module, (right, text), on="gd")):
+        failing = [v.check for v in checked(name, PROBLEMS[1], 0.5) if not v.holds]
+    assert check in failing
+
+
+@pytest.mark.parametrize("problem", [PROBLEMS[0], bitbound.Quadratic.random(3, 4, 1.0, 10.0)])
+def test_check_takes_such_a_method(problem):
+    found = bitbound.check(bitbound.EPISODE(eta=0.003, gamma=0.05, I=4), problem)
+    assert found.holds
+    assert "nothing is promised" in str(found)

@@ -1,0 +1,152 @@
+"""What a check says of the tool: it fails on planted faults, and on nothing that is right."""
+
+import numpy as np
+import pytest
+from planting import fault, planted
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.relaxed.polynomials import Quartics
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import CARDS
+from bitbound.theory.checks.channel.choices import channel_checks
+from bitbound.theory.checks.channel.masks import masks_counted
+from bitbound.theory.checks.compressor.counted import counted_as_sent
+from bitbound.theory.checks.examination import check
+from bitbound.theory.checks.refusals import refusals
+from bitbound.theory.checks.tool import of_any_method, tool_checks
+from bitbound.theory.verdict import FAILS
+
+SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
+
+FAULTS = [
+    fault("three classes for two", "data.problems.selector",
+          ("if loss is None or not classes:", "if loss is None or classes:"), on="gd"),
+    fault("mu = 0", "data.problems.quadratic",
+          ("if not (0 < mu <=", "if not (0 <= mu <="), on="gd"),
+    fault("SCAFFOLD's options", "solvers.methods.scaffold",
+          ('self.option == "I" and self.traffic == "minimal"',
+           'self.option == "I" and self.traffic != "minimal"'), on="gd"),
+    fault("memory of random numbers", "solvers.world.memory",
+          (" + stream_width(message)),", "),"), on="gd"),
+    fault("names in a file", "theory.cards.from_file",
+          ('f"no method {name}" if name else f"{len(methods)} methods and no CARD"',
+           'f"no method {name}"'), on="gd"),
+    fault("a server's compressor", "solvers.world.experiment",
+          ('elif method.needs.downlink == "unb', 'elif method.needs.downlink != "unb'),
+          on="diana"),
+    fault("a biased compressor", "solvers.world.experiment",
+          ('need == "unbiased" and not', 'need == "unbiased" and'), on="diana"),
+    fault("a word for a number", "theory.cards.from_file",
+          ("if not _is_of(value, kind):", "if _is_of(value, kind):"), on="diana"),
+    fault("largest of all messages", "solvers.compressors.counting",
+          ("sizes.max(axis=1,", "sizes.max(axis=0,"), on="gd"),
+    fault("no number of the set", "solvers.compressors.counting",
+          ("- 1).bit_length()\n\n\ndef _format", ").bit_length()\n\n\ndef _format"), on="gd"),
+    fault("a class without L_f", "theory.function_class",
+          ("L_f=None if self.L_f is None else self.L_f / unit", "L_f=self.L_f / unit"), on="gd"),
+    fault("a unit left out", "theory.function_class",
+          ("            mu=self.mu / unit,", "            mu=self.mu,"), on="gd"),
+    fault("a square of weight 0", "theory.quadratic_potential",
+          ("if left[k, k] > ROUNDING * form[k, k]:", "if left[k, k] >= ROUNDING * form[k, k]:"),
+          on="gd"),
+    fault("everything verifies", "theory.certificates.proof",
+          ('            return float("inf")', "            return self.factor"), on="gd"),
+]  # fmt: skip
+
+
+def subject(name):
+    card = CARDS[name]
+    needs = card.method.needs
+    n = 1 if name == "compressed-gd" else 3
+    problem = Quadratic.random(n, 6, 1.0, 10.0, shared_minimiser=needs.shared_minimiser)
+    sent = compressor("two-way(rand-k:2;top-k:2)" if needs.downlink else SENT[needs.compressor])
+    return card, Experiment.of(card.parameters(problem, sent), problem, sent)
+
+
+@pytest.mark.parametrize("planting", FAULTS, ids=lambda planting: planting.name)
+def test_a_fault_of_the_tool_is_caught(planting):
+    card, experiment = subject(planting.subject[0])
+    with planted(planting), np.errstate(all="ignore"):
+        found = (refusals(card, experiment), *of_any_method())
+    failing = [verdict for verdict in found if not verdict.holds]
+    assert failing
+    assert failing[0].advice.endswith((".", "none."))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("times * xp.count_nonzero(mask, axis=(0, 1))", "times", "through a mask"),
+        ("return times * mask.sum(axis=(0, 1))", "return times", "through a mask"),
+        ("_count(cohort, (n, 1, runs)), n * bits)", "_count(cohort, (n, 1, runs)), 1)", "short"),
+    ],
+)
+def test_masks_that_are_miscounted_are_seen(right, wrong, told):
+    assert masks_counted().holds
+    with planted(fault(told, "solvers.world.channel", (right, wrong), on="gd")):
+        found = masks_counted()
+    assert not found.holds
+    assert told in found.advice
+
+
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
+def test_nothing_fails_on_what_is_right(name):
+    assert [verdict.advice for verdict in tool_checks(*subject(name)) if not verdict.holds] == []
+
+
+def test_what_does_not_depend_on_the_method_is_checked_once():
+    first, second = (tool_checks(*subject(name)) for name in ("gd", "diana"))
+    assert first[0] is not second[0]
+    assert first[1:] == second[1:]
+    assert all(one is other for one, other in zip(first[1:], second[1:], strict=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_messages_of_any_seed_are_counted_as_sent(seed):
+    assert counted_as_sent(seed).holds
+
+
+def test_a_misfit_that_is_accepted_is_told_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(GD, "needs", GD.needs.__class__(compressor="unbiased"))
+    card, experiment = subject("gd")
+    verdict = refusals(card, experiment)
+    assert verdict.holds
+    with planted(FAULTS[6]):
+        verdict = refusals(card, experiment)
+    assert (
+        verdict.advice == "The compressor top-k:1 of gd is accepted: look at where it is refused."
+    )
+
+
+def test_a_check_and_one_without_convexity_have_them():
+    names = {
+        "misfits refused",
+        "misfits of the method refused",
+        "counted as sent",
+        "certificates of what is known",
+    }
+    whole = check(GD(0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
+    assert names <= {verdict.check for verdict in whole.verdicts}
+    card = CARDS["clipped-sgd"]
+    conducted = check(card.method(0.1, 0.1, 1), Quartics.of(H=2.0))
+    assert names <= {verdict.check for verdict in conducted.verdicts}
+    assert FAILS not in repr(whole)
+
+
+def test_an_entry_with_an_owner_too_few_is_seen(monkeypatch):
+    """Even where no client has fewer entries than it may: 9 of 5 entries with 2 owners among 3."""
+    right = Channel.ownership
+
+    def lost(self, s, cohort=None):
+        owned = right(self, s, cohort)
+        many = owned.sum(axis=1, keepdims=True) == 4
+        first = np.cumsum(owned, axis=1) == 1
+        return owned & ~(many & first & owned) if cohort is not None else owned
+
+    monkeypatch.setattr(Channel, "ownership", lost)
+    (found,) = (v for v in channel_checks(draws=400, patience=0.0) if v.check.startswith("sizes"))
+    assert not found.holds
+    assert "an entry has not 2 owners, with 2 owners among 3 clients" in found.advice

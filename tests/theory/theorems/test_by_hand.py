@@ -1,0 +1,176 @@
+"""Small values worked out by hand, of what larger tests see only as a whole."""
+
+import inspect
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import scipy.stats
+from worlds import world
+
+from bitbound.data.arrays import add_scaled
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.method import Every
+from bitbound.solvers.methods.diana import DIANA
+from bitbound.solvers.methods.econtrol import EControl
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.audit.episode.proposition import printed_kappa
+from bitbound.theory.audit.machinery.rounds import play
+from bitbound.theory.cards.catalogue import CARDS, METHODS
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.checks.method.one_step import steps_along_a_run
+from bitbound.theory.checks.method.whole_runs import whole_runs
+from bitbound.theory.formulas.episode_round import PRINTED, Round
+from bitbound.theory.theorems.clipped_sgd import ClippedGD
+from bitbound.theory.theorems.gd import GradientDescent
+
+
+@pytest.mark.parametrize("transposed", ["neither", "x", "y"])
+def test_adding_in_place_does_not_depend_on_the_layout(transposed):
+    x, y = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    expected = 1 + 0.5 * np.arange(6.0).reshape(2, 3)
+    x = np.asfortranarray(x) if transposed == "x" else x
+    y = np.asfortranarray(y) if transposed == "y" else y
+    assert add_scaled(y, 0.5, x) is y
+    np.testing.assert_array_equal(y, expected)
+
+
+class SlowGD(GD):
+    schedule: ClassVar = Every(3)
+
+
+def test_a_step_of_a_theorem_is_a_whole_round():
+    """Of a method that communicates every three iterations it is three."""
+    w = world(SlowGD(0.01), Quadratic.random(3, 4, 1.0, 10.0), together=False)
+    theorem_step(w.method, w.start(), w.oracle, w.channel)
+    assert w.ledger.synchronisations.tolist() == [1, 1, 1]
+
+
+def test_states_along_a_run_are_those_after_so_many_steps():
+    """Of diag(1, 4) with gamma = 1/8 from (1, 1): contractions 7/8 and 1/2, step after step."""
+    problem = Quadratic.from_arrays(
+        np.array([[[1.0, 0.0], [0.0, 4.0]]]), np.array([[1.0, 1.0]]), name="diagonal", seed=0
+    )
+    experiment, theorem = Experiment.of(GD(1 / 8), problem), GradientDescent()
+    for steps in range(6):
+        parts = [(7 / 8) ** (2 * steps), (1 / 2) ** (2 * steps)]
+        factor = (parts[0] * 49 / 64 + parts[1] / 4) / sum(parts)
+        verdict = steps_along_a_run(theorem, experiment, steps=(steps,))
+        assert verdict.value == pytest.approx(factor)
+    assert 0 in inspect.signature(steps_along_a_run).parameters["steps"].default
+
+
+def test_the_error_of_a_measured_rate_is_that_of_student():
+    """Of two runs: half of their difference times the quantile with one degree of freedom."""
+    experiment = Experiment.of(Scaffnew(0.1, 0.5), Quadratic.random(3, 4, 1.0, 10.0))
+    theorem = METHODS["scaffnew"].theorems[0]
+    one, other, both = (
+        whole_runs(theorem, experiment, seeds=seeds, accuracy=1e-12, iterations=50)
+        for seeds in ([0], [1], [0, 1])
+    )
+    slopes = [one.measured, other.measured]
+    expected = abs(slopes[0] - slopes[1]) / 2 * scipy.stats.t.ppf(0.975, 1)
+    assert both.error == pytest.approx(expected)
+
+
+def test_a_setting_for_the_command_line_has_the_variance_asked_for():
+    assert class_setting(DIANA, 3, 20.0, 4.0, None, 2).omega == 4.0
+    assert class_setting(DIANA, 3, 20.0, None, None, 2).omega == 9.0
+    contractive = class_setting(METHODS["ef21"].method, 3, 20.0, 3.0, None, 2).compressor
+    assert isinstance(contractive, Scaled)
+    assert contractive.alpha(4) == pytest.approx(1 / 4)
+
+
+def test_local_steps_of_5gcs():
+    """K >= ((3/4) sqrt(kappa) + 2) ln(4 kappa) for the full cohort, arXiv:2212.14370."""
+    for kappa in (10.0, 1e4):
+        where = setting(4, 1.0, kappa, 3, Identity())
+        K = METHODS["5gcs-cc"].at(where, "5gcs").K
+        assert math.ceil((0.75 * math.sqrt(kappa) + 2) * math.log(4 * kappa)) == K
+
+
+@pytest.mark.parametrize("kappa", [10.0, 1e4])
+def test_the_best_adiana_is_promised_more_than_the_others(kappa):
+    where = setting(4, 1.0, kappa, 4, RandK(1))
+    card = METHODS["adiana"]
+    methods = {rule: card.at(where, rule) for rule in ("best", "refined", "paper")}
+    rates = {
+        rule: card.best_theorem(method, where).rate(method, where)
+        for rule, method in methods.items()
+    }
+    assert rates["best"] < min(rates["refined"], rates["paper"])
+
+
+def test_what_clipped_gd_gains_in_a_step():
+    assert ClippedGD().decrease(0.5, 3.0, 4.0) == 0.5 * 16 / 2
+    assert ClippedGD().decrease(0.5, 1.0, 4.0) == 1.0 * 4 / 2
+
+
+def test_clipped_sgd_is_tuned_by_its_step_and_threshold():
+    (tuning,) = CARDS["clipped-sgd"].tunings
+    method = tuning.make(0.5, 3.0, 8, 1)
+    assert (method.eta, method.gamma, method.I) == (0.5, 1.5, 8)
+
+
+def test_noise_enters_lemma_4_by_its_variance():
+    """At a point of slope 0, and with L1 = 0, the bound is a multiple of sigma^2."""
+    quiet, loud = (
+        Round(L0=2.0, L1=0.0, kappa=0.0, rho=1.0, sigma=sigma, N=4, I=3, eta=0.01, tau=1.0).V(
+            0.0, SimpleNamespace(**PRINTED)
+        )
+        for sigma in (1.0, 3.0)
+    )
+    assert quiet > 0
+    assert loud == pytest.approx(9 * quiet)
+
+
+def test_the_bound_of_a_clipped_round_grows_with_the_smoothness():
+    """At a point of slope 0 and without noise or threshold it is 2 (gamma I)^2 A L0."""
+    bounds = [
+        Round(L0=L0, L1=0.0, kappa=0.0, rho=1.0, sigma=0.0, N=4, I=3, eta=0.01, tau=1.0)
+        for L0 in (2.0, 6.0)
+    ]
+    mu_1 = SimpleNamespace(**vars(SimpleNamespace(**PRINTED)) | {"mu": 1})
+    small, large = (one.claim_1(0.0, 0.0, mu_1) for one in bounds)
+    assert small == pytest.approx(2 * 0.03**2 * 2 * 2.0)
+    assert large == pytest.approx(3 * small)
+
+
+def test_gradients_of_a_round_deviate_from_the_mean_by_their_squares():
+    """f_1 = x^2/2 + b x and f_2 = x^2/2 - b x at x = 0: gradients b and -b, whose mean is 0."""
+    family = SimpleNamespace(
+        gradient=lambda v, y: y + 3.0 * np.array([[1.0], [-1.0]]),
+        rise=lambda v, move: move,
+    )
+    v = SimpleNamespace(family=family, N=2, I=1, x=np.zeros(1), sigma=0.0, eta=0.1, tau=1.0)
+    v.number = float
+    play(v)
+    assert v.p.tolist() == [1.0]
+    assert v.deviation_from_mean.tolist() == [9.0]
+
+
+@pytest.mark.parametrize("H", [1, 2, 4, 8])
+def test_kappa_is_printed_rounded_up(H):
+    """x_2 = (sqrt(18^2 + 480 H) - 18)/24, in floats."""
+    x_2 = (math.sqrt(324 + 480 * H) - 18) / 24
+    exact = 9 * x_2**2 + 10 * H * x_2 + 25 * H**2 / 3 + 45 * H + 100
+    assert 0 <= printed_kappa(H) - Fraction(exact) <= Fraction(2, 10**9)
+
+
+def test_control_errors_are_what_the_first_message_left_out():
+    sent = compressor("top-k:1")
+    w = world(EControl(0.01, 0.1), Quadratic.random(3, 4, 1.0, 10.0), sent)
+    state, gradient = w.start(), w.oracle.problem.grad(w.channel.template)
+    np.testing.assert_array_equal(state.e, gradient - state.h)
+    assert (np.count_nonzero(state.h, axis=1) == 1).all()

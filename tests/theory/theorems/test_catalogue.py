@@ -1,0 +1,113 @@
+"""The catalogue: every card of the package in one order, and those of other packages."""
+
+import os
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import bitbound.theory.theorems
+from bitbound.data.errors import Refusal
+from bitbound.theory.cards.catalogue import (
+    CARDS,
+    CLIPPING,
+    GROUP,
+    METHODS,
+    SHARED_MINIMISER,
+    TUNINGS,
+    card_named,
+    card_of,
+    other_cards,
+)
+
+OTHER = """
+from dataclasses import dataclass
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.card import Card
+
+@dataclass(frozen=True)
+class Other(GD):
+    name = "other"
+
+CARD, TAKEN, NONE = Card(Other), Card(GD), GD
+"""
+POINTS = f"""
+[{GROUP}]
+other = other_package:CARD
+again = other_package:CARD
+taken = other_package:TAKEN
+none = other_package:NONE
+absent = other_package:ABSENT
+broken = no_such_package:CARD
+"""
+
+
+def test_every_card_of_the_folder_is_in_the_catalogue():
+    folder = Path(bitbound.theory.theorems.__file__).parent
+    modules = [import_module(f"bitbound.theory.theorems.{p.stem}") for p in folder.glob("[!_]*.py")]
+    assert {id(module.CARD) for module in modules} == {id(card) for card in CARDS.values()}
+
+
+def test_the_order_is_that_of_a_legend():
+    assert list(CARDS) == [*METHODS, *SHARED_MINIMISER, *CLIPPING]
+    assert list(METHODS)[:3] == ["locodl", "adiana", "diana"]
+    assert next(iter(CLIPPING)) == "episode"
+    assert all(card.name == name for name, card in CARDS.items())
+    kinds = [(tuning.federated, tuning.clips) for tuning in TUNINGS.values()]
+    assert kinds == sorted(kinds, reverse=True)
+
+
+def test_a_card_is_found_by_name_or_by_class():
+    gd = METHODS["gd"]
+    assert card_named("gd") is card_of(gd.method(0.1)) is gd
+    with pytest.raises(Refusal, match="'scafnew' is unknown; did you mean scaffnew"):
+        card_named("scafnew")
+
+    class Namesake(gd.method):
+        """Of the same name, and not what the theorems are about."""
+
+    assert card_of(Namesake(0.1)).theorems == ()
+
+
+@pytest.fixture
+def other_package(tmp_path):
+    """Install a package with a card, and with entry points that are wrong in five ways."""
+    (tmp_path / "other_package.py").write_text(OTHER, encoding="utf-8")
+    information = tmp_path / "other_package-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: other-package\nVersion: 1.0\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text(POINTS, encoding="utf-8")
+    return tmp_path
+
+
+def test_cards_of_other_packages_are_found_and_broken_ones_told(other_package, monkeypatch):
+    monkeypatch.syspath_prepend(other_package)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = other_cards(frozenset(CARDS))
+    assert [card.name for card in found] == ["other"]
+    said = [str(warning.message) for warning in caught]
+    sentences = [
+        "again = other_package:CARD: a method 'other' is there already",
+        "taken = other_package:TAKEN: a method 'gd' is there already",
+        "none = other_package:NONE is no Card and is left out",
+        "absent = other_package:ABSENT cannot be loaded and is left out",
+        "broken = no_such_package:CARD cannot be loaded and is left out: No module",
+    ]
+    assert len(said) == len(sentences)
+    for sentence in sentences:
+        assert any(sentence in words for words in said), sentence
+
+
+def test_another_package_s_method_is_one_of_the_methods(other_package):
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "bitbound", "list"],
+        env=os.environ | {"PYTHONPATH": str(other_package)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "other" in [line.split()[0] for line in said.splitlines() if line.strip()]

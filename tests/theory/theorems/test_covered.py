@@ -1,0 +1,56 @@
+"""A run outside its theorem says so once, in Python as on the command line."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bitbound
+from bitbound.solvers.runs import engine
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
+from bitbound.theory.setting import Setting
+
+PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
+BUDGET = bitbound.Budget(rounds=5)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
+    chosen = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}[
+        METHODS[name].method.needs.compressor
+    ]
+    compressor = bitbound.compressor(chosen) if chosen else None
+    method = bitbound.parameters(name, PROBLEM, compressor)
+    trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
+    experiment = Experiment.of(method, PROBLEM, compressor)
+    setting = Setting.at(experiment)
+    potential = lyapunov_record(METHODS[name].holding(method, setting)[0], setting)
+    expected = engine.simulate(experiment, budget=BUDGET, seeds=2, potential=potential)
+    for column, values in expected.columns.items():
+        np.testing.assert_array_equal(trace.columns[column], values)
+
+
+def test_a_run_outside_every_theorem_warns_once():
+    method = replace(bitbound.parameters("gd", PROBLEM), gamma=1.0)
+    with pytest.warns(bitbound.OutsideTheoremWarning, match="outside every theorem") as caught:
+        bitbound.run(method, PROBLEM, budget=BUDGET)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_strict_refuses_what_no_theorem_covers():
+    method = replace(bitbound.parameters("gd", PROBLEM), gamma=1.0)
+    with pytest.raises(bitbound.Refusal, match="gamma < 2/L_f fails with 1 and"):
+        bitbound.run(method, PROBLEM, budget=BUDGET, strict=True)
+
+
+def test_a_method_without_a_theorem_is_run_unless_strict():
+    class Mine(METHODS["gd"].method):
+        name = "mine"
+
+    method = Mine(0.1)
+    assert bitbound.run(method, PROBLEM, budget=BUDGET).ending == ("rounds",) * 5
+    with pytest.raises(bitbound.Refusal, match="mine comes with no theorem"):
+        bitbound.run(method, PROBLEM, budget=BUDGET, strict=True)

@@ -1,0 +1,150 @@
+"""EPISODE's theorem and clipped gradient descent: formulas, and runs of the promises."""
+
+import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.theory.formulas.clipping_complexity import (
+    episode_table,
+    minibatch_lower_bound,
+    partial_participation_table,
+)
+from bitbound.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
+from bitbound.theory.theorems.clipped_sgd import ClippedGD
+from bitbound.theory.theorems.episode import FORMS, GENERAL, MAIN
+
+
+@dataclass(frozen=True)
+class Constants:
+    L0: float = 2.0
+    L1: float = 1.0
+    kappa: float = 1.0
+    rho: float = 1.0
+    sigma: float = 0.05
+    Delta: float = 10.0
+
+
+def test_factors_at_one():
+    assert factor_A(1) == pytest.approx(2, abs=1e-15)
+    assert factor_B(1) == pytest.approx(math.e - 1, abs=1e-15)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("sigma", [0.0, 0.05, 2.0])
+def test_own_parameters_satisfy_all_conditions(form, sigma):
+    c = Constants(sigma=sigma)
+    chosen = form.parameters(c, N=2, I=4, epsilon=1.0)
+    conditions = form.conditions(c, 2, 4, 1.0, chosen.eta, chosen.gamma, chosen.R)
+    assert all(condition.holds for condition in conditions)
+    assert form.promise(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
+    twice = form.conditions(c, 2, 4, 1.0, 2 * chosen.eta, 2 * chosen.gamma, chosen.R)
+    assert not all(condition.holds for condition in twice)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_gamma_of_the_theorem_is_that_of_the_round(form):
+    c = Constants()
+    chosen = form.parameters(c, N=2, I=4, epsilon=0.5)
+    assert math.ceil(4 * c.Delta / (0.5**2 * chosen.eta * 4)) == chosen.R
+    episode = Round(c.L0, c.L1, c.kappa, c.rho, c.sigma, 2, 4, chosen.eta, chosen.tau)
+    assert episode.Gamma == pytest.approx(form.Gamma(c), rel=1e-14)
+    assert all(condition.holds for condition in episode.hypotheses())
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3, 1.0, 30.0])
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_lemma_4_gives_the_theorem_with_its_parameters(form, slope):
+    c, epsilon, N, steps = Constants(), 0.7, 2, 4
+    chosen = form.parameters(c, N, steps, epsilon)
+    episode = Round(c.L0, c.L1, c.kappa, c.rho, c.sigma, N, steps, chosen.eta, chosen.tau)
+    k = SimpleNamespace(**PRINTED)
+    worst = max(episode.V(slope, k, form.general), episode.U(slope, k, form.general))
+    assert worst <= chosen.eta * steps * epsilon * (2 * epsilon - slope) / 4
+
+
+def test_largest_epsilon_is_refused_above():
+    with pytest.raises(Refusal, match="epsilon"):
+        MAIN.parameters(Constants(), 2, 4, MAIN.largest_epsilon(Constants()) * 1.01)
+
+
+def test_without_l1_nothing_is_clipped():
+    chosen = MAIN.parameters(Constants(L1=0.0), 2, 4, 0.5)
+    assert math.isinf(chosen.gamma)
+    assert math.isfinite(chosen.eta)
+
+
+def test_largest_number_of_steps_is_where_the_regime_changes():
+    c = Constants(sigma=3.0, L1=0.01)
+    largest = GENERAL.largest_I(c, 2, 1e-3)
+    assert largest > 2
+    assert GENERAL.regime(c, 2, math.floor(largest), 1e-3) == "linear speed-up"
+    assert GENERAL.regime(c, 2, math.ceil(largest) + 1, 1e-3) == "local noise"
+    assert GENERAL.regime(Constants(sigma=0.0), 2, 4, 1e-3) == "deterministic"
+
+
+def test_theorem_run():
+    """f_i = cosh x +- x from x_0 = 3: the mean gradient stays below 3 epsilon, noise or not."""
+    c = Constants(Delta=math.cosh(3) - 1)
+    chosen = MAIN.parameters(c, N=2, I=4, epsilon=1.0)
+    generator = np.random.default_rng(0)
+    tilt, x, slopes = np.array([1.0, -1.0]), 3.0, []
+    for _ in range(chosen.R + 1):
+        slopes.append(abs(math.sinh(x)))
+        noise = generator.uniform(-c.sigma, c.sigma, (5, 2))
+        control = math.sinh(x) + tilt + noise[4]
+        mean = control.mean()
+        y = np.full(2, x)
+        for k in range(4):
+            q = np.sinh(y) + tilt + noise[k] - control + mean
+            y = y - (chosen.eta * q if abs(mean) <= chosen.tau else chosen.gamma * np.sign(q))
+        x = y.mean()
+    assert np.mean(slopes) <= MAIN.promise(c, 4, 1.0, chosen.eta, chosen.R) <= 3.0
+
+
+@pytest.mark.parametrize("x_0", [0.1, 3.0, 8.0])
+def test_clipped_gradient_descent_decreases_as_promised(x_0):
+    """f = cosh x is (1, 1)-smooth."""
+    theorem = ClippedGD()
+    eta = 1 / (2 * factor_A(1))
+    gamma = 1 / (2 * factor_B(1))
+    assert all(condition.holds for condition in theorem.conditions(1.0, 1.0, eta, gamma))
+    x, large = x_0, 0
+    for _ in range(200):
+        slope = abs(math.sinh(x))
+        large += slope > 0.01
+        after = x - min(eta, gamma / slope if slope else eta) * math.sinh(x)
+        decrease = math.cosh(x) - math.cosh(after)
+        assert decrease >= theorem.decrease(eta, gamma, slope) - 1e-12 * math.cosh(x)
+        x = after
+    assert large <= theorem.iterations(math.cosh(x_0) - 1, eta, gamma, 0.01)
+
+
+def test_tables():
+    c = Constants(sigma=1.0)
+    table = {row.method: row for row in episode_table(c, L=2.0, N=4, I=1, epsilon=0.01)}
+    assert table["EPISODE"].iterations == table["CELGC"].rounds
+    # At its largest I, EPISODE's two terms are equal.
+    largest = table["EPISODE"].largest_I
+    at = 10 * 2.0 / (4 * largest * 0.01**4)
+    other = 10 * (2.0 + 1 * (1 + 1)) / 0.01**2 * (1 + 1 / 0.01)
+    assert at == pytest.approx(other, rel=1e-12)
+    plus = partial_participation_table(c, L=2.0, S=2, I=1, epsilon=0.01)[1]
+    assert plus.rounds > plus.iterations
+
+
+def test_clipped_sgd_on_one_machine_needs_a_fourth_power_of_the_accuracy():
+    c = Constants(sigma=1.0)
+    coarse, fine = (
+        {row.method: row for row in episode_table(c, L=2.0, N=4, I=1, epsilon=epsilon)}
+        for epsilon in (0.1, 0.05)
+    )
+    assert fine["Clipped SGD"].rounds == pytest.approx(16 * coarse["Clipped SGD"].rounds)
+
+
+def test_lower_bound_is_linear_in_the_largest_gradient_up_to_its_logarithm():
+    one, ten = (minibatch_lower_bound(1000, 1, 1, M, 0.1) for M in (10.0, 100.0))
+    assert 5 < ten / one < 10

@@ -1,0 +1,165 @@
+"""LoCoDL with a compressed broadcast: the same as LoCoDL without, and its theorem with."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import pytest
+from unreduced import unreduced_decrease
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.exact.second_moments import slowest_decrease
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.theorems import locodl_both_ways
+from bitbound.theory.theorems.locodl import Theorem31
+from bitbound.theory.worlds.linear_maps import worst_case
+
+CARD = METHODS["locodl-both-ways"]
+THEOREM = CARD.theorems[0]
+PAIRS = [
+    "two-way(natural;natural)",
+    "two-way(rand-k:1;rand-k:3)",
+    "two-way(rand-k:3;rand-k:1)",
+    "two-way(identity;rand-k:2)",
+    "two-way(rand-k:1;identity)",
+]
+CASES = list(product(PAIRS, (1, 3, 100), (3.0, 100.0, 1e4)))
+
+
+def made(selector, n, kappa):
+    where = setting(n, 1.0, kappa, 5, compressor(selector))
+    return CARD.at(where), where
+
+
+def test_without_compression_down_it_is_locodl():
+    """Whatever the clients do, every iterate is the same; so are rule and theorem."""
+    problem, sent = Quadratic.random(4, 6, 1.0, 30.0), compressor("rand-k:2+natural")
+    where = setting(4, 1.0, 30.0, 6, sent)
+    theirs = METHODS["locodl"].at(where, "balanced")
+    parameters = {name: getattr(theirs, name) for name in ("gamma", "chi", "rho", "p", "omega")}
+    methods = theirs, LoCoDLBothWays(**parameters)
+    gaps = [
+        simulate(Experiment.of(m, problem, sent), seeds=3, budget=Budget(rounds=40)).columns["gap"]
+        for m in methods
+    ]
+    np.testing.assert_array_equal(*gaps)
+    ours = CARD.at(where)
+    for name, value in parameters.items():
+        assert getattr(ours, name) == pytest.approx(value, rel=1e-12)
+    assert THEOREM.rate(ours, where) == pytest.approx(Theorem31().rate(theirs, where), rel=1e-12)
+    assert not THEOREM.unmet(methods[1], where)
+
+
+@pytest.mark.parametrize(("selector", "n", "kappa"), CASES)
+def test_the_theorem_promises_no_more_than_is_certified(selector, n, kappa):
+    method, where = made(selector, n, kappa)
+    assert not THEOREM.unmet(method, where)
+    proved = certify(method, where)
+    assert proved.verify() == proved.factor < 1
+    assert 1 - THEOREM.rate(method, where) <= proved.decrease * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_an_independent_dense_assembly_gives_the_same(n):
+    where = setting(n, 1.0, 5.0, 2, compressor("two-way(rand-k:1;rand-k:1)"))
+    method = replace(CARD.at(where), p=0.3)
+    dense = unreduced_decrease(method, FunctionClass.of(where), THEOREM)
+    assert dense == pytest.approx(certify(method, where).solver_decrease, abs=1e-7)
+
+
+@pytest.mark.parametrize("selector", ["two-way(rand-k:1;rand-k:1)", "two-way(identity;rand-k:1)"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_exact_step_is_worse(selector, n):
+    problem, sent = Quadratic.random(n, 2, 1.0, 20.0), compressor(selector)
+    method = CARD.parameters(problem, sent)
+    experiment = Experiment.of(method, problem, sent)
+    where = setting(n, experiment.problem.constants.mu, experiment.problem.constants.L, 2, sent)
+    assert worst_case(experiment, THEOREM) <= THEOREM.rate(method, where) * (1 + 1e-9)
+
+
+def test_it_is_tight_and_proved_in_rational_numbers():
+    """In the long run some quadratic attains what is promised for natural compression."""
+    method, where = made("two-way(natural;natural)", 3, 39.0)
+    functions = FunctionClass.of(where)
+    exact = float(prove(certify(method, functions)).decrease)
+    promised = 1 - THEOREM.rate(method, where)
+    assert promised * (1 - 1e-7) <= exact <= promised * (1 + 1e-12)
+    assert slowest_decrease(method, functions, (1.0, 39.0)) == pytest.approx(promised, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "careless",
+    [
+        lambda K, theta, phi, omega_av, omega_down: 0.9 * K(theta, phi, omega_av, omega_down),
+        lambda K, theta, phi, omega_av, omega_down: K(theta, 3 * phi, omega_av, omega_down),
+        lambda K, theta, phi, omega_av, omega_down: K(theta, phi, 0.0, omega_down),
+        lambda K, theta, phi, omega_av, omega_down: omega_down * (1 + omega_av),
+    ],
+    ids=["a tenth less", "phi", "omega_av", "the error of the control variates"],
+)
+def test_noise_of_the_server_left_out_promises_too_much(careless, monkeypatch):
+    honest = locodl_both_ways.server_noise
+    monkeypatch.setattr(
+        locodl_both_ways, "server_noise", lambda *numbers: careless(honest, *numbers)
+    )
+    method, where = made("two-way(rand-k:1;rand-k:1)", 3, 1e4)
+    assert not THEOREM.unmet(method, where)
+    assert certify(method, where).decrease < 0 < 1 - THEOREM.rate(method, where)
+
+
+@dataclass(frozen=True)
+class Naive(LoCoDLBothWays):
+    """The server compresses the mean difference and takes nothing off."""
+
+    def communicate(self, s, problem, channel):
+        return super().communicate(replace(s, e=0 * s.e), problem, channel)
+
+    def invariants(self, s, problem):
+        return ()
+
+
+def test_without_the_correction_it_converges_to_another_point():
+    """The messages vanish, and the error of the control variates stays what it happened to be."""
+    problem, sent = Quadratic.random(3, 8, 1.0, 20.0), compressor("two-way(rand-k:4;rand-k:4)")
+    method = CARD.parameters(problem, sent)
+    naive = Naive(method.gamma, method.chi, method.rho, method.p, method.omega)
+    ours, theirs = (
+        simulate(Experiment.of(m, problem, sent), seeds=2, budget=Budget(iterations=1200))
+        for m in (method, naive)
+    )
+    assert max(ours.final("gap")) < 1e-8
+    assert min(theirs.final("gap")) > 1e-2
+
+
+def test_it_needs_fewer_bits_in_total_where_a_bit_down_counts():
+    problem = Quadratic.random(4, 20, 1.0, 20.0)
+    totals = {}
+    for name, rule, selector in (
+        ("locodl", "balanced", "natural"),
+        ("locodl-both-ways", "balanced", "two-way(natural;natural)"),
+    ):
+        sent = compressor(selector)
+        method = METHODS[name].parameters(problem, sent, rule)
+        trace = simulate(Experiment.of(method, problem, sent), seeds=3, budget=Budget(gap=1e-4))
+        up, down = (np.median(trace.cost_to(1e-4, f"{way}_bits")) for way in ("uplink", "downlink"))
+        totals[name] = up + down
+    assert totals["locodl-both-ways"] < 0.7 * totals["locodl"]
+
+
+def test_a_biased_broadcast_is_refused():
+    with pytest.raises(Refusal, match=r"top-k:1 is biased and locodl-both-ways needs an unbiased"):
+        Experiment.of(
+            LoCoDLBothWays(0.1, 0.5, 0.5, 0.5, 1.0),
+            Quadratic.random(2, 3, 1.0, 10.0),
+            compressor("two-way(rand-k:1;top-k:1)"),
+        )

@@ -1,0 +1,174 @@
+"""Promised iterations, rounds and bits: exact by hand, and kept by measurements."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.coverage import lyapunov_record
+from bitbound.theory.checks.method.promise import (
+    Promise,
+    RoundCost,
+    accuracy_constant,
+    promise,
+    round_cost,
+)
+from bitbound.theory.checks.method.whole_runs import whole_runs
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.gd import GradientDescent
+
+PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
+
+
+def by_default_rule(name):
+    """Return a method with the parameters of its first rule, fitted."""
+    card = METHODS[name]
+    need = card.method.needs.compressor
+    compressor = {"unbiased": RandK(2), "contractive": RandK(4), None: None}[need]
+    return Experiment.of(card.parameters(PROBLEM, compressor), PROBLEM, compressor)
+
+
+class TestArithmetic:
+    promise = Promise(0.5, 8.0, 4.0, RoundCost(100.0, 200.0, 4.0))
+
+    def test_steps(self):
+        assert self.promise.steps_to(1.0) == 3
+        assert self.promise.steps_to(8.0) == self.promise.steps_to(100.0) == 0
+        assert self.promise.rounds_to(1.0) == 3 / 4
+        assert self.promise.bits_to(1.0) == 75
+        assert self.promise.reals_to(1.0) == 75 / 32
+
+    def test_ends(self):
+        cost = self.promise.cost
+        assert Promise(1.0, 8.0, 1.0, cost).steps_to(1.0) == math.inf
+        assert Promise(0.0, 8.0, 1.0, cost).steps_to(1.0) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "up", "down", "iterations"),
+    [
+        ("gd", 6 * 32, 6 * 32, 1),
+        ("diana", 2 * 35, 6 * 32, 1),
+        ("adiana", 4 * 35, 6 * 32, 1),
+        ("ef21", 4 * 35, 6 * 32, 1),
+        ("scaffnew", 6 * 32, 6 * 32, math.sqrt(20)),
+        ("gradskip", 6 * 32, 6 * 32, math.sqrt(20)),
+        ("compressed-scaffnew", 3 * 32, 6 * 32, None),
+        ("tamuna", 3 * 32, 6 * 32, None),
+        ("locodl", 2 * 35, 6 * 32, None),
+        ("fedcomgate", 2 * 35, 6 * 32, 1),
+        # coin of probability k/d = 1/3: an uncompressed round, else rand-2
+        ("marina", 6 * 32 / 3 + 2 * 35 * 2 / 3, 6 * 32, 1),
+        ("dasha", 2 * 35, 6 * 32, 1),
+        ("scaffold", 12 * 32, 12 * 32, 1),
+    ],
+)
+def test_cost_of_a_round(name, up, down, iterations):
+    experiment = by_default_rule(name)
+    cost = round_cost(experiment)
+    assert cost.uplink_bits == pytest.approx(up)
+    assert cost.downlink_bits == pytest.approx(down)
+    if iterations is None:
+        iterations = 1 / experiment.method.p
+    assert cost.iterations == pytest.approx(iterations)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # (L_f/2) |x|^2 <= c |x|^2
+        ("gd", lambda m, c: c.L_f / 2),
+        ("diana", lambda m, c: c.L_f / 2),
+        # f(x) - f* is itself a term
+        ("agd", lambda m, c: 1.0),
+        ("ef21", lambda m, c: 1.0),
+        # the model is a mean of 4 local models
+        ("scaffnew", lambda m, c: c.L_f / 2 / 4),
+        ("compressed-scaffnew", lambda m, c: c.L_f / 2 * m.gamma / 4),
+        # y with weight n/gamma; f + g is smooth with L_f of the composite view and its ridge
+        ("locodl", lambda m, c: (c.L_f + c.ridge) / 2 * m.gamma / 4),
+    ],
+)
+def test_accuracy_constant_by_hand(name, expected):
+    experiment = by_default_rule(name)
+    constant = accuracy_constant(METHODS[name].theorems[0], experiment)
+    expected = expected(experiment.method, experiment.problem.constants)
+    assert constant == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_bound_at_every_point_of_a_run(name):
+    """f - f* <= c Psi at all recorded states: the constant, exactly."""
+    experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
+    trace = simulate(
+        experiment,
+        seeds=3,
+        budget=Budget(iterations=300),
+        record=Record(every=1),
+        potential=lyapunov_record(theorem, Setting.at(experiment)),
+    )
+    gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
+    assert (gap <= accuracy_constant(theorem, experiment) * psi * (1 + 1e-9) + 1e-18).all()
+
+
+def test_gradient_descent_reaches_its_promise_exactly():
+    """In one dimension with gamma = 1/(2 L) the promise is an equation: f - f* = c tau^t Psi^0."""
+    problem = Quadratic.from_arrays(np.full((2, 1, 1), 3.0), np.array([[1.0], [2.0]]))
+    experiment = Experiment.of(GD(1 / 6), problem)
+    promised = promise(GradientDescent(), experiment)
+    assert promised.rate == pytest.approx(1 / 4)
+    assert promised.start == pytest.approx(1.5 * 1.5**2)
+    trace = simulate(
+        experiment, seeds=1, budget=Budget(gap=1e-9, iterations=100), record=Record(every=1)
+    )
+    assert trace.columns["gap"] == pytest.approx(
+        promised.start * promised.rate ** trace.columns["iteration"], rel=1e-9
+    )
+    assert trace.bits_to(1e-9)[0] == promised.bits_to(1e-9)
+
+
+def test_a_hypothesis_that_fails_is_named():
+    with pytest.raises(Refusal, match="gamma < 2/L_f fails with 1 against"):
+        promise(GradientDescent(), Experiment.of(GD(1.0), PROBLEM))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_whole_runs_keep_promises(name):
+    experiment = by_default_rule(name)
+    theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
+    found = whole_runs(theorem, experiment, seeds=3, accuracy=1e-4, iterations=2000)
+    assert all(verdict.holds for verdict in found.verdicts)
+    assert found.measured < found.promised + 3 * found.error
+
+
+class TooFast(GradientDescent):
+    def rate(self, m, setting):
+        return super().rate(m, setting) ** 3
+
+
+def test_whole_runs_see_a_promise_that_is_too_good():
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    found = whole_runs(TooFast(), experiment, accuracy=1e-8)
+    assert [verdict.holds for verdict in found.verdicts] == [False, False]
+    short = whole_runs(TooFast(), experiment, accuracy=1e-300, iterations=300)
+    assert not short.lyapunov.holds
+    assert short.bits.value == 300 * 6 * 32
+    assert "not reached" in short.bits.note
+    assert short.bits.outcome == "not tested"
+
+
+def test_an_accuracy_that_is_not_reached_tests_no_bits():
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    short = whole_runs(GradientDescent(), experiment, accuracy=1e-8, iterations=5)
+    assert short.bits.outcome == "not tested"
+    assert short.lyapunov.outcome == "measured"
+    late = whole_runs(TooFast(), experiment, accuracy=1e-8, iterations=200)
+    assert late.bits.outcome == "FAILS"  # it has spent more than it may

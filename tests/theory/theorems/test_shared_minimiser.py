@@ -1,0 +1,93 @@
+"""EF and compressed gradient descent: they need f_i with the same minimiser, or one client."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.compressed_gd import CompressedGD
+from bitbound.solvers.methods.ef import EF
+from bitbound.solvers.runs.budget import Budget
+from bitbound.theory.cards.catalogue import SHARED_MINIMISER, parameters
+from bitbound.theory.cards.coverage import run
+from bitbound.theory.certificates.certify import certify, largest_step
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.outside_theorem import OutsideTheoremWarning
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import Rest, resting_state
+from bitbound.theory.worlds.generic import Subject
+
+CLIENTS = {"ef": (1, 3, 1000), "compressed-gd": (1,)}
+TOP = compressor("top-k:2")
+
+
+@pytest.mark.parametrize(("name", "n"), [(m, n) for m, some in CLIENTS.items() for n in some])
+@pytest.mark.parametrize(("kappa", "omega"), [(10.0, 1.0), (100.0, 9.0)])
+def test_the_theorem_is_tight_at_its_largest_step(name, n, kappa, omega):
+    """What is certified for its potential is what it says, for any number of clients."""
+    card = SHARED_MINIMISER[name]
+    where = class_setting(card.method, n, kappa, omega, None, 1)
+    method, theorem = card.at(where), card.theorems[0]
+    proved = certify(method, where, potential=theorem).decrease
+    assert proved == pytest.approx(1 - theorem.rate(method, where), rel=2e-4)
+    shorter = replace(method, gamma=method.gamma / 3)
+    proved = certify(shorter, where, potential=theorem).decrease
+    assert proved >= (1 - 2e-4) * (1 - theorem.rate(shorter, where))
+
+
+@pytest.mark.parametrize("name", SHARED_MINIMISER)
+def test_unlike_minimisers_are_told_and_not_reached(name):
+    unlike = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    method = parameters(name, unlike, TOP)
+    assert not Setting.of(method, unlike, TOP).shared_minimiser
+    with pytest.warns(OutsideTheoremWarning):
+        trace = run(method, unlike, TOP, seeds=1, budget=Budget(rounds=3000))
+    assert trace.final("gap") > 1e-4
+
+
+@pytest.mark.parametrize(("name", "n"), [("ef", 3), ("ef", 1), ("compressed-gd", 1)])
+def test_one_minimiser_is_reached(name, n):
+    alike = Quadratic.random(n, 4, mu=1.0, L=10.0, shared_minimiser=True)
+    np.testing.assert_allclose(alike.grad_star, 0.0, atol=1e-12)
+    method = parameters(name, alike, TOP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace = run(method, alike, TOP, seeds=1, budget=Budget(gap=1e-10, rounds=3000))
+    assert trace.ending == ("gap",)
+
+
+def test_compressed_gradients_of_two_clients_may_cancel():
+    """With top-1 of gradients that are mirror images nothing moves, and EF does move."""
+    (a, b), (c, d) = np.linalg.qr([[2.0, 1.0], [1.0, -2.0]])[0]
+    turned = [np.array([[a, sign * b], [sign * c, d]]) for sign in (1, -1)]
+    H = np.array([q @ np.diag([1.0, 30.0]) @ q.T for q in turned])
+    H = (H + np.matrix_transpose(H)) / 2
+    x_0 = np.array([1.0, 0.0])
+    assert np.all(np.abs(H[:, 1, 0]) > np.abs(H[:, 0, 0]))
+    problem = Quadratic.from_arrays(H, np.zeros((2, 2)))
+    sent, ends = compressor("top-k:1"), {}
+    for method in (CompressedGD(0.01), EF(0.01)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trace = run(method, problem, sent, seeds=1, budget=Budget(rounds=300), x_0=x_0)
+        gaps = trace.run(0)["gap"]
+        ends[method.name] = gaps[-1] / gaps[0]
+    assert ends["compressed-gd"] == pytest.approx(1.0)
+    assert ends["ef"] < 1e-3
+    functions = FunctionClass(2, mu=1.0, L=30.0, alpha=0.5)
+    with pytest.raises(ValueError, match="no step size"):
+        largest_step(CompressedGD, functions, 1.0)
+
+
+@pytest.mark.parametrize("name", SHARED_MINIMISER)
+def test_where_they_rest_is_found(name):
+    method = SHARED_MINIMISER[name].method(0.05)
+    object.__setattr__(method, "fixed_point", lambda problem: None)
+    found = resting_state(Subject.of(method, 3))
+    assert isinstance(found, Rest)
+    assert found.fields["x"].a == 1.0
+    assert all(one.b == one.c == 0.0 for one in found.fields.values())

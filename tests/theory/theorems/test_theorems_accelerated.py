@@ -1,0 +1,308 @@
+"""Theorems of the accelerated and gradient-difference methods: exact worst cases, parameters."""
+
+from dataclasses import replace
+from itertools import product
+from math import ceil, log, sqrt
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.natural import Natural
+from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.methods.adiana import ADIANA
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import search
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.adiana import Acceleration
+from bitbound.theory.theorems.five_gcs_cc import enough_steps
+from bitbound.theory.worlds.linear_maps import worst_case
+
+VARIANTS = [
+    ("agd", "classical", {}),
+    *(("adiana", *v) for v in product(["paper", "refined", "best"], [{}, {"variant": "II"}])),
+    ("ef21", "paper", {}),
+    ("marina", "paper", {}),
+    ("dasha", "paper", {}),
+    ("5gcs-cc", "paper", {}),
+    ("5gcs-cc", "paper", {"cohort": 1}),
+    ("5gcs-cc", "paper", {"cohort": 2}),
+    ("5gcs-cc", "5gcs", {}),
+]
+SIZES = [(1, 2), (1, 3), (2, 2), (2, 3), (3, 2), (3, 3)]
+
+
+def rate_and_worst_case(name, rule, options, problem, compressor):
+    """Return a theorem's rate and the exact worst case, at parameters that meet the theorem."""
+    card = METHODS[name]
+    method = card.parameters(problem, compressor, rule, **options)
+    experiment = Experiment.of(method, problem, compressor)
+    setting = Setting.at(experiment)
+    theorem = card.holding(method, setting)[0]
+    return theorem.rate(method, setting), worst_case(experiment, theorem)
+
+
+def suitable(name, rule, compressor):
+    """Return a compressor that a method can use, made of the given one."""
+    if name == "agd" or rule == "5gcs":
+        return Identity()
+    return Scaled(compressor) if name == "ef21" and compressor.unbiased else compressor
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), VARIANTS)
+@pytest.mark.parametrize("kappa", [2, 50, 2000])
+def test_worst_case_keeps_the_promise(name, rule, options, kappa):
+    for (n, d), seed in product(SIZES, range(2)):
+        if options.get("cohort", 1) > n:
+            continue
+        problem = Quadratic.random(n, d, 1.0, kappa, seed=seed)
+        compressor = suitable(name, rule, RandK(1))
+        rate, worst = rate_and_worst_case(name, rule, options, problem, compressor)
+        assert worst <= rate * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("changes", [{"shared": True}, {"L": [3.0, 40.0]}], ids=str)
+@pytest.mark.parametrize(("name", "rule", "options"), VARIANTS)
+def test_worst_case_with_shared_draws_and_unequal_smoothness(name, rule, options, changes):
+    problem = Quadratic.random(2, 3, 1.0, changes.get("L", 40.0), seed=5)
+    compressor = suitable(name, rule, RandK(1, shared=changes.get("shared", False)))
+    rate, worst = rate_and_worst_case(name, rule, options, problem, compressor)
+    assert worst <= rate * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "tightness"),
+    [
+        ("agd", 0.95),
+        ("adiana", 0.7),
+        ("ef21", 0.55),
+        ("marina", 0.6),
+        ("dasha", 0.5),
+        ("5gcs-cc", 0.48),
+    ],
+)
+def test_promise_is_not_far_from_the_worst_case(name, tightness):
+    """(1 - tau)/(1 - lambda) is at most 1 and, somewhere, as large as found when written."""
+    ratios = []
+    for (n, d), seed in product(SIZES[:-1], range(2)):
+        problem = Quadratic.random(n, d, 1.0, 2000.0, seed=seed)
+        compressor = suitable(name, "paper", RandK(1))
+        rate, worst = rate_and_worst_case(name, None, {}, problem, compressor)
+        ratios.append((1 - rate) / (1 - worst))
+    assert tightness <= max(ratios) <= 1 + 1e-9
+
+
+class FirstWeights(Acceleration):
+    """Variant II with the Lyapunov function of variant I: a known mistake."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return super().lyapunov(replace(m, variant="I"), s, star, setting, problem)
+
+
+def test_weights_of_the_other_variant_are_seen_to_fail():
+    problem = Quadratic.random(2, 3, 1.0, 50.0, seed=0)
+    method = METHODS["adiana"].parameters(problem, RandK(1), "paper", variant="II")
+    experiment = Experiment.of(method, problem, RandK(1))
+    assert worst_case(experiment, Acceleration()) < 1
+    assert worst_case(experiment, FirstWeights()) > 1.001
+
+
+COMPRESSORS = [Identity(), RandK(1), RandK(5), Natural(), RandK(4, shared=True), TopK(3)]
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), VARIANTS)
+def test_every_rule_meets_its_hypotheses(name, rule, options):
+    card = METHODS[name]
+    for chosen, n, kappa in product(COMPRESSORS, [2, 60], [1, 1.5, 1e4]):
+        if chosen.unbiased or name == "ef21":
+            compressor = suitable(name, rule, chosen)
+            where = search.setting(n, 2.0, 2.0 * kappa, 10, compressor)
+            method = card.at(where, rule, **options)
+            holding = card.holding(method, where)
+            assert holding
+            assert all(0 <= theorem.rate(method, where) < 1 for theorem in holding)
+
+
+def unlike_clients(name, n=6, d=10, k=2, kappa=400.0):
+    problem = Quadratic.random(n, d, 3.0, 3.0 * np.geomspace(kappa / 8, kappa, n), seed=4)
+    compressor = Scaled(RandK(k)) if name == "ef21" else None if name == "agd" else RandK(k)
+    make = METHODS[name]
+    return problem, compressor, Setting.of(make.method, problem, compressor)
+
+
+def by_rule(name, which=None, **options):
+    problem, compressor, setting = unlike_clients(name)
+    method = METHODS[name].parameters(problem, compressor, which, **options)
+    theorem = METHODS[name].theorems[0]
+    return method, setting, 1 - theorem.rate(method, setting)
+
+
+def test_formulas_of_agd():
+    m, s, progress = by_rule("agd")
+    assert m.gamma == 1 / s.constants.L_f
+    assert progress == pytest.approx(sqrt(s.mu / s.constants.L_f), rel=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["I", "II"])
+def test_formulas_of_adiana(variant):
+    m, s, progress = by_rule("adiana", "paper", variant=variant)
+    n, omega, L, mu = s.n, s.omega, s.L, s.mu
+    assert (m.variant, omega, m.alpha, m.theta_2) == (variant, 4.0, 0.2, 0.5)
+    assert m.p == pytest.approx(max(1, sqrt(n / (32 * omega)) - 1) / (2 * (1 + omega)), rel=1e-12)
+    eta = min(1 / (2 * L), n / (64 * omega * L * (2 * m.p * (omega + 1) + 1) ** 2))
+    assert m.eta == pytest.approx(eta, rel=1e-12)
+    assert m.theta_1 == pytest.approx(min(1 / 4, sqrt(eta * mu / m.p)), rel=1e-12)
+    assert m.gamma == pytest.approx(eta / (2 * (m.theta_1 + eta * mu)), rel=1e-12)
+    assert m.beta == pytest.approx(1 - m.gamma * mu, rel=1e-12)
+    c = 1 if variant == "I" else 1 - 0.5 - m.theta_1 / 2
+    parts = (m.gamma * mu, m.theta_1 / (2 * c), m.p * m.theta_1 / (1 + m.theta_1), m.alpha / 4)
+    assert progress == pytest.approx(min(parts), rel=1e-9)
+
+    m, s, progress = by_rule("adiana", "refined", variant=variant)
+    assert m.theta_1 == pytest.approx(1 / (3 * sqrt(s.kappa)), rel=1e-12)
+    assert m.theta_2 == pytest.approx(1 / (3 * sqrt(n) + 3 * n / omega), rel=1e-12)
+    assert m.p == pytest.approx(0.2, rel=1e-12)
+    assert m.eta == pytest.approx(1 / (360 * L * (1 + omega / sqrt(n))), rel=1e-12)
+    assert m.eta == pytest.approx(n * m.theta_2 / (120 * omega * L), rel=1e-12)
+    assert m.beta == pytest.approx(2 * m.theta_1 / (2 * m.theta_1 + m.eta * mu), rel=1e-12)
+    assert 1 / progress == pytest.approx(1 + 240 * sqrt(s.kappa) * (1 + omega / sqrt(n)), rel=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["I", "II"])
+@pytest.mark.parametrize(
+    ("n", "compressor", "kappa"),
+    [(1, RandK(1), 1000), (10, RandK(6), 2), (10, RandK(1), 1000), (300, Natural(), 1000)],
+    ids=str,
+)
+def test_tuned_adiana_beats_random_parameters_and_the_published(n, compressor, kappa, variant):
+    """No certified choice among 1000 random ones promises more, nor does a published one."""
+    problem = Quadratic.random(n, 20, 1.0, kappa, seed=0)
+    setting, card = Setting.of(ADIANA, problem, compressor), METHODS["adiana"]
+    theorem, tuned = Acceleration(), card.at(setting, "best", variant=variant)
+    progress = 1 - theorem.rate(tuned, setting)
+    for name in ("paper", "refined"):
+        other = card.at(setting, name, variant=variant)
+        assert 1 - theorem.rate(other, setting) <= progress
+    limits = ("eta <= 1/(2 L)", "3 chi + B <= theta_2", "4 chi + B <= theta_2", "B <= 1")
+    conditions = theorem.conditions(tuned, setting)
+    assert max(c.used for c in conditions if c.statement.startswith(limits)) >= 1 - 1e-9
+    rng, certified = np.random.default_rng(0), 0
+    for _ in range(1000):
+        factors = np.exp(0.3 * rng.standard_normal(5))
+        gamma = tuned.gamma * factors[4]
+        other = replace(
+            tuned,
+            p=min(1.0, tuned.p * factors[0]),
+            theta_1=tuned.theta_1 * factors[1],
+            theta_2=tuned.theta_2 * factors[2],
+            eta=tuned.eta * factors[3],
+            gamma=gamma,
+            beta=1 - gamma * setting.mu,
+        )
+        if not theorem.unmet(other, setting):
+            certified += 1
+            assert 1 - theorem.rate(other, setting) <= progress * 1.01
+    assert certified >= 10
+
+
+def test_formulas_of_ef21():
+    m, s, progress = by_rule("ef21")
+    alpha = 0.2
+    theta, beta = 1 - sqrt(1 - alpha), (1 - alpha) / (1 - sqrt(1 - alpha))
+    L_tilde = sqrt(np.mean(s.constants.L_i**2))
+    assert s.alpha == pytest.approx(alpha, rel=1e-12)
+    assert m.gamma == pytest.approx(
+        min(1 / (s.constants.L_f + L_tilde * sqrt(2 * beta / theta)), theta / (2 * s.mu)),
+        rel=1e-12,
+    )
+    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
+
+
+def test_formulas_of_marina_and_dasha():
+    m, s, progress = by_rule("marina")
+    n, omega, L_tilde = s.n, 4.0, sqrt(np.mean(s.constants.L_i**2))
+    assert m.p == pytest.approx(0.2, rel=1e-12)
+    noise = sqrt(2 * (1 - 0.2) * omega / (0.2 * n))
+    assert m.gamma == pytest.approx(1 / (s.constants.L_f + L_tilde * noise), rel=1e-12)
+    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
+
+    m, s, progress = by_rule("dasha")
+    assert m.a == pytest.approx(1 / 9, rel=1e-12)
+    noise = sqrt(4 * omega * (6 * omega + 1) / n)
+    assert m.gamma == pytest.approx(1 / (s.constants.L_f + L_tilde * noise), rel=1e-12)
+    assert progress == pytest.approx(m.gamma * s.mu, rel=1e-9)
+
+
+@pytest.mark.parametrize("cohort", [1, 4, 6])
+def test_formulas_of_5gcs_cc(cohort):
+    m, s, progress = by_rule("5gcs-cc", "paper", cohort=cohort)
+    n, omega, kappa = s.n, 4.0, s.kappa
+    spread = n / cohort * (1 + omega)  # 1 + Omega
+    gamma = 1 / sqrt(2 * s.mu * (s.L - s.mu) * spread * (1 + omega / cohort))
+    assert m.gamma == pytest.approx(gamma, rel=1e-12)
+    assert m.tau == pytest.approx(1 / (2 * gamma * n * (1 + omega / cohort)), rel=1e-12)
+    assert m.L_F / m.tau == pytest.approx(
+        sqrt(2 * (kappa - 1) * (1 + omega / cohort) / spread), rel=1e-12
+    )
+    assert 1 / progress == pytest.approx(
+        spread + sqrt(2 * (kappa - 1) * spread * (1 + omega / cohort)), rel=0.05
+    )
+    assert progress >= 1 / (spread + sqrt(2 * (kappa - 1) * spread * (1 + omega / cohort))) - 1e-12
+    tuned, _, _ = by_rule("5gcs-cc", "best", cohort=cohort)
+    assert tuned == replace(m, adaptive=True)
+
+
+@pytest.mark.parametrize("k", [1e-6, 0.05, 0.3, 1.0, 7.0, 200.0])
+def test_enough_steps_are_the_fewest(k):
+    def residual(K):  # largest |grad psi|/|r| that K steps allow, from their two bounds
+        q = (k / (1 + k)) ** K
+        return q * (1 + k) / (1 - q * k) if q * k < 1 else float("inf")
+
+    K = enough_steps(k)
+    assert residual(K) <= 1 / sqrt(2 * k) * (1 + 1e-12)
+    assert K == 0 or residual(K - 1) > 1 / sqrt(2 * k)
+
+
+def test_formulas_of_5gcs():
+    problem, _, _ = unlike_clients("agd")
+    m = METHODS["5gcs-cc"].parameters(problem, None, "5gcs", cohort=3)
+    L, mu, n = problem.constants.L, problem.constants.mu, problem.n
+    assert m.gamma == pytest.approx(3 / 16 * sqrt(3 / (L * mu * n)), rel=1e-12)
+    assert m.tau == pytest.approx(8 / 3 * sqrt(L * mu / (n * 3)), rel=1e-12)
+    assert ceil((3 / 4 * sqrt(3 / n * L / mu) + 2) * log(4 * L / mu)) == m.K
+    with pytest.raises(Refusal, match="uncompressed messages and rand-k:1 has omega = 9"):
+        METHODS["5gcs-cc"].parameters(problem, RandK(1), "5gcs")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "statement"),
+    [
+        ("agd", {"gamma": 1.01}, "gamma <= 1/L_f"),
+        ("agd", {"q": 1.01}, "q <= sqrt(gamma mu)"),
+        ("adiana", {"alpha": 1.01}, "alpha <= 1/(1 + omega)"),
+        ("adiana", {"theta_2": 0.2}, "3 chi + B <= theta_2"),
+        ("adiana", {"gamma": 3.0}, "gamma theta_1 <= eta/2"),
+        ("adiana", {"beta": 0.99}, "1 - gamma mu <= beta"),
+        ("ef21", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(2 beta/theta))"),
+        ("ef21", {"gamma": 0.0}, "0 < gamma"),
+        ("marina", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p))"),
+        ("dasha", {"a": 1.01}, "a <= 1/(1 + 2 omega)"),
+        ("dasha", {"gamma": 1.01}, "gamma <= 1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega)))"),
+        ("5gcs-cc", {"tau": 1.01}, "gamma tau n (1 + omega_av) <= 1/2"),
+        ("5gcs-cc", {"omega": 0.99}, "omega of the compressor <= omega"),
+        ("5gcs-cc", {"L_F": 0.99}, "(L - mu)/n <= L_F"),
+        ("5gcs-cc", {"K": 0.9}, "enough local steps <= K"),
+        ("5gcs-cc", {"cohort": 2}, "cohort <= n"),
+    ],
+)
+def test_a_violated_hypothesis_is_named(name, changes, statement):
+    problem, compressor, setting = unlike_clients(name)
+    method = METHODS[name].parameters(problem, compressor)
+    bad = replace(method, **{field: getattr(method, field) * v for field, v in changes.items()})
+    theorem = METHODS[name].theorems[0]
+    assert not theorem.unmet(method, setting)
+    assert statement in [c.statement for c in theorem.unmet(bad, setting)]

@@ -1,0 +1,108 @@
+"""The exact one-step expectation: against full enumeration, and against the promised factor."""
+
+import numpy as np
+import pytest
+from worlds import CASES, Case, fitted, world
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.state import each
+from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import advance
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.potential import value
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.linear_maps import LinearChannel
+from bitbound.theory.worlds.outcomes import outcomes
+from bitbound.theory.worlds.probing import one_step
+
+ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
+
+
+def deviate(x, rng):
+    return x if x.dtype == bool else x + rng.standard_normal(x.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("name", "selector"),
+    [
+        (name, selector)
+        for name, card in METHODS.items()
+        for selector in ENUMERABLE.get(card.method.needs.compressor, ["identity"])
+    ],
+)
+def test_equals_enumeration(name, selector, seed):
+    """At random states of tiny quadratics, all outcomes one by one give the same mean."""
+    problem = Quadratic.random(2, 3, mu=1.0, L=20.0, seed=seed)
+    chosen = compressor(selector)
+    method, theorem = METHODS[name].parameters(problem, chosen), METHODS[name].theorems[0]
+    experiment = Experiment.of(method, problem, chosen)
+    view, setting = experiment.problem, Setting.at(experiment)
+    rng = np.random.default_rng(seed)
+    star = fixed_point(method, view)
+    state = each(lambda x: deviate(x, rng), star)
+    oracle = Oracle(view, np.arange(1), Ledger(1))
+
+    def psi_at(s):
+        return value(theorem.lyapunov(method, s, star, setting, oracle), view).item()
+
+    def psi(channel):
+        after, _ = advance(method, state, oracle, channel)
+        return psi_at(after)
+
+    pairs = list(outcomes(psi, lambda script: LinearChannel(2, 3, chosen, script)))
+    enumerated = sum(probability * after for probability, after in pairs)
+    step = one_step(experiment, theorem, state)
+    if step.exact:
+        assert step.expected == pytest.approx(enumerated, rel=1e-9)
+    else:
+        assert step.expected >= enumerated * (1 - 1e-12)
+    assert step.now == pytest.approx(psi_at(state))
+
+
+@pytest.mark.parametrize("rule", [0, -1], ids=["first rule", "last rule"])
+@pytest.mark.parametrize("case", [case for case in CASES if case.problem == "logistic"], ids=str)
+def test_promised_factor_along_runs(case: Case, rule):
+    """At states of real runs on logistic regression, E[Psi+] <= tau Psi for every theorem met."""
+    card = METHODS[case.method]
+    try:
+        experiment = fitted(case, list(card.rules)[rule])
+    except Refusal:
+        assert rule == -1, "the default rule must serve every compressor"
+        return
+    method, setting = experiment.method, Setting.at(experiment)
+    theorem = card.best_theorem(method, setting)
+    if theorem is None:
+        assert rule == -1, "the default rule must satisfy a theorem"
+        return
+    w = world(method, experiment.problem, experiment.compressor, seeds=(5,))
+    state = method.start(w.channel.template, w.oracle, w.channel)
+    first = one_step(experiment, theorem, state).now
+    for iterations in (0, 1, 3, 40, 200):
+        state = w.iterate(state, iterations)
+        step = one_step(experiment, theorem, state)
+        if step.now < 1e-16 * first:  # what is left is rounding
+            break
+        assert step.factor <= theorem.rate(method, setting) * (1 + 1e-9)
+
+
+def test_a_message_that_depends_on_another_is_refused():
+    problem = Quadratic.random(2, 3, seed=0)
+    chosen = compressor("rand-k:1")
+    method = METHODS["diana"].parameters(problem, chosen)
+
+    class Twice(type(method)):
+        def communicate(self, s, problem, channel):
+            return super().communicate(super().communicate(s, problem, channel), problem, channel)
+
+    twice = Twice(**vars(method))
+    with pytest.raises(Refusal, match="depends on another message"):
+        one_step(
+            Experiment.of(twice, problem, chosen),
+            METHODS["diana"].theorems[0],
+            fixed_point(method, problem),
+        )

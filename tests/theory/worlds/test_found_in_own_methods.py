@@ -1,0 +1,228 @@
+"""Invariants and fixed points of methods that users write: what is there, and no more."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from unstated import formulas, quadratic, unstated
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import copies, mean, total
+from bitbound.solvers.method import Every, Method, Needs, WithProbability
+from bitbound.solvers.methods.celgc import CELGC
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
+
+
+class Author(Method):
+    """A method of a user, with four functions; Lyapunov functions are not the subject here."""
+
+    def model(self, s):
+        return s.x
+
+
+@dataclass(frozen=True)
+class ModelAndShifts:
+    x: object
+    v: object
+    h: object
+
+
+@dataclass(frozen=True)
+class MomentumDIANA(Author):
+    gamma: float = 0.005
+    alpha: float = 0.1
+    beta: float = 0.2
+    name, needs, schedule = "momentum-diana", Needs(compressor="unbiased"), Every()
+
+    def start(self, x, problem, channel):
+        return ModelAndShifts(x, 0 * x, copies(0 * x, problem.n))
+
+    def communicate(self, s, problem, channel):
+        m = channel.uplink(problem.grad(s.x) - s.h)
+        v = self.beta * s.v + mean(s.h + m)
+        return ModelAndShifts(channel.broadcast(s.x - self.gamma * v), v, s.h + self.alpha * m)
+
+
+@dataclass(frozen=True)
+class Errors:
+    x: object
+    e: object
+    h: object
+    h_sum: object
+
+
+@dataclass(frozen=True)
+class EControl(Author):
+    gamma: float = 0.01
+    eta: float = 0.3
+    name, needs, schedule = "econtrol", Needs(compressor="contractive"), Every()
+
+    def start(self, x, problem, channel):
+        zeros = copies(0 * x, problem.n)
+        return Errors(x, zeros, zeros, 0 * x)
+
+    def communicate(self, s, problem, channel):
+        gradient = problem.grad(s.x)
+        change = channel.uplink(self.eta * s.e + gradient - s.h)
+        h, h_sum = s.h + change, s.h_sum + total(change)
+        x = channel.broadcast(s.x - self.gamma / problem.n * h_sum)
+        return Errors(x, s.e + gradient - h, h, h_sum)
+
+
+@dataclass(frozen=True)
+class Local:
+    x: object
+    before: object
+    v: object
+    h: object
+    late: object
+
+
+@dataclass(frozen=True)
+class LocalMethod(Author):
+    """Local steps with control variates; the server has momentum and keeps where it was before.
+
+    A client is late if its coin says so, and then has 0 for its last change.
+    """
+
+    gamma: float = 0.07
+    beta: float = 0.25
+    name, needs, schedule = "local", Needs(), Every(3)
+
+    def start(self, x, problem, channel):
+        h = copies(0 * x, problem.n)
+        return Local(copies(x, problem.n), x, 0 * x, h, h[:, :1, :] == 1)
+
+    def local_step(self, s, problem, channel):
+        return replace(s, x=s.x - self.gamma * (problem.grad(s.x) - s.h))
+
+    def communicate(self, s, problem, channel):
+        sent = channel.send(s.x)
+        x = channel.broadcast(mean(sent))
+        h = s.h + (x - sent) / (self.gamma * self.schedule.iterations)
+        v = self.beta * s.v + x - s.before
+        late = channel.client_coins((0.01,) * problem.n)
+        return Local(copies(x, problem.n), x, v, h, late)
+
+
+@dataclass(frozen=True)
+class HeavyBall(Author):
+    gamma: float = 0.03
+    beta: float = 0.7
+    name, needs, schedule = "heavy-ball", Needs(), WithProbability(0.5)
+
+    def start(self, x, problem, channel):
+        return ModelAndShifts(x, 0 * x, x)
+
+    def communicate(self, s, problem, channel):
+        v = self.beta * s.v + mean(channel.send(problem.grad(s.x)))
+        return ModelAndShifts(s.x - self.gamma * v, v, s.x)
+
+    def local_step(self, s, problem, channel):
+        return s
+
+
+USERS = [
+    (MomentumDIANA(), set(), {"x": 1, "v": 0}, {"h": 1}),
+    (EControl(), {"+1 mean h -0.25 h_sum"}, {"x": 1, "h_sum": 0}, {"h": 1, "e": 0}),
+    (
+        LocalMethod(),
+        {"+1 x -1 before", "+1 mean h"},
+        {"x": 1, "before": 1, "v": 0},
+        {"h": 1},
+    ),
+    (HeavyBall(), {"+1 x +0.03 v -1 h"}, {"x": 1, "v": 0, "h": 1}, {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "kept", "points", "gradients"), USERS, ids=lambda x: getattr(x, "name", "")
+)
+def test_a_users_method(method, kept, points, gradients):
+    """Fields are multiples of x* or of the gradients at x*."""
+    assert formulas(method, 4) == kept
+    view = quadratic(4, 3)
+    star = fixed_point(method, view)
+    for name, multiple in points.items():
+        right = np.broadcast_to(multiple * view.x_star, getattr(star, name).shape)
+        np.testing.assert_allclose(getattr(star, name), right, atol=1e-13)
+    for name, multiple in gradients.items():
+        right = multiple * view.grad_star
+        np.testing.assert_allclose(getattr(star, name), right, atol=1e-12)
+    assert all(np.max(np.abs(x)) < 1e-12 for x in invariants(method, star, view))
+
+
+@dataclass(frozen=True)
+class Model:
+    x: object
+
+
+@dataclass(frozen=True)
+class DCGD(Author):
+    """Gradients are compressed and nothing learns them: their noise does not vanish."""
+
+    gamma: float = 0.01
+    name, needs, schedule = "dcgd", Needs(compressor="unbiased"), Every()
+
+    def start(self, x, problem, channel):
+        return Model(x)
+
+    def communicate(self, s, problem, channel):
+        return Model(s.x - self.gamma * mean(channel.uplink(problem.grad(s.x))))
+
+
+@dataclass(frozen=True)
+class EF14(Author):
+    """The errors of unlike clients do not vanish, nor are they a fixed vector."""
+
+    gamma: float = 0.01
+    name, needs, schedule = "ef14", Needs(compressor="contractive"), Every()
+
+    def start(self, x, problem, channel):
+        return Errors(x, copies(0 * x, problem.n), x, x)
+
+    def communicate(self, s, problem, channel):
+        wanted = s.e + self.gamma * problem.grad(s.x)
+        sent = channel.uplink(wanted)
+        return replace(s, x=s.x - mean(sent), e=wanted - sent)
+
+
+@dataclass(frozen=True)
+class Elsewhere(GD):
+    """What it calls its model is not where it goes."""
+
+    name = "elsewhere"
+
+    def model(self, s):
+        return s.x + 1
+
+
+@dataclass(frozen=True)
+class Counting(Author):
+    """It does something else in every step, for ever."""
+
+    name, needs, schedule = "counting", Needs(), Every()
+
+    def start(self, x, problem, channel):
+        return ModelAndShifts(x, 0 * x, x)
+
+    def communicate(self, s, problem, channel):
+        return ModelAndShifts(s.x - 0.01 * mean(problem.grad(s.x)), s.v + 1, s.h)
+
+
+RESTLESS = {
+    "compressed gradients": (DCGD(), "x"),
+    "error feedback": (EF14(), "e|x"),
+    "FedAvg": (unstated(CELGC(0.05, np.inf, 3)), "x"),
+    "clipped local steps": (unstated(CELGC(0.05, 1.0, 3)), "x"),
+    "another model": (unstated(Elsewhere(0.05)), "x|the model"),
+    "a counter": (Counting(), "v"),
+}
+
+
+@pytest.mark.parametrize(("method", "field"), RESTLESS.values(), ids=list(RESTLESS))
+def test_a_method_without_a_fixed_point_is_refused(method, field):
+    with pytest.raises(Refusal, match=rf"no state was found .* ({field}) still changes by"):
+        fixed_point(method, quadratic(3, 2))

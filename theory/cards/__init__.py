@@ -1,0 +1,1 @@
+"""All cards together: their catalogue, those from files, and runs that they cover."""

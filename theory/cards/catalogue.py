@@ -1,0 +1,153 @@
+"""All methods by name: a view of their cards.
+
+A method of the package is added by its file's line in ``_FILES``. The cards of other packages are
+found through the entry point group ``bitbound.methods``, each entry being a :class:`Card`.
+"""
+
+import warnings
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.theory.card import Card, Tuning
+
+GROUP = "bitbound.methods"
+"""The entry points of other packages."""
+
+_FILES = (
+    "locodl",
+    "adiana",
+    "diana",
+    "ef21p_diana",
+    "locodl_both_ways",
+    "five_gcs_cc",
+    "compressed_scaffnew",
+    "gradskip",
+    "scaffold",
+    "tamuna",
+    "scaffnew",
+    "fedcomgate",
+    "ef21",
+    "econtrol",
+    "marina",
+    "dasha",
+    "agd",
+    "gd",
+    "ef",
+    "compressed_gd",
+    "episode",
+    "episode_plus_plus",
+    "celgc",
+    "clipped_scaffold",
+    "naive_parallel_clip",
+    "clipped_minibatch_sgd",
+    "clipped_sgd",
+    "normalised_gd",
+    "momentum_clipping",
+    "clip21",
+    "normalised_ef21",
+)
+"""The files of this folder with a card, in the order of a legend."""
+
+_CARDS: tuple[Card, ...] = tuple(
+    import_module(f"bitbound.theory.theorems.{name}").CARD for name in _FILES
+)
+
+
+def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
+    """Return the cards of other packages; one that cannot be used is told and left out.
+
+    ``taken`` are names of methods that another card has already.
+    """
+    found: list[Card] = []
+    for point in entry_points(group=GROUP):
+        where = f"the entry point {point.name} = {point.value}"
+        try:
+            card = point.load()
+        except Exception as error:  # whatever another package does wrong must not break this one
+            warnings.warn(f"{where} cannot be loaded and is left out: {error}", stacklevel=2)
+            continue
+        if not isinstance(card, Card):
+            warnings.warn(f"{where} is no Card and is left out", stacklevel=2)
+        elif card.name in taken | {other.name for other in found}:
+            warnings.warn(f"{where}: a method {card.name!r} is there already", stacklevel=2)
+        else:
+            found.append(card)
+    return tuple(found)
+
+
+CARDS: dict[str, Card] = {
+    card.name: card for card in (*_CARDS, *other_cards(frozenset(card.name for card in _CARDS)))
+}
+"""Every method by name, in the order of a legend."""
+
+SHARED_MINIMISER: dict[str, Card] = {
+    name: card for name, card in CARDS.items() if card.method.needs.shared_minimiser
+}
+"""The methods for strongly convex f_i with the same minimiser, such as one client, by name."""
+
+METHODS: dict[str, Card] = {
+    name: card
+    for name, card in CARDS.items()
+    if card.method.needs.strongly_convex and name not in SHARED_MINIMISER
+}
+"""The methods for all strongly convex problems by name."""
+
+CLIPPING: dict[str, Card] = {
+    name: card for name, card in CARDS.items() if not card.method.needs.strongly_convex
+}
+"""The methods for (L0, L1)-smooth problems by name; their parameters must be given."""
+
+TUNINGS: dict[str, Tuning] = {
+    tuning.name: tuning
+    for tuning in sorted(
+        (tuning for card in CARDS.values() for tuning in card.tunings),
+        key=lambda tuning: (not tuning.federated, not tuning.clips),
+    )
+}
+"""Ways to make them, by name: federated and clipped, federated and not clipped, on one machine."""
+
+
+def card_named(name: str) -> Card:
+    """Return the card of a method by its name.
+
+    Raises
+    ------
+    Refusal
+        If no method has this name.
+    """
+    if name in CARDS:
+        return CARDS[name]
+    near = get_close_matches(name, CARDS, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(CARDS)}"
+    raise Refusal(f"the method {name!r} is unknown; {hint}")
+
+
+def card_of(method: Method) -> Card:
+    """Return the card of a method, or an empty one for a class that is not in the catalogue."""
+    found = CARDS.get(method.name)
+    return found if found and type(method) is found.method else Card(type(method))
+
+
+def parameters(
+    name: str,
+    problem: Problem,
+    compressor: Compressor | None = None,
+    rule: str | None = None,
+    **options: Any,
+) -> Method:
+    """Make a method with parameters from theory; see :meth:`Card.parameters`.
+
+    Examples
+    --------
+    >>> from bitbound import Quadratic, compressor, parameters
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> parameters("marina", problem, compressor("rand-k:2")).p
+    0.5
+    """
+    return card_named(name).parameters(problem, compressor, rule, **options)

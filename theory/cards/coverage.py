@@ -1,0 +1,164 @@
+"""A run that says so where no theorem covers it, or is refused."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.data.problem import Problem
+from bitbound.data.problems.ridge_problem import RidgeProblem
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import Callback, Progress, RecordedPotential, simulate
+from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import Experiment, is_convex
+from bitbound.theory.card import Card
+from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.outside_theorem import OutsideTheoremWarning
+from bitbound.theory.potential import Potential, value
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.fixed_points import fixed_point
+
+
+def run(
+    method: Method,
+    problem: Problem,
+    compressor: Compressor | None = None,
+    *,
+    seeds: int | Sequence[int] = 5,
+    budget: Budget,
+    record: Record | None = None,
+    wire: bool = False,
+    library: str | None = None,
+    dtype: str = "float64",
+    progress: Progress | None = None,
+    x_0: ArrayLike | None = None,
+    callback: Callback | None = None,
+    keep_model: bool = False,
+    card: Card | None = None,
+    strict: bool = False,
+) -> Trace:
+    """Run a method on a problem from its x_0, after a look at its theorems.
+
+    Parameters
+    ----------
+    method : Method
+        With its parameters, numbers or arrays (1, 1, R) with one value per run.
+    problem : Problem
+        What is minimised.
+    compressor : Compressor, optional
+        Of every client; without one, messages are not compressed.
+    seeds : int or sequence of int
+        The run seeds, or how many.
+    budget : Budget
+        When a run ends.
+    record : Record, optional
+        Which rounds are recorded.
+    wire : bool
+        Send every message through its bytes, which rounds values to 32-bit floats.
+    library, dtype : str
+        Array library ("numpy", "cupy", "array-api-strict") and floating type of the run. By
+        default cupy where there is a GPU and n d R is large, else numpy.
+    progress : callable, optional
+        Told the fraction done, now and then.
+    x_0 : array of d numbers, optional
+        Where the runs start; by default, where the problem says.
+    callback : callable, optional
+        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
+        true, these runs end.
+    keep_model : bool
+        Whether the trace has the last model of every run, ``x``.
+    card : Card, optional
+        Where the method comes from; by default, its card in the catalogue if it is there.
+    strict : bool
+        Whether parameters outside every theorem are refused, and methods without a theorem.
+
+    Returns
+    -------
+    Trace
+        With the Lyapunov function of a theorem that covers the parameters, or of the first one.
+
+    Raises
+    ------
+    Refusal
+        If method, problem, compressor and settings do not fit each other, or for ``strict``.
+
+    Warns
+    -----
+    OutsideTheoremWarning
+        Once a run, if no theorem covers the parameters and ``strict`` is off.
+
+    Examples
+    --------
+    >>> from bitbound import Budget, Quadratic, parameters, run
+    >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> method = parameters("gd", problem, rule="optimal")
+    >>> trace = run(method, problem, seeds=1, budget=Budget(gap=1e-6))
+    >>> trace.ending
+    ('gap',)
+    """
+    card = card_of(method) if card is None else card
+    if x_0 is not None:
+        if not isinstance(problem, RidgeProblem):
+            raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
+        problem = problem.started_at(x_0)
+    experiment = Experiment.of(method, problem, compressor)
+    potential = None
+    if is_convex(experiment):
+        setting = Setting.at(experiment)
+        require_theorem(card, method, setting, strict=strict)
+        theorem = card.potential(method, setting)
+        potential = lyapunov_record(theorem, setting) if theorem else None
+    elif strict:
+        raise Refusal(f"{method.name} comes with no theorem; run it without strict")
+    return simulate(
+        experiment,
+        seeds=seeds,
+        budget=budget,
+        record=record,
+        wire=wire,
+        library=library,
+        dtype=dtype,
+        potential=potential,
+        progress=progress,
+        callback=callback,
+        keep_model=keep_model,
+    )
+
+
+def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential:
+    """Return a Lyapunov function as a trace records it: of method, state and problem, (R,)."""
+
+    def measured(method: Method, state: Any, problem: Any) -> Array:
+        star = fixed_point(method, problem)
+        return value(potential.lyapunov(method, state, star, setting, problem), problem)
+
+    return measured
+
+
+def require_theorem(card: Card, method: Method, setting: Setting, *, strict: bool = True) -> None:
+    """Refuse, or only warn, if the parameters of a method are outside all of its theorems.
+
+    Without ``strict``, a method that comes with no theorem is not warned of: nothing is claimed.
+
+    Raises
+    ------
+    Refusal
+        With ``strict``, also if there is no theorem.
+    """
+    if not card.theorems and strict:
+        raise Refusal(f"{method.name} comes with no theorem; run it without strict")
+    broken = [theorem.unmet(method, setting) for theorem in card.theorems]
+    if not broken or not all(broken):
+        return
+    reason = "; ".join(
+        f"{c.statement} fails with {c.left:.6g} and {c.right:.6g}" for c in min(broken, key=len)
+    )
+    sentence = f"the parameters of {method.name} are outside every theorem of the method: {reason}"
+    if strict:
+        raise Refusal(sentence)
+    warnings.warn(sentence, OutsideTheoremWarning, stacklevel=3)

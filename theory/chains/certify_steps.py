@@ -1,0 +1,149 @@
+"""Certified factors of several steps, by a potential that changes from step to step."""
+
+from contextlib import suppress
+from itertools import pairwise
+from time import perf_counter
+from typing import Literal
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import best_proof
+from bitbound.theory.certificates.potential_family import Family
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.chains.chain import Chain
+from bitbound.theory.chains.weights import ChainProgramme, Weights
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Potential
+from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
+from bitbound.theory.setting import Setting
+
+HARDLY = 1e-6
+"""Relative gain for which the potential does not change."""
+
+Measure = Literal["potential", "gap", "distance"]
+
+
+def certify_steps(
+    method: Method,
+    functions: FunctionClass | Setting,
+    steps: int,
+    potential: Potential | Literal["search"] | None = None,
+    measure: Measure = "potential",
+) -> Chain:
+    """Return the smallest provable factor of several steps, over a function class.
+
+    The Lyapunov function Psi bounds the state at the start, and what is wanted at the end: Psi
+    itself, f - f* or |x - x*|^2 at the model. Between them stand quadratic forms of the state and
+    values of f, each for its own step, which are found together; where there are many steps, one is
+    kept for most of them. The cost depends neither on the number of clients nor on that of steps.
+
+    Parameters
+    ----------
+    steps : int
+        How many: 1 is :func:`~bitbound.theory.certificates.certify.certify`.
+    potential : Potential or "search", optional
+        Psi; by default, that of the method's first theorem.
+    measure : "potential", "gap" or "distance"
+        What is wanted at the end.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified.
+
+    Examples
+    --------
+    >>> from bitbound import LoCoDL, FunctionClass, certify, certify_steps
+    >>> method = LoCoDL(gamma=0.01, chi=0.04, rho=0.02, p=0.5, omega=4.0)
+    >>> functions = FunctionClass(n=3, mu=1, L=100, omega=4)
+    >>> chain, once = certify_steps(method, functions, 1000), certify(method, functions)
+    >>> chain.decrease > once.decrease and chain.verify() == chain.factor
+    True
+    """
+    if steps < 1:
+        raise Refusal(f"{steps} steps are none; give at least 1")
+    if isinstance(functions, Setting):
+        functions = FunctionClass.of(functions)
+    once = certify(method, functions, potential=potential)
+    psi = Reweighted(once.potential, once.weights)
+    found: list[Chain] = [Chain((once,), (steps,))] if measure == "potential" else []
+    if measure != "potential":
+        joined = Joined((psi, AtModel(measure)))
+        ends = (*once.weights, 0.0), (*(0.0,) * len(once.weights), 1.0)
+        first, *_ = ends
+        counts = (steps - 1, 1) if steps > 1 else (1,)
+        found.append(_proved(method, functions, joined, [first, *ends][-len(counts) - 1 :], counts))
+    if steps > 1:
+        with suppress(Refusal):
+            found.append(_varied(once, psi, steps, measure))
+    first, best = found[0], min(found, key=lambda chain: chain.log_factor)
+    gain = first.log_factor - best.log_factor
+    return best if gain > HARDLY * abs(first.log_factor) else first
+
+
+def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:
+    """Return a chain from Psi to what is wanted, by the best potentials between them."""
+    family: Family | None = None
+    with suppress(Refusal):  # the next model has noise
+        family = Family.of(once.method, once.functions, gradients=True)
+    family = family or Family.of(once.method, once.functions, gradients=False)
+    end = () if measure == "potential" else (AtModel(measure),)
+    joined = Joined((psi, family.start.spread(), *end))
+    step = symbolic_step(once.method, once.functions, joined, trusted=True)
+    rest = len(step.now) - len(once.weights)
+    first = (*once.weights, *(0.0,) * rest)
+    last = (*(0.0,) * (len(step.now) - 1), 1.0) if end else first
+    programme = ChainProgramme(step, first, last, steps)
+    weights = programme.best(once.decrease)
+    counts = [1] * programme.links
+    if steps > programme.links:
+        place = programme.middle
+        weights.insert(place, weights[place])
+        counts.insert(place, steps - programme.links)
+    return _proved(once.method, once.functions, joined, weights, tuple(counts), step)
+
+
+def _proved(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: list[Weights],
+    counts: tuple[int, ...],
+    step: SymbolicStep | None = None,
+) -> Chain:
+    """Return the chain of the best decreases from each potential to the next."""
+    step = step or symbolic_step(method, functions, potential)
+    links = [
+        _link(method, functions, potential, step, now, after) for now, after in pairwise(weights)
+    ]
+    return Chain(tuple(links), counts)
+
+
+def _link(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    step: SymbolicStep,
+    now: Weights,
+    after: Weights,
+) -> Certificate:
+    start = perf_counter()
+    own, solution, decrease, multipliers = best_proof(
+        step, lambda programme: (now, programme.at(now, after)), following=after
+    )
+    return Certificate(
+        method,
+        functions,
+        potential,
+        decrease,
+        own,
+        multipliers,
+        solution.value,
+        solution.residual,
+        solution.gap,
+        "clarabel",
+        perf_counter() - start,
+        after,
+    )

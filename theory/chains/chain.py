@@ -1,0 +1,134 @@
+"""A chain of certificates: what is proved about several steps, by a potential that changes.
+
+Each link proves E[Psi_(t+1) after the step] <= (1 - d_t) Psi_t for all states, so that the factors
+multiply. No potential between the first and the last needs to be positive.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.exact.refinement import prove
+
+Link = Certificate | ExactProof
+
+
+@dataclass(frozen=True, repr=False)
+class Chain:
+    """A proof that E[the last potential] after all steps is at most a factor of the first.
+
+    Attributes
+    ----------
+    links : tuple of Certificate or ExactProof
+        One after the other; the weights of Psi+ in each are those of Psi in the next.
+    counts : tuple of int
+        For how many steps each is used: only one that keeps its potential for more than one.
+
+    Examples
+    --------
+    >>> from bitbound import GD, FunctionClass, certify_steps
+    >>> certify_steps(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10), steps=5)
+    Chain of 1 certificate of GD(gamma=0.1)
+    E[Psi after 5 steps] <= (1 - 0.19)^5 Psi
+    """
+
+    links: tuple[Link, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return sum(self.counts)
+
+    @property
+    def log_factor(self) -> float:
+        """The logarithm of the factor of all steps."""
+        pairs = zip(self.links, self.counts, strict=True)
+        return sum(count * math.log1p(-float(link.decrease)) for link, count in pairs)
+
+    @property
+    def factor(self) -> float:
+        """The factor of all steps."""
+        return math.exp(self.log_factor)
+
+    @property
+    def decrease(self) -> float:
+        """1 minus the geometric mean of the factors of the steps."""
+        return -math.expm1(self.log_factor / self.steps)
+
+    @property
+    def longest(self) -> int:
+        """The place of the link that is used for most steps."""
+        return self.counts.index(max(self.counts))
+
+    def lasting(self, steps: int) -> "Chain | None":
+        """Return the chain for another number of steps; None if it has no link that is repeated."""
+        place = self.longest
+        count = self.counts[place] + steps - self.steps
+        if count < 1 or not _keeps(self.links[place]):
+            return None
+        return replace(self, counts=(*self.counts[:place], count, *self.counts[place + 1 :]))
+
+    def steps_to(self, ratio: float) -> float:
+        """Return the fewest steps for which a factor is proved, or infinity.
+
+        The link that is repeated is used more or less often.
+        """
+        count, missing = self.counts[self.longest], math.log(ratio) - self.log_factor
+        link = self.links[self.longest]
+        if not _keeps(link) or link.decrease <= 0:
+            return self.steps if missing >= 0 else math.inf
+        more = math.ceil(missing / math.log1p(-float(link.decrease)))
+        return self.steps + max(more, 1 - count)
+
+    def verify(self) -> float:
+        """Return the proven factor, without a solver; infinity if it is none.
+
+        Every link is verified anew, and fits the next.
+        """
+        fits = all(_keeps(link) for link, n in zip(self.links, self.counts, strict=True) if n > 1)
+        fits &= all(_fit(one, other) for one, other in pairwise(self.links))
+        fits &= min(self.counts) >= 1 and all(link.decrease <= 1 for link in self.links)
+        return self.factor if fits and all(map(_holds, self.links)) else math.inf
+
+    def exact(self) -> "Chain":
+        """Return the chain with every link proved in rational numbers.
+
+        Raises
+        ------
+        Refusal
+            If one is not.
+        """
+        links = (prove(one) if isinstance(one, Certificate) else one for one in self.links)
+        return replace(self, links=tuple(links))
+
+    def __repr__(self) -> str:
+        count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
+        steps = f"{self.steps} step{'s' * (self.steps > 1)}"
+        return (
+            f"Chain of {count} of {self.links[0].method}\n"
+            f"E[Psi after {steps}] <= (1 - {self.decrease:.4g})^{self.steps} Psi"
+        )
+
+
+def _holds(link: Link) -> bool:
+    if isinstance(link, Certificate):
+        return link.verify() == link.factor
+    return link.verify()
+
+
+def _keeps(link: Link) -> bool:
+    """Whether the potential is the same after the step."""
+    return link.following in {None, link.weights}
+
+
+def _fit(link: Link, following: Link) -> bool:
+    """Whether the second link begins where the first ends."""
+    same = (link.method, link.functions, link.potential) == (
+        following.method,
+        following.functions,
+        following.potential,
+    )
+    return same and (link.following or link.weights) == following.weights

@@ -1,0 +1,89 @@
+"""The bits to an accuracy: proved by theorem, certificate and chain, beside those measured."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.chains.certify_steps import certify_steps
+from bitbound.theory.checks.method.promise import Promise, promise, value_at_start
+from bitbound.theory.quadratic_potential import Reweighted
+from bitbound.theory.theorem import Theorem
+
+MOST_STEPS = 10**9
+"""More steps than anybody does; nothing is promised that takes more."""
+
+FIRST_STEPS = 1000
+"""For how many steps a chain is made where nothing else is promised."""
+
+SEEDS = 3
+"""Runs that are measured."""
+
+
+@dataclass(frozen=True)
+class PromisedBits:
+    """Uplink bits per client until E[f - f*] is at most the target; infinity where nothing is.
+
+    Attributes
+    ----------
+    target : float
+        The accuracy.
+    theorem, certificate, chain : float
+        Proved: by the best theorem, by the certificate of one step, by a chain of certificates.
+    measured : float
+        The median of a few runs; NaN where they do not reach it.
+    """
+
+    target: float
+    theorem: float
+    certificate: float
+    chain: float
+    measured: float
+
+
+def promised_bits(
+    experiment: ConvexExperiment, theorem: Theorem | None, once: Certificate, target: float
+) -> PromisedBits:
+    """Evaluate what is promised about whole runs from x = 0, and run.
+
+    Raises
+    ------
+    Refusal
+        If the problem is outside of the class of the certificate.
+    """
+    by_once = promise(CertifiedTheorem(once), experiment)
+    by_theorem = promise(theorem, experiment).bits_to(target) if theorem else math.inf
+    steps = steps_by_chain(once, experiment, target, by_once)
+    bits = steps / by_once.steps_per_round * by_once.cost.uplink_bits
+    least = min(by_theorem, by_once.bits_to(target), bits)
+    rounds = least / by_once.cost.uplink_bits if math.isfinite(least) else FIRST_STEPS
+    budget = Budget(gap=target, rounds=int(min(2 * rounds + 100, MOST_STEPS)))
+    trace = simulate(experiment, seeds=SEEDS, budget=budget)
+    measured = float(np.median(trace.cost_to(target, "uplink_bits")))
+    return PromisedBits(target, by_theorem, by_once.bits_to(target), bits, measured)
+
+
+def steps_by_chain(
+    once: Certificate, experiment: ConvexExperiment, target: float, guess: Promise
+) -> float:
+    """Return the fewest steps after which a chain of certificates proves the target.
+
+    It is made for the steps that are promised by one step, then for those that it promises itself.
+    """
+    psi = Reweighted(once.potential, once.weights)
+    start = value_at_start(psi, experiment)
+    steps = guess.steps_to(target)
+    for _ in range(2):
+        first = int(min(steps, MOST_STEPS)) if math.isfinite(steps) else FIRST_STEPS
+        try:
+            chain = certify_steps(once.method, once.functions, max(first, 1), psi, "gap")
+        except Refusal:
+            break
+        steps = min(steps, chain.steps_to(target / start))
+    return steps

@@ -1,0 +1,61 @@
+"""Certificates of what is known by hand: it is proved, and nothing better is."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.quadratic_potential import squares_of
+from bitbound.theory.verdict import Verdict, worst_of
+
+_CLOSE, _MORE = 1e-6, (1.00001, 1.01)
+_MU, _L, _STEP = 1.0, 10.0, 0.15
+_CLASSES = {
+    "alike": (FunctionClass(3, _MU, _L), _L),
+    "of a smoother average": (FunctionClass(3, _MU, _L, L_f=6.0), 6.0),
+    "of two classes": (
+        FunctionClass.of_classes([ClientClass(1, _MU, _L), ClientClass(2, _MU, 4.0)]),
+        6.0,
+    ),
+}
+"""Clients, and the smoothness of their average, which gradient descent depends on."""
+
+
+def known_proofs() -> Verdict:
+    """Check that gradient descent is certified with its known factor, in any unit, and no better.
+
+    |x - x*|^2 shrinks by max{|1 - gamma mu|, |1 - gamma L_f|}^2. The parts that a potential is
+    taken apart into must add up to it, even where one of them is 0.
+    """
+    found = [_apart()]
+    for name, (functions, smooth) in _CLASSES.items():
+        known = 1 - max(abs(1 - _STEP * _MU), abs(1 - _STEP * smooth)) ** 2
+        for unit in (1.0, 1e5) if functions.L_f is None else (1.0,):
+            what = f"clients {name}, in the unit {unit:g}"
+            try:
+                proved = certify(GD(_STEP * unit), functions.in_units(unit))
+            except Exception as error:  # whatever is wrong is told
+                found.append((math.inf, f"{what}: {type(error).__name__}, {error}"))
+                continue
+            off = abs(proved.decrease / known - 1)
+            found.append((off, f"{what}: {proved.decrease:.8g} is proved, and {known:.8g} is true"))
+            lost = proved.verify() != proved.factor
+            found.append((float(lost), f"{what}: the proof does not verify"))
+            for more in _MORE:
+                greedy = replace(proved, decrease=more * known)
+                found.append((float(greedy.verify() < 1), f"{what}: more than is true verifies"))
+    off, what = worst_of(found)
+    advice = f"A certificate of gradient descent is wrong, {what}: believe none."
+    return Verdict("certificates of what is known", off, _CLOSE, f"{len(_CLASSES)} classes", advice)
+
+
+def _apart() -> tuple[float, str]:
+    """Return how far squares are from the form that they were made of."""
+    rows = np.array([[1.0, 2.0, 0.0, -1.0], [0.0, 1.0, 0.0, 1.0]])
+    form = rows.T @ rows
+    weights, squares = squares_of(form)
+    off = float(np.max(np.abs((squares.T * weights) @ squares - form)))
+    return off, "the squares of a potential do not add up to it"

@@ -1,0 +1,29 @@
+"""What a user believes of the tool itself: its refusals, its counts, its certificates."""
+
+from functools import cache
+from typing import Any
+
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.checks.compressor.counted import counted_as_sent
+from bitbound.theory.checks.known_proofs import known_proofs
+from bitbound.theory.checks.refusals import refusals, refusals_of_the_tool
+from bitbound.theory.verdict import Verdict
+
+
+def tool_checks(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:
+    """Check that misfits are refused, and what is counted and certified of what is known.
+
+    What does not depend on the method is checked once by a process.
+    """
+    return refusals(card, experiment), *_of_any_method()
+
+
+@cache
+def _of_any_method() -> tuple[Verdict, ...]:
+    return of_any_method()
+
+
+def of_any_method(seed: int = 0) -> tuple[Verdict, ...]:
+    """Check what does not depend on the method."""
+    return refusals_of_the_tool(), counted_as_sent(seed), known_proofs()

@@ -1,0 +1,1 @@
+"""Formulas that the theorems of several methods share."""

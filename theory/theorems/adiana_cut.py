@@ -1,0 +1,53 @@
+"""ADIANA of variant II with its steps cut before the coin: what certificates are about.
+
+Where the reference point moves to the y of the same step, the gradient there is taken at a point
+with the noise of that step. Cut before the coin and not after it, the run is the same, in another
+grouping: the reference point moves to the y that is known, and then all else happens.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+from bitbound.solvers.backend import where
+from bitbound.solvers.method import Functions, Gradients, Messages, Method
+from bitbound.solvers.methods.adiana import ADIANA, State
+from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
+
+
+@dataclass(frozen=True)
+class CoinFirst(ADIANA):
+    """ADIANA whose step begins with the coin that moves the reference point to y."""
+
+    def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
+        """Move the reference point, then do a step in which it stays."""
+        moves = channel.coin(self.p)
+        w = where(moves, s.y, s.w)
+        gradient = where(moves, problem.grad(w, active=moves), s.gradient)
+        stays = replace(self, p=0.0, variant="I")
+        return ADIANA.communicate(stays, replace(s, w=w, gradient=gradient), problem, channel)
+
+
+class BeforeTheCoin:
+    """The Lyapunov function of ADIANA, variant II, in the mean over the coin.
+
+    The values of f are those of the theorem's; h_i - grad f_i(w) keeps its weight.
+    """
+
+    def lyapunov(
+        self, m: ADIANA, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        """Return the terms at a state."""
+        reference = m.theta_2 + m.theta_1 / 2 if m.theta_2 else 0.0
+        shifts = 8 * m.eta * setting.omega_av / m.alpha
+        return (
+            Squares(m.theta_1 / (2 * m.gamma * m.beta), s.z - star.z),
+            Gap(1.0, s.y),
+            Gap((1 - m.p) * reference / m.p, s.w),
+            Squares(shifts / setting.n, s.h - s.gradient),
+        )
+
+
+def cut_before_the_coin(m: Method) -> tuple[Method, Potential] | None:
+    """Return ADIANA of variant II in these steps, and their Lyapunov function."""
+    if not (isinstance(m, ADIANA) and m.variant == "II"):
+        return None
+    return CoinFirst(**{one.name: getattr(m, one.name) for one in fields(m)}), BeforeTheCoin()

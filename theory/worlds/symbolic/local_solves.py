@@ -1,0 +1,102 @@
+"""Gradient steps on every client as one inequality: how many they are changes no size.
+
+k steps of size s on a function with curvatures in [a, b] shorten its gradient by the factor
+max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean Hessian H. Where they
+end is then an unknown point, and what is known of it is the gradient there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact
+from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+
+DIGITS = 12
+"""Of the factor of all steps in rational numbers, which is rounded up."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSolve:
+    """Gradient steps of the clients of a kind.
+
+    Attributes
+    ----------
+    kind : int
+        Of the clients.
+    unknown : int
+        The number of where the steps end, the first of those of all kinds.
+    before, after : Blocks
+        The gradient where they begin, and where they end.
+    step : number
+        Their size.
+    count : int
+        How many they are.
+    """
+
+    kind: int
+    unknown: int
+    before: Blocks
+    after: Blocks
+    step: Any
+    count: int
+
+    @property
+    def moves(self) -> Blocks:
+        """The first step."""
+        return tuple(-self.step * part for part in self.before)
+
+    def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
+        """Return the factor of the squared length of the gradient, at most.
+
+        The function is a multiple of one of a class, whose gradient at the end is an unknown, plus
+        a quadratic.
+        """
+        share, ridge = self.after[0][gradient], self.after[0][self.unknown + self.kind]
+        slowest = max(abs(1 - self.step * (share * curve + ridge)) for curve in (mu, L))
+        if isinstance(slowest, Exact):
+            power = slowest.value ** (2 * self.count)
+            scale = 10**DIGITS * max(1, power.denominator // max(power.numerator, 1))
+            return Exact(Fraction(-(-power.numerator * scale // power.denominator), scale))
+        rounding = 1 + 4 * self.count * float(np.finfo(float).eps)
+        return slowest ** (2 * self.count) * rounding
+
+
+def local_solve(
+    solves: list[LocalSolve],
+    slope: Callable[[Array], Array],
+    start: Array,
+    active: NDArray[np.bool_],
+    step: Any,
+    count: int,
+    frame: Frame,
+    basis: Basis,
+) -> Array:
+    """Return where gradient steps end as an unknown, the same for steps that begin the same."""
+    before = frame.expression(slope(start), active)
+    known: dict[int, dict[int, LocalSolve]] = {}
+    for one in solves:
+        if (one.step, one.count) == (step, count):
+            known.setdefault(one.unknown, {})[one.kind] = one
+    fitting = (
+        unknown
+        for unknown, found in known.items()
+        if all(same_point(found[kind].before, before[kind]) for kind in before if kind in found)
+    )
+    unknown = next(fitting, None)
+    if unknown is None:
+        unknown = basis.index("local", len(solves), every_client=True)
+    end = frame.unknown(basis, unknown)
+    after = frame.expression(slope(end), active)
+    for kind, blocks in after.items():
+        if kind not in known.get(unknown, {}):
+            if any(np.any(part[basis.noise] != 0) for part in blocks):
+                raise Refusal("local steps depend on the noise of this very step")
+            solves.append(LocalSolve(kind, unknown, before[kind], blocks, step, count))
+    return end
