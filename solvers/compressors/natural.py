@@ -11,10 +11,10 @@ from bitbound.solvers.backend import (
     feature_sum,
     floor_power_of_two,
     round_power_of_two,
-    written,
 )
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.deferred import written
 
 SMALLEST_POWER = 2.0**-126
 """The smallest positive number of a 9-bit natural value."""
