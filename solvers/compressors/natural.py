@@ -77,7 +77,7 @@ def _in_one_pass(x: Array, uniforms: Array) -> Array:
     )
 
     out = np.empty(x.shape)
-    powers_of_two(np.ascontiguousarray(x), np.ascontiguousarray(uniforms), out)
+    powers_of_two(np.ascontiguousarray(x), uniforms, out)
     return out
 
 

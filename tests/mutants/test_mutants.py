@@ -127,6 +127,9 @@ def test_those_who_call_what_is_new_come_first():
         for name, seconds, functions in [("1", 1.0, "ab"), ("2", 1.1, "ab"), ("3", 2.0, "bcd")]
     )
     assert list(unlike([other, again, first])) == [first, other, again]
+    large = Reached("4", 1.2, frozenset("abcdefgh"))
+    small = Reached("5", 9.0, frozenset("a"))
+    assert list(unlike([small, large, other, first])) == [first, large, small, other]
 
 
 def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):

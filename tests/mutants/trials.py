@@ -102,12 +102,17 @@ def reaching(mutant: Mutant, candidates: Iterable[Reached], seconds: float) -> l
 
 
 def unlike(candidates: Iterable[Reached]) -> Iterator[Reached]:
-    """Yield candidates that differ: first the shortest one, then who calls most that is new."""
+    """Yield candidates that differ: first the shortest one, then in turn two kinds of others.
+
+    Who calls most that is new, and who calls least: a test of the function itself.
+    """
     left = sorted(candidates, key=lambda c: (c.seconds, c.name))
     known: frozenset[str] = frozenset()
-    for _ in range(min(MOST, len(left))):
+    for turn in range(min(MOST, len(left))):
         some = left[:CHOICE] if known else left[:1]
         best = max(some, key=lambda c: len(c.functions - known) / (c.seconds + DELAY))
+        if turn and turn % 2 == 0:
+            best = min(left, key=lambda c: len(c.functions))
         left.remove(best)
         known |= best.functions
         yield best

@@ -30,6 +30,7 @@ from bitbound.theory.discover.method_file import method_class, method_file
 from bitbound.theory.discover.recognition import moves_alike, recognised
 from bitbound.theory.discover.saved_method import saved_method
 from bitbound.theory.discover.screen import Screen
+from bitbound.theory.discover.second_moment_map import Steps
 from bitbound.theory.discover.task import Task
 from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
@@ -309,3 +310,14 @@ def test_what_cannot_be_searched_is_refused_in_a_line(capsys, tmp_path, words, t
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert told in said.err
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_one_moment_that_is_no_number_makes_a_step_worthless(wrong):
+    """Of two cases: in the other one it is a contraction."""
+    alone = np.array([[[0.5]], [[wrong]]])
+    steps = Steps(alone, np.zeros((2, 1, 1, 1)), 0.0, np.ones((2, 1)), np.eye(1))
+    with np.errstate(all="ignore"):
+        assert steps.factor() == np.inf
+    right = Steps(alone[:1], np.zeros((1, 1, 1, 1)), 0.0, np.ones((1, 1)), np.eye(1))
+    assert right.factor() == pytest.approx(0.25)

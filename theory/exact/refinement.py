@@ -105,10 +105,10 @@ def _improved(step: RationalStep, proof: ExactProof, ease: float) -> ExactProof 
     left = step.left(proof.weights, start, proof.multipliers, proof.following)
     scales: list[Rationals] = []
     for block in left.blocks:
-        found = ldl(block)
-        if found is None:
+        factors = ldl(block)
+        if factors is None:
             return None
-        scales.append(whitening(*found))
+        scales.append(whitening(*factors))
     now, _ = step.psi(proof.weights)
     names = list(step.inequalities)
     present = np.array([float(proof.multipliers.get(name, Fraction(0))) for name in names])

@@ -9,10 +9,12 @@ import pytest
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.examination import check
+from bitbound.theory.checks.method.smallest import smaller
 from bitbound.theory.checks.soundness import soundness
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -223,3 +225,11 @@ def test_what_is_kept_from_round_to_round_is_not_asked_for_within_one():
     experiment = Experiment.of(Unsaid(), PROBLEM)
     failing = [verdict for verdict in soundness(Card(Unsaid), experiment) if not verdict.holds]
     assert failing == []
+
+
+def test_the_first_smaller_problems_have_one_entry():
+    """Of one entry mu and L are one number; from two on they are those of the problem."""
+    problem = Quadratic.random(5, 6, mu=1.0, L=10.0)
+    found = list(smaller(Experiment.of(GD(0.1), problem)))
+    sizes = [(small.n, small.d, small.problem.plain.constants.L) for small in found]
+    assert sizes == [(1, 1, 1), (2, 1, 1), (1, 2, 10), (2, 2, 10), (3, 2, 10), (3, 3, 10)]
