@@ -3,6 +3,7 @@
 Each rule is held against the project, and against a small made-up tree in which it is broken.
 """
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ from architecture import (
 
 import bitbound
 
-PROJECT = modules(Path(bitbound.__file__).parent.parent)
+ROOT = Path(bitbound.__file__).parent.parent
+PROJECT = modules(ROOT)
 
 LEVELS = [
     ["data"],
@@ -69,6 +71,14 @@ APART = {"State", "main"}
 def test_every_folder_is_declared_once():
     assert {folder.split(".")[0] for level in LEVELS for folder in level} == set(ROOMS)
     assert undeclared(PROJECT, LEVELS) == set()
+
+
+def test_every_folder_is_installed():
+    """An editable install finds folders that a built package would not have."""
+    settings = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
+    folders = {module.folder for module in PROJECT.values()}
+    inside = {name if name.startswith("bitbound") else f"bitbound.{name}" for name in folders}
+    assert set(settings["tool"]["setuptools"]["packages"]) == inside
 
 
 def test_arrows_run_down():

@@ -120,7 +120,11 @@ def test_a_proof_is_shown_step_by_step():
         "witness": {"cell": {}, "variables": {"a": "1/2"}, "left": "2", "right": "1",
                     "arithmetic": "fractions"},
     }  # fmt: skip
+    record["steps"][2] |= {"verdict": "holds at 9 points searched"}
     text = audit_page.audit_page(record)
+    failing, _ = text.split("## All steps")
+    places = [f"### {escaped(step['place'])}\n" in failing for step in record["steps"]]
+    assert places == [False, True, False], "what was searched and holds is no finding"
     for step in record["steps"]:
         assert escaped(step["place"]) in text
     for part in ("twice as much", "wrong constant", "a = 1/2", "left = 2, right = 1"):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bitbound.figures.report.records import outcome_kind
+from bitbound.theory.verdict import FAILS, ONLY_IF
 from making.method_page import toctree
 from making.text import code, escaped, page, table
 
@@ -13,7 +14,7 @@ def audit_page(record: Mapping[str, Any]) -> str:
     """Return the page of a proof, from the record of its audit."""
     steps = record["steps"]
     counts = Counter(outcome_kind(step["verdict"]) for step in steps)
-    wrong = [step for step in steps if outcome_kind(step["verdict"]) != "holds"]
+    wrong = [step for step in steps if outcome_kind(step["verdict"]) in (FAILS, ONLY_IF)]
     return page(
         f"# Proof: {escaped(record['proof'])}",
         escaped(record["source"]),

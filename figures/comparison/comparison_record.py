@@ -9,8 +9,8 @@ from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
 from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.contestants import Contestant
+from bitbound.figures.curve_records import figure_record, panel_record
 from bitbound.figures.looks import distinct_looks
-from bitbound.figures.records import figure_record, panel_record
 
 
 def require_name(name: str) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from bitbound.figures.curve_records import figure_record, panel_record
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.looks import method_look
-from bitbound.figures.records import figure_record, panel_record
 from bitbound.solvers.runs.trace import Trace
 
 

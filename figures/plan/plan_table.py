@@ -13,6 +13,9 @@ from bitbound.theory.plan.crossover import Reign
 from bitbound.theory.plan.offers import COUNTED_ROUNDS, Costs
 from bitbound.theory.plan.planning import Plan
 
+LONGEST_NAME = 24
+"""A longer name of a pair has a line of its own, so that the rest fits."""
+
 
 def plan_text(
     plan: Plan, rows: int, measured: Mapping[str, Costs] | None = None, downlink: float = 0.0
@@ -39,7 +42,7 @@ def plan_text(
         ]
         for offer in plan.offers[:rows]
     ]
-    parts = [textwrap.fill(heading, WIDTH), table(header, promised, texts=2)]
+    parts = [textwrap.fill(heading, WIDTH), _table(header, promised)]
     if any(offer.by == "certificate" for offer in plan.offers[:rows]):
         parts[-1] += "\n* promised by a certificate of the same parameters, not by the theorem"
     left = len(plan.offers) - rows
@@ -51,7 +54,7 @@ def plan_text(
             for name, costs in measured.items()
         ]
         title = "Measured on runs, medians; seconds are modelled from what was counted"
-        parts.append(f"{title}\n{table(header, runs, texts=2)}")
+        parts.append(f"{title}\n{_table(header, runs)}")
     return "\n\n".join([*parts, _crossover_text(plan)])
 
 
@@ -119,3 +122,14 @@ def _values(plan: Plan, costs: Costs, downlink: float) -> dict[str, float | None
     values = {**asdict(costs), "seconds": costs.seconds(plan.network)}
     values["total"] = costs.total(downlink)
     return {name: json_number(value) for name, value in values.items()}
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    """Tabulate rows; a long name has a line of its own above its row."""
+    long = [len(name) > LONGEST_NAME for name, *_ in rows]
+    short = [["" if own else row[0], *row[1:]] for own, row in zip(long, rows, strict=True)]
+    lines = table(header, short, texts=2).splitlines()
+    head, body = lines[: -len(rows)], lines[-len(rows) :]
+    for own, row, line in zip(long, rows, body, strict=True):
+        head += [row[0], line] if own else [line]
+    return "\n".join(head)

@@ -68,7 +68,7 @@ def named(form: Form) -> Form:
     return misfit
 
 
-def equally_long(**forms: Form) -> Form:
+def lists_of_one_length(**forms: Form) -> Form:
     """Return the form of an object with lists of one length."""
     fields = record({name: several(form) for name, form in forms.items()})
 

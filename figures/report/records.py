@@ -7,9 +7,9 @@ from bitbound.figures.report.forms import (
     Form,
     between,
     both,
-    equally_long,
     flag,
     kind,
+    lists_of_one_length,
     maybe,
     named,
     number,
@@ -48,7 +48,7 @@ _positive = between(1e-100, 1e100)
 _perhaps, _above = maybe(number), maybe(_positive)
 _decrease = maybe(between(-1e100, 1e100))
 _drawn = maybe(between(1e-300, 1e300))
-_costs = equally_long(
+_costs = lists_of_one_length(
     **{"bits": _perhaps, "downlink bits": _perhaps, "rounds": _perhaps, "gradients": _perhaps}
 )
 _curve = record(
@@ -59,7 +59,7 @@ _curve = record(
     specification=record(),
     ending=several(text),
     costs=named(_costs),
-    line=equally_long(bits=_drawn, median=_drawn, low=_drawn, high=_drawn),
+    line=lists_of_one_length(bits=_drawn, median=_drawn, low=_drawn, high=_drawn),
 )
 _panel = both(
     record(
@@ -92,7 +92,7 @@ _verdict = record(
 )
 _claims = several(_verdict)
 _clipped = both(
-    equally_long(rounds=_drawn, median=_drawn, low=_drawn, high=_drawn),
+    lists_of_one_length(rounds=_drawn, median=_drawn, low=_drawn, high=_drawn),
     record(label=text, eta=number, colour=_colour, clips=flag),
 )
 _step = record(
@@ -145,7 +145,7 @@ THEOREMS = several(
 )
 SCALING = several(
     both(
-        equally_long(values=_positive, bits=_above),
+        lists_of_one_length(values=_positive, bits=_above),
         record(quantity=text, method=text, exponent=number, table=number, holds=flag),
     )
 )

@@ -11,10 +11,10 @@ from bitbound.solvers.backend import (
     feature_sum,
     floor_power_of_two,
     round_power_of_two,
-    written,
 )
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.deferred import written
 
 SMALLEST_POWER = 2.0**-126
 """The smallest positive number of a 9-bit natural value."""
@@ -77,7 +77,7 @@ def _in_one_pass(x: Array, uniforms: Array) -> Array:
     )
 
     out = np.empty(x.shape)
-    powers_of_two(np.ascontiguousarray(x), np.ascontiguousarray(uniforms), out)
+    powers_of_two(np.ascontiguousarray(x), uniforms, out)
     return out
 
 

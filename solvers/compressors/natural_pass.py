@@ -15,12 +15,18 @@ _PLACES = 13
 def powers_of_two(x: Any, uniforms: Any, out: Any) -> None:  # pragma: no cover
     """Round every number to a neighbouring power of two, at random: (n, d, R) to (n, d, R).
 
-    The same numbers as of ``round_power_of_two`` with the ``turned_bits`` of uniforms (n, d/4, R).
+    The same numbers as of ``round_power_of_two`` with the ``turned_bits`` of uniforms (n, d/4, R),
+    which may lie in any order: those of a client are put in the order of x in a cache.
     """
     n, d, runs = x.shape
-    count = uniforms.shape[1] * runs
+    served = uniforms.shape[1]
+    count = served * runs
+    given = np.empty(count)
     for i in range(n):
-        given, numbers, rounded = uniforms[i].reshape(-1), x[i].reshape(-1), out[i].reshape(-1)
+        for r in range(runs):
+            for j in range(served):
+                given[j * runs + r] = uniforms[i, j, r]
+        numbers, rounded = x[i].reshape(-1), out[i].reshape(-1)
         patterns = rounded.view(np.int64)
         for q in range(d * runs):
             rounded[q] = numbers[q] * _SCALE

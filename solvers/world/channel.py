@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.backend import host, like, masked, written
+from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
+from bitbound.solvers.deferred import written
 from bitbound.solvers.lazy_gradient import lazy_gradient
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow

@@ -206,6 +206,12 @@ def test_a_missing_path_is_refused(places, tmp_path):
         load(path)
 
 
+def test_a_refusal_is_one_line_whatever_the_name_is(places):
+    with pytest.raises(Refusal) as refusal:
+        load("a folder/a\nname")
+    assert str(refusal.value).startswith("there is no file a folder/a name; give")
+
+
 def test_bad_lines_name_the_file(places, tmp_path):
     path = tmp_path / "bad"
     path.write_bytes(b"1 1:1\n2 0:1\n")

@@ -322,7 +322,6 @@ def test_certify_looks_for_a_divergence_within_the_classes(capsys):
         (["gd", "--omega", "2"], "leave the compressor out"),
         (["locodl", "--optimise", "bits"], "give --compressor"),
         (["locodl", "--parameters", "nobody"], "no parameter rule"),
-        (["5gcs-cc", "--kappa", "1e4"], "fewer local steps"),
         (["nowhere.py"], "no file"),
         (["gd", "--kappa", "0"], "kappa = 0"),
         (["gd", "--groups", "2"], "give --problem"),

@@ -128,6 +128,15 @@ def test_the_table_fits_a_terminal_and_says_what_is_promised(capsys):
         assert words in " ".join(out.split())
 
 
+def test_both_ways_are_planned_and_a_long_name_has_a_line_of_its_own(capsys):
+    words = ["plan", "quadratic:d=12@4", "--kappa", "50", "--methods", "locodl-both-ways"]
+    assert main([*words, "--until", "1e-3", "--rows", "40"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    place = lines.index("locodl-both-ways+two-way(natural;natural)")
+    assert lines[place + 1].split()[0] == "balanced"
+
+
 def test_total_bits_are_a_column_where_bits_received_have_a_weight(capsys):
     words = [*COMMAND, "--compressors", "rand-k:2+natural", "--downlink-weight", "0.5"]
     assert main(words) == 0

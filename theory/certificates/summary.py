@@ -174,10 +174,12 @@ def account(
     """
     functions = functions or FunctionClass.of(where)
     theorem, given, cut = card.best_theorem(method, where), method, card.cut(method)
-    stated = None if search else theorem or card.potential(method, where)
+    stated: Potential | None = theorem or card.potential(method, where)
     if cut is not None:
-        method, stated = cut[0], None if search else cut[1]
-    potential: Potential = stated or searched_potential(method, functions)
+        method, stated = cut
+    if search:
+        stated = None
+    potential = stated or searched_potential(method, functions)
     if stated is None:
         weights = "fixed"
     certificate = certify(method, functions, weights, potential=potential)

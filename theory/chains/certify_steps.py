@@ -78,9 +78,9 @@ def certify_steps(
     if steps > 1:
         with suppress(Refusal):
             found.append(_varied(once, psi, steps, measure))
-    first, best = found[0], min(found, key=lambda chain: chain.log_factor)
-    gain = first.log_factor - best.log_factor
-    return best if gain > HARDLY * abs(first.log_factor) else first
+    kept, best = found[0], min(found, key=lambda chain: chain.log_factor)
+    gain = kept.log_factor - best.log_factor
+    return best if gain > HARDLY * abs(kept.log_factor) else kept
 
 
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:

@@ -38,7 +38,7 @@ MOST_ROUNDS = 12
 EASES = (0.0, 1e-6, 1e-4, 1e-2)
 """Parts of the decrease that are given up where too little is left for good coordinates."""
 
-PARTS = (0.999999, 0.999, 0.99, 0.9, 0.5)
+PARTS = (0.999999, 0.99999, 0.9999, 0.999, 0.99, 0.9, 0.5)
 """Parts of a change that are tried, one after the other."""
 
 DIGITS_OF_DECREASE = 12
@@ -105,10 +105,10 @@ def _improved(step: RationalStep, proof: ExactProof, ease: float) -> ExactProof 
     left = step.left(proof.weights, start, proof.multipliers, proof.following)
     scales: list[Rationals] = []
     for block in left.blocks:
-        found = ldl(block)
-        if found is None:
+        factors = ldl(block)
+        if factors is None:
             return None
-        scales.append(whitening(*found))
+        scales.append(whitening(*factors))
     now, _ = step.psi(proof.weights)
     names = list(step.inequalities)
     present = np.array([float(proof.multipliers.get(name, Fraction(0))) for name in names])

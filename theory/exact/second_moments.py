@@ -130,10 +130,8 @@ class OneDimension:
     @property
     def second_moments(self) -> Matrix:
         """The map of the products of two deviations, in the mean: (k^2, k^2)."""
-        maps: Matrix = sum(
-            (probability * np.kron(one, one) for probability, one in self.pairs), start=np.zeros(1)
-        )
-        return maps
+        maps = [probability * np.kron(one, one) for probability, one in self.pairs]
+        return np.sum(maps, axis=0)
 
     def form(self, potential: Potential) -> Matrix:
         """Return a potential as a form of the states: (k, k)."""

@@ -17,7 +17,7 @@ rho.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import scipy.optimize
 
@@ -51,7 +51,8 @@ class ByClass:
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: Any, problem: Any) -> Terms:
         """Return the terms at a state; ``setting`` is a :class:`FunctionClass`."""
-        mean, errors = self.potential.lyapunov(m, s, star, setting, problem)
+        mean, last = self.potential.lyapunov(m, s, star, setting, problem)
+        errors = cast(Squares, last)
         kinds = setting.kind_of_client[:, None, None]
         weight, vectors = errors.weight, errors.vectors
         own = (Squares(weight, (kinds == k) * vectors) for k in range(len(setting.kinds)))

@@ -57,7 +57,7 @@ def with_multipliers(
     There is one number for each class of clients, ``contractions`` being for its compressors.
     """
     step = symbolic_step(proof.method, proof.functions, proof.potential, exact=True)
-    multipliers = {}
+    multipliers: dict[str, Fraction] = {}
     for kind, value in enumerate(pairs):
         own = [(place, e.function) for place, e in enumerate(step.evaluations) if e.kind == kind]
         a, b = ("solution", *(f"point {place}" for place, _ in own))[-2:]

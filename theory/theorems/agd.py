@@ -42,7 +42,7 @@ class Accelerated(Theorem):
 
 
 def _classical(setting: Setting) -> AGD:
-    """Gamma = 1/L_f, q = sqrt(mu/L_f)."""
+    """Take gamma = 1/L_f, q = sqrt(mu/L_f)."""
     L_f = setting.constants.L_f
     return AGD(gamma=1 / L_f, q=math.sqrt(setting.mu / L_f))
 

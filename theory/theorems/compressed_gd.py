@@ -50,7 +50,7 @@ def _ends(setting: Setting) -> tuple[float, float]:
 
 
 def _best(setting: Setting) -> CompressedGD:
-    """Gamma = 2/((1 - s) mu + (1 + s) L), s = sqrt(1 - alpha)."""
+    """Take gamma = 2/((1 - s) mu + (1 + s) L), s = sqrt(1 - alpha)."""
     return CompressedGD(2 / sum(_ends(setting)))
 
 

@@ -89,7 +89,7 @@ def fewest_bits(setting: Setting, largest: int) -> int:
 
 
 def published_masks(setting: Setting, s: int = 2) -> CompressedScaffnew:
-    """Gamma = 1/L, eta = nu, p = min{1, sqrt(n/(s kappa))}.
+    """Take gamma = 1/L, eta = nu, p = min{1, sqrt(n/(s kappa))}.
 
     s is open and 2 by default, as in the figures of the LoCoDL paper.
     """
@@ -99,7 +99,7 @@ def published_masks(setting: Setting, s: int = 2) -> CompressedScaffnew:
 
 
 def balanced_masks(setting: Setting, s: int | None = None) -> CompressedScaffnew:
-    """Gamma = 2/(L + mu), eta = nu, and p such that both parts of the rate are equal.
+    """Take gamma = 2/(L + mu), eta = nu, and p such that both parts of the rate are equal.
 
     s is open; by default it is the one with the smallest promised uplink.
     """

@@ -122,7 +122,7 @@ def _coupled_step(used: float, setting: Setting) -> float:
 
 
 def _best(setting: Setting) -> DIANA:
-    """Alpha = 1/(1 + omega), and the largest gamma of the theorem with coupled weights."""
+    """Take alpha = 1/(1 + omega), and the largest gamma of the theorem with coupled weights."""
     alpha = 1 / (1 + setting.omega)
 
     def room(used: float) -> float:
@@ -134,13 +134,13 @@ def _best(setting: Setting) -> DIANA:
 
 
 def _version_a(setting: Setting) -> DIANA:
-    """Alpha = 1/(1 + omega), gamma = 1/(L_f + 6 omega_av L)."""
+    """Take alpha = 1/(1 + omega), gamma = 1/(L_f + 6 omega_av L)."""
     gamma = 1 / (setting.constants.L_f + 6 * setting.omega_av * setting.L)
     return DIANA(gamma, 1 / (1 + setting.omega))
 
 
 def _version_b(setting: Setting) -> DIANA:
-    """Alpha = 1/(1 + omega), gamma = min{alpha/(2 mu), 2/((L + mu)(1 + 6 omega_av))}."""
+    """Take alpha = 1/(1 + omega), gamma = min{alpha/(2 mu), 2/((L + mu)(1 + 6 omega_av))}."""
     alpha = 1 / (1 + setting.omega)
     gamma = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))
     return DIANA(min(alpha / (2 * setting.mu), gamma), alpha)

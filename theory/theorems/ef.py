@@ -56,7 +56,7 @@ class Feedback(Theorem):
 
 
 def _best(setting: Setting) -> EF:
-    """Gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
+    """Take gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
     return EF(best_feedback_step(setting.mu, setting.L, setting.alpha))
 
 

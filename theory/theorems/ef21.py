@@ -110,7 +110,7 @@ def _paper(setting: Setting) -> EF21:
 
 
 def _best(setting: Setting) -> EF21:
-    """Gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
+    """Take gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
     return EF21(best_feedback_step(setting.mu, setting.L, setting.alpha))
 
 

@@ -56,13 +56,13 @@ class Damped(Theorem):
 
 
 def _damped(setting: Setting, K: int = 5) -> FedCOMGATE:
-    """Alpha = 1/(1 + omega), gamma_s = 1, eta = 1/(K L (5 + 8 omega_av)); K is open."""
+    """Take alpha = 1/(1 + omega), gamma_s = 1, eta = 1/(K L (5 + 8 omega_av)); K is open."""
     eta = 1 / (K * setting.L * (5 + 8 * setting.omega_av))
     return FedCOMGATE(K, eta, gamma_s=1.0, alpha=1 / (1 + setting.omega))
 
 
 def _published(setting: Setting, K: int = 5) -> FedCOMGATE:
-    """Alpha = 1, gamma_s = 1, eta = 1/(K L (1 + omega)); diverges for omega > 1. K is open.
+    """Take alpha = 1, gamma_s = 1, eta = 1/(K L (1 + omega)); diverges for omega > 1. K is open.
 
     arXiv:2007.01154 asks for eta of the order of 1/(L (1 + omega) K gamma_s) and assumes a bound
     on the aggregated compression error.

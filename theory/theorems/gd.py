@@ -36,12 +36,12 @@ class GradientDescent(Theorem):
 
 
 def _optimal(setting: Setting) -> GD:
-    """Gamma = 2/(L_f + mu), the smallest factor."""
+    """Take gamma = 2/(L_f + mu), the smallest factor."""
     return GD(gamma=2 / (setting.constants.L_f + setting.mu))
 
 
 def _monotone(setting: Setting) -> GD:
-    """Gamma = 1/L_f."""
+    """Take gamma = 1/L_f."""
     return GD(gamma=1 / setting.constants.L_f)
 
 

@@ -48,7 +48,7 @@ class SkippedGradients(Theorem):
 
 
 def _paper(setting: Setting) -> GradSkip:
-    """Gamma = 1/L, p = 1/sqrt(kappa), q_i = (1 - 1/kappa_i)/(1 - 1/kappa), kappa_i = L_i/mu.
+    """Take gamma = 1/L, p = 1/sqrt(kappa), q_i = (1 - 1/kappa_i)/(1 - 1/kappa), kappa_i = L_i/mu.
 
     Then tau = 1 - 1/kappa, and client i evaluates 1/(1 - q_i (1 - p)) <= min{kappa_i, sqrt(kappa)}
     gradients per round in the mean.

@@ -203,7 +203,7 @@ def _paper(setting: Setting) -> LoCoDL:
 
 
 def _balanced(setting: Setting) -> LoCoDL:
-    """Gamma = 2/(L + mu), and p such that both parts of the rate are equal.
+    """Take gamma = 2/(L + mu), and p such that both parts of the rate are equal.
 
     p = min{1, sqrt((1 - tau_0)(1 + 2 omega)(1 + omega_av))} with tau_0 = (1 - gamma mu)^2.
     """

@@ -122,7 +122,7 @@ def _factor(m: LoCoDLBothWays, setting: ClassConstants) -> float:
 
 
 def _balanced(setting: Setting) -> LoCoDLBothWays:
-    """Gamma = 2/(L + mu), theta = 1/(1 + 2 omega + 2 omega'), the largest rho, and p balanced.
+    """Take gamma = 2/(L + mu), theta = 1/(1 + 2 omega + 2 omega'), the largest rho, and p balanced.
 
     chi = theta (1 + 2 omega) rho is then within 6 % of the largest at all points searched; with
     p = min{1, sqrt((1 - tau_0)(1 + 2 omega)/chi)} both parts of the rate are equal, as for LoCoDL.

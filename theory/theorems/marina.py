@@ -52,7 +52,7 @@ def _largest_step(p: float, setting: Setting) -> float:
 
 
 def _paper(setting: Setting) -> MARINA:
-    """P = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
+    """Take p = 1/(1 + omega), which is k/d for rand-k, and the largest step of the theorem."""
     p = 1 / (1 + setting.omega)
     return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
 

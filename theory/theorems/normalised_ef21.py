@@ -7,9 +7,9 @@ from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
 from bitbound.theory.formulas.episode_round import factor_A, factor_B
 from bitbound.theory.formulas.error_feedback import error_root
+from bitbound.theory.formulas.relaxed_constants import Relaxed
 from bitbound.theory.theorem import Condition
 from bitbound.theory.theorems.clipped_sgd import limit
-from bitbound.theory.theorems.episode import Relaxed
 
 
 @dataclass(frozen=True)

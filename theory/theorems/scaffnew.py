@@ -99,12 +99,12 @@ def _coupling(m: Scaffnew, setting: ClassConstants) -> Coupling:
 
 
 def _paper(setting: Setting) -> Scaffnew:
-    """Gamma = 1/L and p = 1/sqrt(kappa)."""
+    """Take gamma = 1/L and p = 1/sqrt(kappa)."""
     return Scaffnew(gamma=1 / setting.L, p=1 / math.sqrt(setting.kappa))
 
 
 def _best(setting: Setting) -> Scaffnew:
-    """Gamma = 2/(L + mu), and p = sqrt(1 - tau_0) = 2 sqrt(kappa)/(kappa + 1): balanced.
+    """Take gamma = 2/(L + mu), and p = sqrt(1 - tau_0) = 2 sqrt(kappa)/(kappa + 1): balanced.
 
     Both parts of the rate are then tau_0 = (1 - gamma mu)^2.
     """

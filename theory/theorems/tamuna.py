@@ -58,14 +58,14 @@ class MaskedCohorts(Theorem):
 
 
 def _paper(setting: Setting, s: int = 2, m: int | None = None) -> TAMUNA:
-    """Gamma = 1/L, chi = nu, p = min{1, sqrt(n/(s kappa))}; s and m are open, 2 and n."""
+    """Take gamma = 1/L, chi = nu, p = min{1, sqrt(n/(s kappa))}; s and m are open, 2 and n."""
     m = _cohort(setting, s, m)
     full = published_masks(setting, s)
     return TAMUNA(full.gamma, full.p, chi=full.eta, s=s, m=m)
 
 
 def _best(setting: Setting, s: int | None = None, m: int | None = None) -> TAMUNA:
-    """Gamma = 2/(L + mu), chi = nu, and p such that both parts of the rate are equal.
+    """Take gamma = 2/(L + mu), chi = nu, and p such that both parts of the rate are equal.
 
     s and m are open; by default s <= m is the one with the smallest promised uplink, and m is n.
     """

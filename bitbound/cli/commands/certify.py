@@ -169,7 +169,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     return 0 if found.decrease > 0 else FAILED
 
 
-def _chain(certificate: "Certificate", steps: int | None) -> "tuple[Chain, float | None] | None":
+def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None]":
     """Certify several steps, and find the decrease per step that is attained, if it is cheap."""
     from bitbound.theory.chains.attained import attained_factor  # noqa: PLC0415  (heavy)
     from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
@@ -179,7 +179,7 @@ def _chain(certificate: "Certificate", steps: int | None) -> "tuple[Chain, float
     attained = None
     with suppress(Refusal):
         attained = attained_factor(chain)
-    return chain, attained if attained is None else 1 - attained ** (1 / steps)
+    return chain, None if attained is None else 1 - attained ** (1 / steps)
 
 
 def _promised_bits(

@@ -161,3 +161,11 @@ def test_a_biased_broadcast_is_refused_where_it_must_not_be():
         Experiment.of(DAMPED, problem, compressor("two-way(rand-k:1;top-k:1)"))
     with pytest.raises(Refusal, match="omega_down = -1 must be at least 0"):
         FunctionClass(2, 1.0, 2.0, omega_down=-1.0)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_an_independent_dense_assembly_of_locodl_both_ways_gives_the_same(n):
+    card, where = METHODS["locodl-both-ways"], setting(n, 1.0, 5.0, 2, UNBIASED)
+    method, functions = replace(card.at(where), p=0.3), FunctionClass.of(where)
+    dense = unreduced_decrease(method, functions, card.theorems[0])
+    assert dense == pytest.approx(certify(method, functions).solver_decrease, abs=1e-7)

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from unreduced import unreduced_decrease
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -67,14 +66,6 @@ def test_the_theorem_promises_no_more_than_is_certified(selector, n, kappa):
     proved = certify(method, where)
     assert proved.verify() == proved.factor < 1
     assert 1 - THEOREM.rate(method, where) <= proved.decrease * (1 + 1e-4)
-
-
-@pytest.mark.parametrize("n", [2, 3])
-def test_an_independent_dense_assembly_gives_the_same(n):
-    where = setting(n, 1.0, 5.0, 2, compressor("two-way(rand-k:1;rand-k:1)"))
-    method = replace(CARD.at(where), p=0.3)
-    dense = unreduced_decrease(method, FunctionClass.of(where), THEOREM)
-    assert dense == pytest.approx(certify(method, where).solver_decrease, abs=1e-7)
 
 
 @pytest.mark.parametrize("selector", ["two-way(rand-k:1;rand-k:1)", "two-way(identity;rand-k:1)"])
