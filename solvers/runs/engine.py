@@ -272,7 +272,12 @@ class _Simulation:
         while not self._closed[now.active].all():
             now.iteration += 1
             now.state, turns = advance(
-                self.method, now.state, self.oracle, self.channel, now.iteration, use_up=True
+                self.method,
+                now.state,
+                self.oracle,
+                self.channel,
+                now.iteration,
+                use_up=self.callback is None,  # which may keep the model, a view of the state
             )
             talking = np.flatnonzero(turns)
             now.rounds[now.active[talking]] += 1

@@ -77,6 +77,26 @@ def test_a_callback_sees_every_point_and_ends_runs():
     np.testing.assert_array_equal([point["gap"][0] for point in seen], trace.run(0)["gap"])
 
 
+class Kept(LoCoDL):
+    """LoCoDL whose model is a view of what its local steps leave alone."""
+
+    def model(self, s):
+        return s.u[:1]
+
+
+def test_what_a_callback_keeps_does_not_change():
+    problem = Quadratic.random(64, 200, mu=1.0, L=10.0)
+    method, kept = Kept(gamma=0.1, chi=0.3, rho=0.3, p=0.5, omega=1.0), []
+
+    def keep(point):
+        kept.append((point["x"], point["x"].copy()))
+
+    run(method, problem, compressor("natural"), seeds=4, budget=Budget(rounds=9), callback=keep)
+    assert len(kept) > 9
+    for model, copy in kept:
+        np.testing.assert_array_equal(model, copy)
+
+
 def test_a_data_frame_and_a_parquet_file_have_all_columns(tmp_path):
     trace = run(METHOD, PROBLEM, seeds=[5, 9], budget=SHORT)
     frame = trace.to_pandas()
