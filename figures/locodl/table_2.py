@@ -75,5 +75,8 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         "The lower bound (arXiv:2305.16297) is an order, for independent unbiased compressors"
     )
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
-    legend = "\n".join(f"{letter} = {formula}" for formula, letter in letters.items())
+    legend = "\n".join(
+        textwrap.fill(f"{letter} = {formula}", WIDTH, subsequent_indent=" " * 4)
+        for formula, letter in letters.items()
+    )
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=3)}\n\n{legend}"

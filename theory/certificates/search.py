@@ -69,7 +69,7 @@ def per_decade(cost: StepCost, decrease: float) -> StepCost:
 
 def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0) -> float:
     """Return the bits of a cost, up + downlink down, its rounds or its gradients."""
-    bits = cost.uplink_bits + downlink * cost.downlink_bits
+    bits = cost.uplink_bits + (downlink * cost.downlink_bits if downlink else 0.0)
     return {"bits": bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
 
 

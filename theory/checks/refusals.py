@@ -96,7 +96,8 @@ def _all_refused(check: str, tried: Iterable[Misfit]) -> Verdict:
     with np.errstate(all="ignore"):
         faults = [(misfit.what, misfit.fault) for misfit in tried]
     wrong = [f"{what} {fault}" for what, fault in faults if fault]
-    advice = f"{wrong[0][:1].upper()}{wrong[0][1:]}: look at where it is refused." if wrong else ""
+    first = wrong[0] if wrong else "no misfit goes through"
+    advice = f"{first[:1].upper()}{first[1:]}: look at where it is refused."
     return Verdict(check, len(wrong), 0.0, f"{len(faults)} tried", advice)
 
 

@@ -11,11 +11,11 @@ from bitbound.solvers.method import Functions, Method
 from bitbound.solvers.methods.adiana import ADIANA, State
 from bitbound.solvers.methods.agd import AGD
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.adiana_cut import cut_before_the_coin
 from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.adiana_cut import cut_before_the_coin
 
 Variant = Literal["I", "II"]
 Values = NDArray[np.float64]

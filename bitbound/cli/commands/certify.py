@@ -207,7 +207,8 @@ def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof |
         return proof
     if certificate.rounded_away:
         with suppress(Refusal):
-            return prove(certificate)
+            proof = prove(certificate)
+            return proof if proof.decrease > 0 else None
     return None
 
 

@@ -9,7 +9,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "certify-your-method.md"
 def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     names: dict = {"__name__": "tutorial"}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
@@ -20,6 +20,8 @@ def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "momentum-diana.json").exists()
     assert "Theorem certified" in (tmp_path / "momentum-diana.v").read_text(encoding="utf-8")
     assert names["mixed"].decrease > certificate.decrease
+    assert names["chain"].steps == 1000
+    assert names["chain"].decrease >= certificate.decrease
     said = capsys.readouterr().out
     assert "works up to gamma" in said
     assert "attained on worst case@5" in said

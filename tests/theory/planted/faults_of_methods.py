@@ -224,8 +224,8 @@ METHOD_FAULTS = [
         ),
         (
             "local problem turned",
-            "(change + self.tau * z)",
-            "(change - self.tau * z)",
+            "problem) + self.tau * z,",
+            "problem) - self.tau * z,",
         ),
         (
             "F_i without 1/n",

@@ -28,8 +28,8 @@ PROOF_FAULTS = [
         (
             "certificate: multipliers of any sign",
             PROOF,
-            "if min(weights) < 0 or min(multipliers.values(), default=0.0) < 0:",
-            "if min(weights) < 0:",
+            "if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:",
+            "if min(signed, default=0.0) < 0:",
         ),
         (
             "certificate: forms of any sign",

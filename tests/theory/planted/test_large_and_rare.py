@@ -124,8 +124,8 @@ CASES += [
         missed(
             "no sign test of multipliers",
             "theory.certificates.proof",
-            "if min(weights) < 0 or min(multipliers.values(), default=0.0) < 0:",
-            "if min(weights) < 0:",
+            "if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:",
+            "if min(signed, default=0.0) < 0:",
         ),
     ),
     (

@@ -62,7 +62,8 @@ def subject(name):
     needs = card.method.needs
     n = 1 if name == "compressed-gd" else 3
     problem = Quadratic.random(n, 6, 1.0, 10.0, shared_minimiser=needs.shared_minimiser)
-    sent = compressor("two-way(rand-k:2;top-k:2)" if needs.downlink else SENT[needs.compressor])
+    both = {"unbiased": "two-way(rand-k:2;rand-k:2)", "contractive": "two-way(rand-k:2;top-k:2)"}
+    sent = compressor(both[needs.downlink] if needs.downlink else SENT[needs.compressor])
     return card, Experiment.of(card.parameters(problem, sent), problem, sent)
 
 
