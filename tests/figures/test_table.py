@@ -57,7 +57,7 @@ def test_table_has_a_row_per_curve_with_its_numbers(made):
     traces = {curve: never if curve.method == "gd" else reached for curve in panel.curves}
     text = table_2(panel, traces)
     assert max(map(len, text.splitlines())) <= WIDTH
-    rows = [line.split() for line in text.splitlines() if line.startswith(("LoCoDL", "GD"))]
+    rows = [line.split() for line in text.splitlines() if line.startswith(("LoCoDL  ", "GD"))]
     letter = next(line[0] for line in text.splitlines() if line.endswith(" = d*kappa"))
     assert [row[:3] for row in rows] == [
         ["LoCoDL", "paper", "A"],
