@@ -92,7 +92,7 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
     ("case", "field", "change"),
     [
         ("two classes", "counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
-        ("two classes", "L of the average", lambda text: text.replace("L := 6;", "L := 30;")),
+        ("two classes", "L of the average", lambda text: text.replace("L := 6 |}", "L := 30 |}")),
         (
             "two classes",
             "squares",
