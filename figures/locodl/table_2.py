@@ -20,6 +20,7 @@ from bitbound.figures.text.tables import (
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.card import Role
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks.method.promise import round_cost
 from bitbound.theory.orders import LOWER_BOUND, Order
@@ -106,6 +107,7 @@ def _reals(order: Order, panel: Panel, curve: Curve) -> float:
 def _variance(curve: Curve, experiment: ConvexExperiment) -> float:
     """Return the omega of an order: of the compressor, of 1/alpha - 1, or of shared masks."""
     sent, d = experiment.compressor, experiment.problem.d
-    if METHODS[curve.method].shares_masks:
-        return float(experiment.n / experiment.method.s - 1)
+    for name, role in METHODS[curve.method].roles.items():
+        if role is Role.OWNERS:
+            return float(experiment.n / getattr(experiment.method, name) - 1)
     return sent.omega(d) if sent.unbiased else 1 / sent.alpha(d) - 1
