@@ -9,6 +9,7 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number, short_cost, table
 from bitbound.solvers.runs.network import amount
+from bitbound.solvers.total_bits import total_text
 from bitbound.theory.plan.crossover import Reign
 from bitbound.theory.plan.offers import COUNTED_ROUNDS, Costs
 from bitbound.theory.plan.planning import Plan
@@ -31,7 +32,7 @@ def plan_text(
         f"{plan.network}; gradients are those of a round, counted over {COUNTED_ROUNDS} rounds, "
         "times the promised rounds"
     )
-    heading += f"; total = up + {downlink:g} down" if downlink else ""
+    heading = "; ".join(filter(None, [heading, total_text(downlink)]))
     last = ["total", "rounds"] if downlink else ["rounds", "gradients"]
     header = ["method", "rule", "seconds", "bits up", "down", *last]
     promised = [

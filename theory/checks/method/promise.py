@@ -15,6 +15,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Every, WithProbability
 from bitbound.solvers.state import number_of_runs
+from bitbound.solvers.total_bits import total_bits
 from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.world.simulation import simulated_world
@@ -41,6 +42,10 @@ class RoundCost:
     uplink_bits: float
     downlink_bits: float
     iterations: float
+
+    def bits(self, downlink: float = 0.0) -> float:
+        """Return the bits sent, and those received by their weight."""
+        return total_bits(self.uplink_bits, self.downlink_bits, downlink)
 
 
 @dataclass(frozen=True)
@@ -75,13 +80,13 @@ class Promise:
         """Return the mean number of rounds to E[f - f*] <= accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
 
-    def bits_to(self, accuracy: float) -> float:
-        """Return the mean uplink bits per client to E[f - f*] <= accuracy."""
-        return self.rounds_to(accuracy) * self.cost.uplink_bits
+    def bits_to(self, accuracy: float, downlink: float = 0.0) -> float:
+        """Return the mean uplink bits per client to E[f - f*] <= accuracy, or total bits."""
+        return self.rounds_to(accuracy) * self.cost.bits(downlink)
 
-    def reals_to(self, accuracy: float) -> float:
+    def reals_to(self, accuracy: float, downlink: float = 0.0) -> float:
         """Return the same in reals of 32 bits."""
-        return self.bits_to(accuracy) / 32
+        return self.bits_to(accuracy, downlink) / 32
 
 
 def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
