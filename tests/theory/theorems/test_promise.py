@@ -92,7 +92,7 @@ def test_gradients_of_a_round_are_those_of_runs_in_the_mean(name, rule):
         if card.gradients is None:
             return
         stated = card.gradients(experiment.method)
-    rounds, start = 200, simulate(experiment, seeds=1, budget=Budget(iterations=1))
+    rounds, start = 50, simulate(experiment, seeds=1, budget=Budget(iterations=1))
     trace = simulate(experiment, seeds=256, budget=Budget(rounds=rounds))
     counted = (trace.final("gradients") - start.columns["gradients"][0]) / rounds
     assert abs(counted.mean() - stated) <= 7 * counted.std(ddof=1) / 16 + 1e-12 * stated
