@@ -120,7 +120,9 @@ def test_the_best_proof_lies_between_those_of_the_path_and_their_bound(law, clos
     path = CentralPath.of(step, step.psi(best.weights)[0])
     found, bound = path.best(interior(step, proof), close)
     decrease, *multipliers = found.numbers
-    assert holds(step, best.weights, decrease, dict(zip(step.inequalities, multipliers, strict=True)))
+    assert holds(
+        step, best.weights, decrease, dict(zip(step.inequalities, multipliers, strict=True))
+    )
     assert decrease < best.decrease < bound
     assert bound - float(decrease) <= close * float(decrease)
 
