@@ -11,10 +11,10 @@ from bitbound.theory.card import Card
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
-LESS_CURVED = 10.0
-"""Of two classes of clients, half have L_i so many times smaller than the others."""
+PART, LESS_CURVED = 5, 10.0
+"""Of two classes of clients, one in so many has an L_i so many times smaller than the others."""
 
-MEANING = f"of 2 classes of clients, half have L_i {LESS_CURVED:g} times smaller"
+MEANING = f"of 2 classes of clients, one in {PART} has an L_i {LESS_CURVED:g} times smaller"
 """What a table says of its rows."""
 
 
@@ -47,7 +47,7 @@ class Variant:
         if self.classes == 1:
             return alike
         L_i = np.array(alike.constants.L_i)
-        L_i[: alike.n // 2] /= LESS_CURVED
+        L_i[: max(1, alike.n // PART)] /= LESS_CURVED
         return replace(alike, constants=replace(alike.constants, L_i=L_i, L_f=float(np.mean(L_i))))
 
     def functions(self, setting: Setting) -> FunctionClass:
