@@ -16,6 +16,7 @@ has an error like a message of a client; after these, its variance is bounded by
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward
@@ -44,6 +44,9 @@ LINEARITY = 1e-7
 
 MOST_ROUNDED = 6
 """Entries of a broadcast up to which the outcomes of natural compression are enumerated."""
+
+MOST_SUBSETS = 1000
+"""Outcomes of a rand-k of the server up to which they are enumerated."""
 
 _DRAWN = 1e-12
 """Relative variance below which a message draws nothing; the rest is rounding."""
@@ -112,7 +115,8 @@ class ProbingChannel(Scripted):
         first = not self.variances
         if first and isinstance(compressor, Natural) and d <= MOST_ROUNDED:
             return self.choose(rounded_outcomes(compressor, x)) + (v - x)
-        if not compressor.unbiased or isinstance(compressor, Identity | RandK):
+        listed = isinstance(compressor, RandK) and comb(d, compressor.k) <= MOST_SUBSETS
+        if not compressor.unbiased or listed:
             maps = linear_outcomes(compressor, d)
             return v * self.choose([(1 / len(maps), diagonal) for diagonal in maps])[None, :, None]
         size, drawn = float(compressor.variance(x)[0, 0]), 0.0
@@ -121,7 +125,7 @@ class ProbingChannel(Scripted):
             drawn = float(errors @ self.variances)
         if drawn:
             size = compressor.omega(d) * (float(np.sum(x**2)) + drawn)
-            self.exact = False
+            self.exact = isinstance(compressor, RandK)  # which has this variance for every vector
         received = v + 0.0
         self._err(received, slice(None), size, _unit(d))
         return received
