@@ -52,13 +52,13 @@ def list_names(chosen: argparse.Namespace) -> None:
             for field in fields(card.method)
         ]
         print(f"  {name:{width}}  {', '.join(given)}")
-    for title, key in (
-        ("COMPRESSOR, with integers for K and S, or path/to/file.py:NAME", "compressors"),
-        ("PROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA",
-         "problems"),
-        ("LOSS, with a number after a colon; SPLIT", "losses"),
-    ):  # fmt: skip
-        print(f"\n{title}\n{_wrapped(names[key])}")
+    print("\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME")
+    print(_wrapped(names["compressors"]))
+    print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
+    print(_wrapped(names["problems"]))
+    print("  libsvm:NAME, such as libsvm:a9a: another file of the LibSVM page, not vouched for")
+    print("\nLOSS, with a number after a colon; SPLIT")
+    print(_wrapped(names["losses"]))
     print(_wrapped(names["splits"]))
 
 
