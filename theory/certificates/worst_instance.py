@@ -34,7 +34,6 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import Experiment, fitted_view
 from bitbound.theory.certificates.certify import RANK, certify, chosen_potential, worst_vectors
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.certificates.worst_contraction import WorstContraction
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import Reweighted
@@ -43,6 +42,7 @@ from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
+from bitbound.theory.worlds.worst_contraction import WorstContraction
 
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""

@@ -56,7 +56,7 @@ def list_names(chosen: argparse.Namespace) -> None:
     print(_wrapped(names["compressors"]))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(names["problems"]))
-    print("  libsvm:NAME, such as libsvm:a9a: another file of the LibSVM page, not vouched for")
+    print("  libsvm:NAME, such as libsvm:a9a: a file of the LibSVM page, not vouched for")
     print("\nLOSS, with a number after a colon; SPLIT")
     print(_wrapped(names["losses"]))
     print(_wrapped(names["splits"]))

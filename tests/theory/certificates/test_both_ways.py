@@ -21,7 +21,6 @@ from bitbound.solvers.world.iteration import advance
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.worst_contraction import WorstContraction
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.discover.grammar import Sentence, Term
 from bitbound.theory.discover.method_file import method_class
@@ -32,6 +31,7 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import LinearChannel, worst_case
 from bitbound.theory.worlds.outcomes import outcomes
 from bitbound.theory.worlds.probing import one_step
+from bitbound.theory.worlds.worst_contraction import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]
