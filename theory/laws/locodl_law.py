@@ -21,8 +21,10 @@ the factor is s^2, neither end has det(s^2 I - M_t) < 0, and for 0 < rho < 2 the
 
     2 s^4 (g (2 p eta - d) - (1 + omega) p eta^2),  g = p rho (2 - rho),
 
-so that p^2 >= (1 + omega) d/(rho (2 - rho)), whatever chi is. For omega = 0 both sides are the
-same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1, which is the rule ``balanced``.
+so that p^2 >= (1 + omega) d/(rho (2 - rho)), whatever chi is. With another rho the factor is at
+least s: so are the determinants of the linear steps, |1 - t| and, in a round, |1 - t| |1 - rho|.
+For omega = 0 both sides are the same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1, the rule
+``balanced``.
 """
 
 from fractions import Fraction

@@ -57,6 +57,14 @@ def test_the_map_of_the_differences_is_that_of_the_class(n, omega, t):
         assert min(abs(spectrum - root)) < 1e-6
 
 
+@pytest.mark.parametrize("rho", [-0.5, 0.0, 2.0, 2.5])
+def test_no_other_rho_has_the_factor(rho):
+    s = 0.75
+    for p, eta, omega in product([0.25, 0.75], [0.0, 0.25, 1.0], [0.0, 1.0]):
+        maps = [difference_moments(t, p, rho, eta, omega).astype(float) for t in (1 - s, 1 + s)]
+        assert min(max(abs(np.linalg.eigvals(one))) for one in maps) > s - 1e-9
+
+
 @pytest.mark.parametrize("point", FEW_CLIENTS, ids=str)
 def test_the_factor_is_attained(point):
     """It is that of gradient descent, and no potential of the method promises more."""
@@ -116,3 +124,19 @@ def test_the_law_is_the_best_of_its_potential(point):
     )
     assert law == pytest.approx(float(proof.decrease), rel=1e-6)
     assert rarer < 0.99 * law
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_what_unlike_quadratics_need(n):
+    """They need (1 + omega) where the law has (1 + (2 - 1/n) omega), for all rho and chi tried."""
+    functions = FunctionClass(n, mu=1.0, L=100.0, omega=1.0)
+    d, noise = 400 / 101**2, 2 * (1 + 1 / n)
+    p, rho = (d * noise) ** 0.5, n / (n + 1)
+
+    def decrease(p, rho, share):
+        method = LoCoDL(gamma=2 / 101, chi=3 * share / noise, rho=rho, p=p, omega=1.0)
+        return slowest_decrease(method, functions, (1.0, 100.0))
+
+    assert decrease(p, rho, 1.0) == pytest.approx(d, rel=1e-4)
+    around = product([0.97, 1.0, 1.03], [0.97, 1.0, 1.03])
+    assert max(decrease(0.99 * p, a * rho, b) for a, b in around) < 0.999 * d
