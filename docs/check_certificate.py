@@ -1,11 +1,11 @@
 """Check a certificate that bitbound has written: python check_certificate.py FILE.
 
-It needs only the standard library. The file has one step of a method on unknown vectors: Psi and
-E[Psi+], which are taken for those of the method, where gradients are evaluated, and multiples of
-inequalities. What is checked: Psi >= 0, no multiplier is negative, and (1 - decrease) Psi - E[Psi+]
-minus the multiples has no function value and is a sum of squares. The inequalities, of mu-strongly
-convex, L-smooth functions and contractive compressors, are built here. Forms have a block that all
-clients share, and one per class of what sums to 0 over it. After the f_i come g and their average.
+The file has one step of a method on unknown vectors: Psi and E[Psi+], which are taken for those of
+the method, where gradients are evaluated, and multiples of inequalities. What is checked: Psi >= 0,
+no multiplier is negative, and (1 - decrease) Psi - E[Psi+] minus the multiples has no function
+value and is a sum of squares. The inequalities, of mu-strongly convex, L-smooth functions, local
+gradient steps and contractive compressors, are built here. Forms have a block that all clients
+share, and one per class of what sums to 0 over it. After the f_i come g and their average.
 """
 
 import json
@@ -62,12 +62,24 @@ def end(file, kind, places):
     return at[0]["point"], total(*zip(shares, (one["gradient"] for one in at))), values
 
 
+def shortening(file, one, steps):
+    """Return by what local steps on share f + ridge |x|^2/2 + ... multiply |gradient|^2 at most."""
+    (x, g, _), (y, h, _) = (end(file, one["class"], steps[name]) for name in ("from", "to"))
+    share, ridge, own = steps["share"], steps["ridge"], file["classes"][one["class"]]
+    change = total((share, h), (-share, g), (ridge, y), (-ridge, x))
+    assert total((1, one["error"]), (-1, one["vector"])) == change and steps["number"] > 0
+    slowest = max(abs(1 - steps["size"] * (share * own[c] + ridge)) for c in ("mu", "L"))
+    assert share >= 0 and slowest ** (2 * steps["number"]) <= steps["ratio"]
+    return steps["ratio"]
+
+
 def inequality(file, one):
     """Return the blocks and the coefficients of function values of what is at least 0."""
     kind, counts, own = one["class"], file["counts"], file["classes"][one["class"]]
-    if "error" in one:  # (1 - alpha) |v|^2 - |C(v) - v|^2
+    if "error" in one:  # ratio |v|^2 - |w|^2, w being C(v) - v, or the gradient after local steps
+        ratio = shortening(file, one, one["steps"]) if "steps" in one else 1 - own["alpha"]
         values, pairs = [0] * len(file["psi"]["values"]), zip(one["vector"], one["error"])
-        blocks = [total((1 - own["alpha"], product(v, v)), (-1, product(e, e))) for v, e in pairs]
+        blocks = [total((ratio, product(v, v)), (-1, product(w, w))) for v, w in pairs]
     else:  # h(a) - h(b) - <v, a - b> - |u - v|^2/(2 (L - mu)) of h(x) = f(x) - (mu/2) |x - x*|^2
         (x, g, a), (y, h, b) = (end(file, kind, one[name]) for name in ("from", "to"))
         apart, values = total((1, x), (-1, y)), total((1, a), (-1, b))

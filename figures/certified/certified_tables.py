@@ -9,6 +9,7 @@ from bitbound.figures.certified.potential_gains import SEARCHED, PotentialGain
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import ABSENT, WIDTH, accuracy_name, short_cost, table
+from bitbound.solvers.total_bits import total_text
 
 
 def rates_table(measured: list[Rate]) -> str:
@@ -97,7 +98,7 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
         "run on quadratics; and bits per client, measured on a random quadratic of the family "
         f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start"
     )
-    caption += f"; total = up + {downlink:g} down" if downlink else ""
+    caption = "; ".join(filter(None, [caption, total_text(downlink)]))
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"
 
 

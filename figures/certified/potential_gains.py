@@ -103,7 +103,7 @@ def potential_gain(
     try:
         where = family_setting(card, n, kappa, omega)
         if rule == SEARCHED:
-            optimum = _optimum(card, where)
+            optimum = _optimum(card, where, runs.downlink)
             method, certified = optimum.method, optimum.certificate.decrease
         else:
             method = card.at(where, rule)
@@ -138,7 +138,7 @@ def family_setting(card: Card, n: int, kappa: float, omega: float) -> Setting:
     return class_setting(card.method, n, kappa, None, sent, d)
 
 
-def _optimum(card: Card, where: Setting) -> Optimum:
+def _optimum(card: Card, where: Setting, downlink: float) -> Optimum:
     sent = None if card.method.needs.compressor is None else where.compressor
     return optimise(
         card.name,
@@ -147,6 +147,7 @@ def _optimum(card: Card, where: Setting) -> Optimum:
         where.L,
         where.d,
         [sent],
+        downlink=downlink,
         weights="free",
         evaluations=_EVALUATIONS,
         starts=1,

@@ -9,6 +9,7 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number, short_cost, table
 from bitbound.solvers.runs.network import amount
+from bitbound.solvers.total_bits import total_text
 from bitbound.theory.plan.crossover import Reign
 from bitbound.theory.plan.offers import SAMPLED_ROUNDS, Costs
 from bitbound.theory.plan.planning import Plan
@@ -33,7 +34,7 @@ def plan_text(
     sampled = sorted({offer.pair for offer in plan.offers[:rows] if offer.sampled})
     if sampled:
         heading += f", for {', '.join(sampled)} that of the first {SAMPLED_ROUNDS} of a run"
-    heading += f"; total = up + {downlink:g} down" if downlink else ""
+    heading = "; ".join(filter(None, [heading, total_text(downlink)]))
     last = ["total", "rounds"] if downlink else ["rounds", "gradients"]
     header = ["method", "rule", "seconds", "bits up", "down", *last]
     promised = [

@@ -11,7 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import feature_sum, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor
-from bitbound.solvers.compressors.natural import power_of_two_variance, rounded
+from bitbound.solvers.compressors.natural import power_of_two_variance, powers_near
 from bitbound.solvers.compressors.selection import RandK
 
 
@@ -55,7 +55,7 @@ class RandKNatural(Compressor):
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         indices, values = self._rand_k.message(x, uniforms[:, : self.k, :])
-        return indices, rounded(values, uniforms[:, self.k :, :])
+        return indices, powers_near(values, uniforms[:, self.k :, :])
 
     def vector(self, message: wire.Message, d: int) -> Array:
         return self._rand_k.vector(message, d)

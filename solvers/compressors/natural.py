@@ -58,7 +58,7 @@ class Natural(Compressor):
         return -(-d // _SERVED)
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
-        return (rounded(x, uniforms),)
+        return (powers_near(x, uniforms),)
 
     def vector(self, message: wire.Message, d: int) -> Array:
         return message[0]
@@ -67,7 +67,7 @@ class Natural(Compressor):
         return feature_sum(power_of_two_variance(x))[:, 0, :]
 
 
-def rounded(x: Array, uniforms: Array) -> Array:
+def powers_near(x: Array, uniforms: Array) -> Array:
     """Round numbers (n, d, R) to powers of two, with uniforms (n, q, R), q = d/4 or d.
 
     Compiled code does the same bit for bit.

@@ -45,7 +45,7 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
         }
         for seed in (0, 1)
     ]
-    assert set(found) == {"problem", "method", "compressor", "runs"}
+    assert set(found) == {"problem", "method", "compressor", "downlink_weight", "runs"}
 
 
 def test_json_has_null_where_an_accuracy_was_not_reached(capsys):

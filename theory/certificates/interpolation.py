@@ -67,18 +67,8 @@ def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass)
 def local_progress(
     solve: LocalSolve, evaluations: Sequence[Evaluation], functions: FunctionClass
 ) -> Form:
-    """Return ratio |v|^2 - |w|^2 >= 0, v and w being the gradients before and after local steps.
-
-    Raises
-    ------
-    Refusal
-        If the point of no gradient is that where the steps end.
-    """
-    place = solve.unknown + solve.kind
-    ends = (e for e in evaluations if e.kind == solve.kind and e.point[0][place] == 1)
-    end = next(ends, None)
-    if end is None:
-        raise Refusal("local steps that evaluate no gradient where they end are not certified")
+    """Return ratio |v|^2 - |w|^2 >= 0, v and w being the gradients before and after local steps."""
+    end = end_of(solve, evaluations)
     ratio = solve.ratio(end.gradient, *functions.curvature(solve.kind))
     blocks = [
         share * (ratio * np.outer(v, v) - np.outer(w, w))
@@ -87,6 +77,21 @@ def local_progress(
         )
     ]
     return Form(tuple(blocks), 0 * solve.before[0])
+
+
+def end_of(solve: LocalSolve, evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Return the evaluation where local steps end.
+
+    Raises
+    ------
+    Refusal
+        If there is none.
+    """
+    ends = (e for e in evaluations if e.kind == solve.kind and e.point[0][solve.place] == 1)
+    found = next(ends, None)
+    if found is None:
+        raise Refusal("local steps that evaluate no gradient where they end are not certified")
+    return found
 
 
 def _unit(place: int, like: Matrix) -> Matrix:

@@ -75,7 +75,8 @@ class Coordinates:
 
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
-        centre 0 that of a convex function, with 1/2 no longer than the point.
+        centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is more than
+        1 at gradients of this length, they are shorter.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
         psi = _lifted(step, psi)
@@ -105,8 +106,10 @@ class Coordinates:
                 start, place, gradient = min(near, key=lambda one: np.linalg.norm(at - one[1]))
                 length = np.linalg.norm(pulled - start) or np.linalg.norm(at - place)
                 mu, L = functions.curvature(evaluation.kind)
-                new[number] = gradient + (mu + centre * (L - mu)) * (pulled - start)
-                new[number, number] += (1 - centre) * (L - mu) * (length or 1.0)
+                reach = (L - mu) * (length or 1.0)
+                own = min(1.0, scale[number] / reach) if seen_at_all[number] else 1.0
+                new[number] = gradient + (mu + own * centre * (L - mu)) * (pulled - start)
+                new[number, number] += own * (1 - centre) * reach
                 known.append((evaluation.kind, pulled, at, new[number].copy()))
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0

@@ -69,6 +69,8 @@ class SymbolicStep:
     errors : tuple
         The unknown error of each contraction, and the vector that was compressed; the unknown end
         of local steps, and the first of them.
+    solves : tuple of LocalSolve
+        The local steps that are one inequality.
     """
 
     method: MethodInUnits
@@ -81,6 +83,7 @@ class SymbolicStep:
     kernels: Blocks
     evaluations: tuple[Evaluation, ...]
     errors: tuple[tuple[int, Blocks], ...]
+    solves: tuple[LocalSolve, ...] = ()
 
     def rounder(self, kappa: float) -> "SymbolicStep":
         """Return the same step for the functions of the class with L_i/mu_i <= kappa.
@@ -231,8 +234,7 @@ def _symbolic_step(
     for kind, number, vector in errors:
         inequalities[f"contraction {number}"] = contraction(kind, number, vector, functions)
     for solve in solves:
-        name = f"local steps {solve.unknown + solve.kind}"
-        inequalities[name] = local_progress(solve, evaluations, functions)
+        inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
     allowed = ~basis.noise & _met(basis, evaluated)
     kernels = [_kernel([x[:, :, 0] for x in relations], allowed)]
@@ -261,8 +263,9 @@ def _symbolic_step(
         tuple(evaluations),
         (
             *((number, vector) for _, number, vector in errors),
-            *((one.unknown + one.kind, one.moves) for one in solves),
+            *((one.place, one.moves) for one in solves),
         ),
+        tuple(solves),
     )
 
 

@@ -10,6 +10,7 @@ from bitbound.data.problem import Problem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
+from bitbound.solvers.total_bits import require_weight
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import card_of
@@ -152,6 +153,7 @@ def check(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    downlink: float = 0.0,
     strict: bool = False,
 ) -> Examination:
     """Hold a method against everything that is promised about it, on a problem.
@@ -175,6 +177,8 @@ def check(
         f - f* of the whole runs.
     iterations : int
         A bound on the whole runs.
+    downlink : float
+        The weight of a bit received in the bits of the whole runs.
     strict : bool
         Whether parameters outside every theorem are refused.
 
@@ -196,6 +200,7 @@ def check(
     gradient descent, classical: met, factor 1 - 0.19
     0 of 39 checks fail
     """
+    require_weight(downlink)
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     if not is_convex(experiment):
@@ -208,6 +213,7 @@ def check(
         seeds=seeds,
         accuracy=accuracy,
         iterations=iterations,
+        downlink=downlink,
         beyond=True,
         strict=strict,
     )
@@ -222,6 +228,7 @@ def examine(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    downlink: float = 0.0,
     beyond: bool = False,
     strict: bool = False,
     tell: Tell = lambda text: None,
@@ -236,8 +243,8 @@ def examine(
         The rule of its parameters, also used on small problems.
     by_rule : bool
         Whether the parameters are those of the rule, so that it can be used on small problems.
-    seeds, accuracy, iterations
-        Of the whole runs.
+    seeds, accuracy, iterations, downlink
+        Of the whole runs; the last is the weight of a bit received.
     beyond : bool
         Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
         a rule, the wire at large sizes, and the tool itself.
@@ -286,7 +293,12 @@ def examine(
             found.append(Promised(theorem, conditions, rate, ()))
             continue
         runs = whole_runs(
-            theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
+            theorem,
+            experiment,
+            seeds=seeds,
+            accuracy=accuracy,
+            iterations=iterations,
+            downlink=downlink,
         )
         steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
         verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.certificates.interpolation import end_of
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.exact.exact_proof import (
     ExactProof,
@@ -18,6 +19,9 @@ from bitbound.theory.exact.exact_proof import (
 from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+from bitbound.theory.worlds.symbolic.frames import same_point
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
+from bitbound.theory.worlds.symbolic.symbols import Evaluation
 
 LONGEST = 300
 """Longest text about the parameters of a method."""
@@ -121,10 +125,14 @@ def _inequality(
     """Return an inequality with its multiplier, in the mean over the clients."""
     kind, words = len(kernels) - 1, name.split(": ")
     if name.startswith("local steps"):
-        raise Refusal(
-            "the file has no word for many local steps in one inequality; take so few that they "
-            "are done one by one"
-        )
+        solve = next(one for one in step.solves if one.name == name)
+        return {
+            "multiplier": str(multiplier * step.functions.n),
+            "class": solve.kind,
+            "vector": _vector(solve.before, kernels),
+            "error": _vector(solve.after, kernels),
+            "steps": _local_steps(solve, step),
+        }
     if len(words) == 1:
         number = int(name.removeprefix("contraction "))
         kind = int(step.basis.kind[number]) % len(kernels)
@@ -141,6 +149,43 @@ def _inequality(
         kind = next(e.kind for e in step.evaluations if e.function == function) % len(kernels)
     start, end = (_places(end, kind, step, len(kernels) - 1) for end in ends.split(" to "))
     return {"multiplier": str(multiplier), "class": kind, "from": start, "to": end}
+
+
+def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
+    """Return what the factor of local steps follows from: size, number, function, first and last.
+
+    The change of their gradient is that of a multiple of the function and of |x|^2/2.
+    """
+    last = end_of(solve, step.evaluations)
+    share, ridge = solve.function(last.gradient)
+    change = [b - a for a, b in zip(solve.before, solve.after, strict=True)]
+
+    def slope(one: Evaluation) -> list[Rationals]:
+        pairs = zip(_unknown(one.gradient, step), one.point, strict=True)
+        return [share * gradient + ridge * point for gradient, point in pairs]
+
+    firsts = (
+        place
+        for place, one in enumerate(step.evaluations)
+        if one.kind == solve.kind
+        and all(
+            same_point((b - a,), (c,))
+            for a, b, c in zip(slope(one), slope(last), change, strict=True)
+        )
+    )
+    first = next(firsts, None)
+    if first is None:
+        raise Refusal("local steps on functions that change have no word in the file")
+    ratio = solve.ratio(last.gradient, *step.functions.curvature(solve.kind))
+    return {
+        "size": _text(solve.step),
+        "number": solve.count,
+        "share": _text(share),
+        "ridge": _text(ridge),
+        "ratio": _text(ratio),
+        "from": [first],
+        "to": [step.evaluations.index(last)],
+    }
 
 
 def _places(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:

@@ -138,7 +138,7 @@ class ExactProof:
     multipliers : mapping of Fraction
         How often each inequality is added, by its name.
     bound : float
-        The decrease that the solver finds at this potential; what is proved is a little smaller.
+        No proof with this potential has a larger decrease, up to rounding; infinity if unknown.
     following : tuple of Fraction, optional
         The weights of Psi+, where they are not those of Psi.
 
@@ -205,8 +205,7 @@ def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:
     )
     rough = {name: Fraction(max(y, 0.0)) for name, y in certificate.multipliers.items()}
     for retreat in (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
-        value = certificate.decrease - retreat * abs(certificate.decrease)
-        decrease = Fraction(value)
+        decrease = Fraction(certificate.decrease - retreat * abs(certificate.decrease))
         multipliers = step.balanced(weights, decrease, rough, following)
         if holds(step, weights, decrease, multipliers, following):
             return ExactProof(
@@ -216,7 +215,7 @@ def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:
                 decrease,
                 weights,
                 multipliers,
-                value,
+                float("inf"),
                 following,
             )
     raise Refusal(

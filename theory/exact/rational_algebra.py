@@ -84,6 +84,13 @@ def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
     return result
 
 
+def scaled(matrix: Rationals, outer: Rationals) -> NDArray[np.float64]:
+    """Return outer' matrix outer in floats, rounded at the end only."""
+    (a, first), (t, second) = _integers(matrix), _integers(outer)
+    denominator = first * second**2
+    return np.array(t.T @ (a @ t) / denominator, dtype=float)
+
+
 def _integers(matrix: Rationals) -> tuple[Rationals, int]:
     denominator = lcm(*(x.denominator for x in matrix.flat)) if matrix.size else 1
     integers = [x.numerator * (denominator // x.denominator) for x in matrix.flat]

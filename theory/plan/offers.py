@@ -13,6 +13,7 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.network import Network
+from bitbound.solvers.total_bits import total_bits
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
@@ -45,7 +46,7 @@ class Costs:
 
     def total(self, downlink: float) -> float:
         """Return the bits sent, and those received by their weight."""
-        return self.up + downlink * self.down
+        return total_bits(self.up, self.down, downlink)
 
     def seconds(self, network: Network) -> float:
         """Return the seconds on a network, by its model."""

@@ -41,6 +41,7 @@ def list_names(chosen: argparse.Namespace) -> None:
     print(_wrapped((*COMPRESSORS, *other_names())))
     print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
     print(_wrapped(DATASETS))
+    print("  libsvm:NAME, such as libsvm:a9a: another file of the LibSVM page, not vouched for")
     print("\nLOSS, with a number after a colon; SPLIT")
     print(_wrapped((*LOSSES, "multinomial")))
     print(_wrapped(("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")))

@@ -54,7 +54,7 @@ def test_rows(examined):
 
 
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter(examined))
+    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter(examined))
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -67,7 +67,9 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
-    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter([[ROW, wrong]]))
+    monkeypatch.setattr(
+        "bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter([[ROW, wrong]])
+    )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "1 of 2 rows fail" in text

@@ -21,11 +21,15 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.exact.central_path import CentralPath
 from bitbound.theory.exact.certificate_file import certificate_file
+from bitbound.theory.exact.exact_proof import RationalStep, first_proof, holds
 from bitbound.theory.exact.export import write_certificate
 from bitbound.theory.exact.rational_algebra import ldl
-from bitbound.theory.exact.refinement import prove
+from bitbound.theory.exact.refinement import interior, prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.laws.diana_law import DIANA_LAW
+from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
@@ -89,16 +93,38 @@ def test_exact_proofs_of_all_rules_lose_nothing(name, rule, kappa):
     assert certificate.rounded_away or attained <= 1e-7 * abs(certificate.solver_decrease)
 
 
-@pytest.mark.parametrize("rule", ["paper", "best"])
-@pytest.mark.parametrize("kappa", [10.0, 1e3, 1e6])
-def test_the_tight_theorem_of_ef21_is_proved_but_for_a_thousandth(rule, kappa):
-    """Two directions vanish together: floats lose up to all, and exact proofs up to 1e-3."""
-    card = METHODS["ef21"]
+@pytest.mark.parametrize("kappa", [10.0, 1e3, 1e4, 1e5, 1e6])
+@pytest.mark.parametrize(("name", "rule"), [("ef21", "paper"), ("ef21", "best"), ("ef", "best")])
+def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
+    """Two directions vanish together, so that floats lose up to all of the decrease."""
+    card = LINEAR[name]
     where = class_setting(card.method, 10, kappa, 3.0, None, 1)
     method = card.at(where, rule)
     theorem = card.best_theorem(method, where)
     proof = prove(certify(method, where, potential=theorem))
-    assert float(proof.decrease) >= (1 - theorem.rate(method, where)) * (1 - 1e-3)
+    promised = 1 - theorem.rate(method, where)
+    rounding = 1e-15 / promised
+    assert float(proof.decrease) >= promised * (1 - 1e-9 - rounding)
+    assert proof.bound - float(proof.decrease) <= 1e-9 * proof.bound
+    if rule == "best":  # the theorem is tight there
+        assert proof.bound == pytest.approx(promised, rel=1e-9 + rounding)
+
+
+@pytest.mark.parametrize("close", [10.0, 1.0, 0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("law", [EF21_LAW, EF_LAW, DIANA_LAW], ids=["ef21", "ef", "diana"])
+def test_the_best_proof_lies_between_those_of_the_path_and_their_bound(law, close):
+    """Where the best decrease is known in closed form."""
+    best = law.proof(*law.points[1])
+    step = RationalStep.of(best.method, best.functions, best.potential)
+    proof = first_proof(step, certify(best.method, best.functions, potential=best.potential))
+    path = CentralPath.of(step, step.psi(best.weights)[0])
+    found, bound = path.best(interior(step, proof), close)
+    decrease, *multipliers = found.numbers
+    assert holds(
+        step, best.weights, decrease, dict(zip(step.inequalities, multipliers, strict=True))
+    )
+    assert decrease < best.decrease < bound
+    assert bound - float(decrease) <= close * float(decrease)
 
 
 @pytest.mark.parametrize("kappa", [10.0, 1e6])

@@ -189,3 +189,28 @@ def test_an_accuracy_that_is_not_reached_tests_no_bits():
     assert short.lyapunov.outcome == "measured"
     late = whole_runs(TooFast(), experiment, accuracy=1e-8, iterations=200)
     assert late.bits.outcome == "FAILS"  # it has spent more than it may
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 10.0])
+@pytest.mark.parametrize("name", ["gd", "diana", "locodl"])
+def test_whole_runs_count_what_is_received_by_its_weight(name, weight):
+    experiment = by_default_rule(name)
+    theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
+    asked = {"seeds": 3, "accuracy": 1e-3, "iterations": 5000}
+    alone = whole_runs(theorem, experiment, **asked)
+    found = whole_runs(theorem, experiment, downlink=weight, **asked)
+    cost = promise(theorem, experiment).cost
+    assert found.bits.holds
+    assert found.promised_bits / alone.promised_bits == pytest.approx(
+        cost.bits(weight) / cost.uplink_bits
+    )
+    assert found.bits.value / alone.bits.value == pytest.approx(
+        cost.bits(weight) / cost.uplink_bits
+    )
+
+
+def test_a_promise_that_forgets_what_is_received_is_seen(monkeypatch):
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    monkeypatch.setattr(RoundCost, "bits", lambda cost, downlink=0.0: cost.uplink_bits)
+    found = whole_runs(GradientDescent(), experiment, accuracy=1e-4, downlink=100.0)
+    assert found.bits.outcome == "FAILS"

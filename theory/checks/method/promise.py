@@ -55,13 +55,13 @@ class Promise:
         """Return the mean number of rounds to E[f - f*] <= accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
 
-    def bits_to(self, accuracy: float) -> float:
-        """Return the mean uplink bits per client to E[f - f*] <= accuracy."""
-        return self.rounds_to(accuracy) * self.cost.uplink_bits
+    def bits_to(self, accuracy: float, downlink: float = 0.0) -> float:
+        """Return the mean uplink bits per client to E[f - f*] <= accuracy, or total bits."""
+        return self.rounds_to(accuracy) * self.cost.bits(downlink)
 
-    def reals_to(self, accuracy: float) -> float:
+    def reals_to(self, accuracy: float, downlink: float = 0.0) -> float:
         """Return the same in reals of 32 bits."""
-        return self.bits_to(accuracy) / 32
+        return self.bits_to(accuracy, downlink) / 32
 
 
 def promise(

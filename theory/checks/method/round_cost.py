@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Every
+from bitbound.solvers.total_bits import total_bits
 from bitbound.solvers.world.channel import Channel, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.simulation import simulated_world
@@ -33,6 +34,10 @@ class RoundCost:
     downlink_bits: float
     iterations: float
     gradients: float
+
+    def bits(self, downlink: float = 0.0) -> float:
+        """Return the bits sent, and those received by their weight."""
+        return total_bits(self.uplink_bits, self.downlink_bits, downlink)
 
 
 def round_cost(experiment: ConvexExperiment) -> RoundCost:

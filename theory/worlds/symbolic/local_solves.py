@@ -48,6 +48,23 @@ class LocalSolve:
     count: int
 
     @property
+    def place(self) -> int:
+        """The number of where the steps end, for the clients of this kind."""
+        return self.unknown + self.kind
+
+    @property
+    def name(self) -> str:
+        """That of its inequality."""
+        return f"local steps {self.place}"
+
+    def function(self, gradient: int) -> tuple[Any, Any]:
+        """Return how often the steps are on a function of the class, and on |x|^2/2 with it.
+
+        That is told by the gradient at the end, whose unknown is given.
+        """
+        return self.after[0][gradient], self.after[0][self.place]
+
+    @property
     def moves(self) -> Blocks:
         """The first step."""
         return tuple(-self.step * part for part in self.before)
@@ -58,7 +75,7 @@ class LocalSolve:
         The function is a multiple of one of a class, whose gradient at the end is an unknown, plus
         a quadratic.
         """
-        share, ridge = self.after[0][gradient], self.after[0][self.unknown + self.kind]
+        share, ridge = self.function(gradient)
         slowest = max(abs(1 - self.step * (share * curve + ridge)) for curve in (mu, L))
         if isinstance(slowest, Exact):
             power = slowest.value ** (2 * self.count)
