@@ -21,7 +21,7 @@ class Band:
     Attributes
     ----------
     bits : (B,)
-        Uplink bits per client, in geometric progression from the first message.
+        Uplink or total bits per client, in geometric progression from the first message.
     median, low, high : (B,)
         f - f*; NaN from where a run has ended without being below the floor.
     """
@@ -32,7 +32,7 @@ class Band:
     high: NDArray[np.float64]
 
 
-def band(trace: Trace, bits: float, floor: float) -> Band:
+def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> Band:
     """Return the median and the 10-90 % band of f - f* over the runs of a trace.
 
     Between recorded points, log(f - f*) is linear in the bits. A run that has ended at or below
@@ -47,11 +47,13 @@ def band(trace: Trace, bits: float, floor: float) -> Band:
         Where the axis of bits ends; the grid ends there or with the longest run.
     floor : float
         Where the axis of f - f* ends. The last point given is the first with a median below.
+    downlink : float
+        The weight of a bit received in the bits.
     """
-    sent = trace.columns["uplink_bits"]
-    end = min(bits, float(np.max(trace.final("uplink_bits"))))
+    sent = trace.total_bits(downlink)
+    end = min(bits, float(np.max(trace.final_bits(downlink))))
     grid = np.geomspace(np.min(sent[sent > 0], initial=end), end, POINTS)
-    logs = np.array([_at(trace, run, grid, floor) for run in range(len(trace.seeds))])
+    logs = np.array([_at(trace, run, sent, grid, floor) for run in range(len(trace.seeds))])
     low, median, high = np.percentile(logs, (BAND[0], 50, BAND[1]), axis=0)
     below = np.flatnonzero(median <= np.log10(floor))
     kept = slice(below[0] + 1 if below.size else POINTS)
@@ -59,13 +61,15 @@ def band(trace: Trace, bits: float, floor: float) -> Band:
         return Band(grid[kept], *(10.0 ** line[kept] for line in (median, low, high)))
 
 
-def _at(trace: Trace, run: int, grid: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
-    """Return log10(f - f*) of one run on the grid, (B,)."""
-    columns = trace.run(run)
-    finite = np.isfinite(columns["gap"])
-    logs = np.log10(np.clip(columns["gap"][finite], _SMALLEST, _DIVERGED))
+def _at(
+    trace: Trace, run: int, sent: NDArray[np.float64], grid: NDArray[np.float64], floor: float
+) -> NDArray[np.float64]:
+    """Return log10(f - f*) of one run on the grid, (B,); ``sent`` are the bits of all points."""
+    gap = trace.columns["gap"]
+    known = (trace.columns["run"] == run) & np.isfinite(gap)
+    logs = np.log10(np.clip(gap[known], _SMALLEST, _DIVERGED))
     if trace.ending[run] == "diverged":
         after = np.log10(_DIVERGED)
     else:
         after = logs[-1] if logs[-1] <= np.log10(floor) else np.nan
-    return np.interp(grid, columns["uplink_bits"][finite], logs, right=after)
+    return np.interp(grid, sent[known], logs, right=after)

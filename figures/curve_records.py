@@ -44,6 +44,7 @@ def panel_record(
     floor: float,
     curves: Sequence[tuple[dict[str, Any], Trace]],
     bits: float = np.inf,
+    downlink: float = 0.0,
 ) -> dict[str, Any]:
     """Return what a panel shows.
 
@@ -57,6 +58,8 @@ def panel_record(
         Where the axes of f - f* and of bits per client end.
     curves : sequence of (dict, Trace)
         How each curve is called and looks, and its runs.
+    downlink : float
+        The weight of a bit received in the bits of the lines; the costs stand one by one.
     """
     specification = curves[0][1].specification
     coarse = max(COARSE, floor)
@@ -68,13 +71,16 @@ def panel_record(
         "kappa": kappa,
         "seeds": len(specification["seeds"]),
         "floor": floor,
+        "downlink_weight": downlink,
         "targets": [accuracy_name(accuracy) for accuracy in (coarse, floor)],
-        "curves": [look | _curve(trace, (coarse, floor), bits) for look, trace in curves],
+        "curves": [look | _curve(trace, (coarse, floor), bits, downlink) for look, trace in curves],
     }
 
 
-def _curve(trace: Trace, accuracies: tuple[float, float], bits: float) -> dict[str, Any]:
-    runs = band(trace, bits, accuracies[-1])
+def _curve(
+    trace: Trace, accuracies: tuple[float, float], bits: float, downlink: float
+) -> dict[str, Any]:
+    runs = band(trace, bits, accuracies[-1], downlink)
     lines = {"bits": runs.bits, "median": runs.median, "low": runs.low, "high": runs.high}
     return {
         "specification": trace.specification,

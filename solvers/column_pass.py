@@ -1,4 +1,4 @@
-"""A round's change of some runs in one compiled pass; imported when first needed."""
+"""What a round changes in vectors, in one compiled pass each; imported when first needed."""
 
 from typing import Any
 
@@ -21,3 +21,16 @@ def scale_and_shift(x: Any, runs: Any, factors: Any, shared: Any) -> None:  # pr
             run, factor = runs[t], factors[t]
             for j in range(d):
                 x[i, j, run] = x[i, j, run] * factor + shared[0, j, t]
+
+
+@compiled
+def write_entries(indices: Any, values: Any, out: Any) -> None:  # pragma: no cover
+    """Write entries (n, k, R) at their features, and 0 at all others, into an array (n, d, R)."""
+    n, k, runs = values.shape
+    for i in range(n):
+        for j in range(out.shape[1]):
+            for r in range(runs):
+                out[i, j, r] = 0.0
+        for a in range(k):
+            for r in range(runs):
+                out[i, indices[i, a, r], r] = values[i, a, r]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.data.files.compilation import is_worth_loading
 from bitbound.solvers.deferred import Deferred
 
 
@@ -51,8 +52,17 @@ class Entries(Deferred):
         return places(self.indices, self.d).reshape(-1)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        written = np.zeros(self.shape, self.values.dtype)
-        written.reshape(-1)[self._places] = self.values.reshape(-1)
+        fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
+        if fits and is_worth_loading(self.values.size):
+            from bitbound.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
+                write_entries,
+            )
+
+            written = np.empty(self.shape)
+            write_entries(*map(np.ascontiguousarray, (self.indices, self.values)), written)
+        else:
+            written = np.zeros(self.shape, self.values.dtype)
+            written.reshape(-1)[self._places] = self.values.reshape(-1)
         return written if dtype is None else written.astype(dtype, copy=False)
 
     def add_to(self, x: NDArray[Any], runs: NDArray[np.intp]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.files.compilation import can_compile
-from bitbound.data.problems.fused import FusedGradients
+from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.columns import Columns
 from bitbound.solvers.deferred import Deferred, written

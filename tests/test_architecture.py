@@ -33,6 +33,7 @@ PROJECT = modules(ROOT)
 LEVELS = [
     ["data"],
     ["data.files", "data.losses"],
+    ["data.passes"],
     ["data.problems", "data.relaxed"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],

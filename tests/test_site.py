@@ -47,6 +47,8 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
     assert text.count("Its potential:\n\n```text\nΨ = ") == len(card.theorems), "as formulas"
     assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
     assert ("<svg" in text) == (name in {"gd", "locodl"})
+    assert ("bits sent + 1 × bits received, per client</text>" in text) == ("<svg" in text)
+    assert ("total = up + 1 down" in text) == ("<svg" in text)
     assert "solvers/methods/" in text
 
 

@@ -83,6 +83,9 @@ class Card:
         Rounds and reals in leading order.
     bill : Bill, optional
         The published cost of a round.
+    gradients : callable, optional
+        Of a method, the published mean number of gradients of a client in a round, where clients
+        say by themselves when they evaluate one; elsewhere it is counted.
     identities : tuple of Identity
         Parameters at which it is the same as another method.
     roles : mapping
@@ -111,6 +114,7 @@ class Card:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
     bill: Bill | None = None
+    gradients: Callable[[Any], float] | None = None
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bitbound.data.arrays import Array
 from bitbound.solvers.method import Method
 from bitbound.theory.potential import ClassConstants, Terms
 from bitbound.theory.setting import Setting
@@ -87,6 +88,13 @@ class Theorem(ABC):
     @abstractmethod
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
+
+    def solved(self, m: Any, s: Any, y: Array, gradient: Array) -> Array | None:
+        """Return which local solves may end at points y, (n, 1, R); None if none is asked for.
+
+        ``s`` is the state before the round; y and the gradients of the f_i there are (n, d, R).
+        """
+        return None
 
     def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
         """Return the hypotheses that fail."""

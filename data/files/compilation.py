@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 from typing import Any
 
 from bitbound.data.files.cache import cache_folder
@@ -15,6 +17,20 @@ def can_compile() -> bool:
     Without it the same is done by numpy, to 1e-13 of every step.
     """
     return os.environ.get("BITBOUND_COMPILE") != "0" and _numba_is_there()
+
+
+_MANY, _OFTEN = 1 << 14, 5000
+_asked = count()
+
+
+def is_worth_loading(numbers: int) -> bool:
+    """Whether compiled code for so many numbers gains more than it takes to load it.
+
+    It does once numba is loaded, or has been asked for often. As this depends on what else was
+    done, the code must do the same bit for bit as what is done without it.
+    """
+    there = "numba" in sys.modules or numbers >= _MANY
+    return can_compile() and (there or next(_asked) >= _OFTEN)
 
 
 @cache

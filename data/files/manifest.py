@@ -1,8 +1,12 @@
 """The binary sets of the LibSVM page, by name, and what is known of them.
 
+A set has a name of its own if the SHA-256 of its text is known here. Nobody here vouches for the
+other files of the page: they are asked for as ``libsvm:NAME``, and only d and N are known, as the
+page says them.
+
 The name ``breast-cancer`` is scikit-learn's bundled set (Wisconsin Diagnostic, 569 rows), which
 needs no file; its features are standardised here: zero mean, unit variance. The file of that name
-on the LibSVM page is another set (683 rows); its name here is ``libsvm:breast-cancer``.
+on the LibSVM page is another set (683 rows): ``libsvm:breast-cancer``.
 """
 
 from dataclasses import dataclass
@@ -12,6 +16,9 @@ ADDRESS = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
 
 BUNDLED = "breast-cancer"
 """The set that needs no file."""
+
+PREFIX = "libsvm:"
+"""What stands before the name of a file of the page whose SHA-256 is not known here."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +46,14 @@ class Manifest:
 
 @dataclass(frozen=True)
 class LibSVMFile:
-    """One set of the catalogue.
+    """One file of the LibSVM page.
 
     Parameters
     ----------
     name : str
         Name by which it is selected.
     file : str
-        Name of the file on the LibSVM page.
+        Name of the file on the page.
     features : int
         Number of features d. Without a manifest it is the page's figure; a file of one's own with
         a larger index has more.
@@ -84,50 +91,64 @@ _MANIFESTS = {
     ),
 }
 
-_FEATURES = {
-    **{f"a{i}a": 122 if i == 5 else 123 for i in range(1, 10)},
-    **{f"w{i}a": 300 for i in range(1, 9)},
-    "australian": 14,
-    "australian_scale": 14,
-    "libsvm:breast-cancer": 10,
-    "libsvm:breast-cancer_scale": 10,
-    "cod-rna": 8,
-    "colon-cancer": 2000,
-    "covtype.binary": 54,
-    "covtype.binary_scale": 54,
-    "diabetes": 8,
-    "diabetes_scale": 8,
-    "duke": 7129,
-    "epsilon": 2000,
-    "fourclass": 2,
-    "fourclass_scale": 2,
-    "german.numer": 24,
-    "german.numer_scale": 24,
-    "gisette_scale": 5000,
-    "heart": 13,
-    "heart_scale": 13,
-    "ijcnn1": 22,
-    "ionosphere": 34,
-    "leukemia": 7129,
-    "liver-disorders": 5,
-    "liver-disorders_scale": 5,
-    "madelon": 500,
-    "mushrooms": 112,
-    "news20.binary": 1355191,
-    "phishing": 68,
-    "rcv1.binary": 47236,
-    "real-sim": 20958,
-    "skin_nonskin": 3,
-    "sonar": 60,
-    "splice": 60,
-    "splice_scale": 60,
-    "svmguide1": 4,
-    "svmguide3": 22,
+_FEATURES = {"a5a": 122, "w1a": 300, "diabetes": 8, "australian": 14}
+"""d of the sets with a manifest; it is that of the scaled ones too."""
+
+_PAGE = {
+    "a1a": (123, 1605),
+    "a2a": (123, 2265),
+    "a3a": (123, 3185),
+    "a4a": (123, 4781),
+    "a6a": (123, 11220),
+    "a7a": (123, 16100),
+    "a8a": (123, 22696),
+    "a9a": (123, 32561),
+    "breast-cancer": (10, 683),
+    "breast-cancer_scale": (10, 683),
+    "cod-rna": (8, 59535),
+    "colon-cancer": (2000, 62),
+    "covtype.binary": (54, 581012),
+    "covtype.binary_scale": (54, 581012),
+    "duke": (7129, None),
+    "epsilon": (2000, 400000),
+    "fourclass": (2, 862),
+    "fourclass_scale": (2, 862),
+    "german.numer": (24, 1000),
+    "german.numer_scale": (24, 1000),
+    "gisette_scale": (5000, 6000),
+    "heart": (13, 270),
+    "heart_scale": (13, 270),
+    "ijcnn1": (22, 49990),
+    "ionosphere": (34, 351),
+    "ionosphere_scale": (34, 351),
+    "leukemia": (7129, None),
+    "liver-disorders": (5, None),
+    "liver-disorders_scale": (5, None),
+    "madelon": (500, 2000),
+    "mushrooms": (112, 8124),
+    "news20.binary": (1355191, 19996),
+    "phishing": (68, 11055),
+    "rcv1.binary": (47236, 20242),
+    "real-sim": (20958, 72309),
+    "skin_nonskin": (3, 245057),
+    "sonar": (60, 208),
+    "sonar_scale": (60, 208),
+    "splice": (60, 1000),
+    "splice_scale": (60, 1000),
+    "svmguide1": (4, 3089),
+    "svmguide3": (22, 1243),
+    "w2a": (300, 3470),
+    "w3a": (300, 4912),
+    "w4a": (300, 7366),
+    "w5a": (300, 9888),
+    "w6a": (300, 17188),
+    "w7a": (300, 24692),
+    "w8a": (300, 49749),
 }
+"""d and N of the other files by the page, as the table of data sets of LIBSVMdata.jl repeats them;
+None where N is not known here."""
 
 _FILES = {
-    "libsvm:breast-cancer": "breast-cancer",
-    "libsvm:breast-cancer_scale": "breast-cancer_scale",
     "colon-cancer": "colon-cancer.bz2",
     "covtype.binary": "covtype.libsvm.binary.bz2",
     "covtype.binary_scale": "covtype.libsvm.binary.scale.bz2",
@@ -144,62 +165,14 @@ _FILES = {
 }
 """Where the file is not called like the set; sonar and ionosphere exist scaled only."""
 
-_ROWS = {
-    "a1a": 1605,
-    "a2a": 2265,
-    "a3a": 3185,
-    "a4a": 4781,
-    "a6a": 11220,
-    "a7a": 16100,
-    "a8a": 22696,
-    "a9a": 32561,
-    "w2a": 3470,
-    "w3a": 4912,
-    "w4a": 7366,
-    "w5a": 9888,
-    "w6a": 17188,
-    "w7a": 24692,
-    "w8a": 49749,
-    "libsvm:breast-cancer": 683,
-    "libsvm:breast-cancer_scale": 683,
-    "cod-rna": 59535,
-    "colon-cancer": 62,
-    "covtype.binary": 581012,
-    "covtype.binary_scale": 581012,
-    "epsilon": 400000,
-    "fourclass": 862,
-    "fourclass_scale": 862,
-    "german.numer": 1000,
-    "german.numer_scale": 1000,
-    "gisette_scale": 6000,
-    "heart": 270,
-    "heart_scale": 270,
-    "ijcnn1": 49990,
-    "ionosphere": 351,
-    "madelon": 2000,
-    "mushrooms": 8124,
-    "news20.binary": 19996,
-    "phishing": 11055,
-    "rcv1.binary": 20242,
-    "real-sim": 72309,
-    "skin_nonskin": 245057,
-    "sonar": 208,
-    "splice": 1000,
-    "splice_scale": 1000,
-    "svmguide1": 3089,
-    "svmguide3": 1243,
-}
-"""Rows by the page, as the table of data sets of LIBSVMdata.jl repeats them, where there is no
-manifest. The sums of these files are not known here, nor N of those that are not named."""
-
 CATALOGUE = {
-    name: LibSVMFile(name, _FILES.get(name, name), features, _ROWS.get(name), _MANIFESTS.get(name))
-    for name, features in _FEATURES.items()
+    name: LibSVMFile(name, name, _FEATURES[name.removesuffix("_scale")], manifest=manifest)
+    for name, manifest in _MANIFESTS.items()
 } | {
-    f"{name}_scale": LibSVMFile(f"{name}_scale", f"{name}_scale", _FEATURES[name], _ROWS[name])
-    for name in ("ionosphere", "sonar")
+    PREFIX + name: LibSVMFile(PREFIX + name, _FILES.get(name, name), features, rows)
+    for name, (features, rows) in _PAGE.items()
 }
-"""The sets by name."""
+"""The files by name."""
 
-NAMES = sorted([BUNDLED, *CATALOGUE])
-"""All names that :func:`bitbound.data.files.libsvm.load` knows."""
+NAMES = sorted([BUNDLED, *_MANIFESTS])
+"""The sets that have a name of their own: their content is known here."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.fused import FusedGradients
+from bitbound.data.passes.fused import FusedGradients
+from bitbound.data.passes.fused_steps import FusedSteps
 
 try:  # private to scipy, which calls it in every product
     from scipy.sparse import _sparsetools as _routines
@@ -68,6 +69,11 @@ class DenseRows:
         """Gradients of logistic losses of the rows in one pass."""
         n, m, d = self.shape
         return FusedGradients.of(scipy.sparse.csr_array(self.stack.reshape(n * m, d)), n)
+
+    @cached_property
+    def fused_steps(self) -> FusedSteps | None:
+        """Many steps along these gradients at once, where that pays."""
+        return FusedSteps.of(self.fused)
 
     def of(self, clients: NDArray[np.intp]) -> "DenseRows":
         """Return the rows of some clients."""
@@ -127,6 +133,11 @@ class SparseRows:
     def fused(self) -> FusedGradients:
         """Gradients of logistic losses of the rows in one pass."""
         return FusedGradients.of(self.stacked, self.shape[0])
+
+    @cached_property
+    def fused_steps(self) -> FusedSteps | None:
+        """Many steps along these gradients at once, where that pays."""
+        return FusedSteps.of(self.fused)
 
     def of(self, clients: NDArray[np.intp]) -> "SparseRows":
         """Return the rows of some clients."""

@@ -14,6 +14,7 @@ from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.costs import cost_curve, cost_text, quantity_name
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.text.tables import accuracy_name
+from bitbound.solvers.total_bits import total_text
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.theorem import Theorem
@@ -22,10 +23,13 @@ from making.text import code, docstring, escaped, formula, page, prose, raw, tab
 SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
 SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
 """n, kappa and omega of the three settings of a page, and where there may be one client only."""
+_QUANTITIES = ("bits", "downlink bits", "total bits", "rounds", "gradients")
 _STEPS = ("local_step", "communicate")
 _POTENTIAL = re.compile(r"Psi\s*=\s*(.*?)(?:\.\s|\.$|, (?=u_i)|;)", flags=re.DOTALL)
 _GREY = "#6f767d"
-_FIRST = {"bits": 10.0, "gradients": 1.0}
+DOWNLINK = 1.0
+"""The weight of a bit received in the total bits of a page."""
+_FIRST = {"bits": 10.0, "total bits": 10.0, "gradients": 1.0}
 """Where an axis starts at the least."""
 
 
@@ -46,7 +50,7 @@ def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) 
     return page(
         f"# {card.label}",
         escaped(told.summary),
-        _figure(card, compared),
+        _figures(card, compared),
         "## Algorithm",
         prose(told.body),
         "As it runs, counted, checked and certified:",
@@ -199,7 +203,7 @@ def _small(value: float) -> str:
 def _beside(card: Card, compared: Comparison | None) -> str:
     if compared is None or card.name not in {c.card.name for c in compared.contestants}:
         return ""
-    spreads = {by: compared.spreads(by) for by in ("bits", "downlink bits", "rounds", "gradients")}
+    spreads = {by: compared.spreads(by, downlink=DOWNLINK) for by in _QUANTITIES}
     order = sorted(spreads["bits"], key=lambda name: spreads["bits"][name].median)
     cards = {contestant.name: contestant.card for contestant in compared.contestants}
     rows = []
@@ -213,23 +217,27 @@ def _beside(card: Card, compared: Comparison | None) -> str:
         "## Bits beside the others",
         f"{f'Medians over {runs} seeds' if runs > 1 else 'Nothing is random'}, per client, until "
         f"f - f\\* <= {accuracy_name(compared.targets[-1])}, on {compared.made}; parameters are "
-        f"{chosen}.",
-        table(("method", "bits sent", "bits received", "rounds", "gradients"), rows),
+        f"{chosen}; {total_text(DOWNLINK)}.",
+        table(("method", "bits sent", "bits received", "total", "rounds", "gradients"), rows),
     ).strip()
 
 
-def _figure(card: Card, compared: Comparison | None) -> str:
-    """Draw all methods, this one in its colour."""
+def _figures(card: Card, compared: Comparison | None) -> str:
+    """Draw all methods, this one in its colour, against bits sent and total bits if any."""
     if compared is None:
         return ""
     runs = dict(
         zip((each.card.name for each in compared.contestants), compared.traces, strict=True)
     )
     sends = card.name in runs and runs[card.name].final("uplink_bits").any()
-    by = "bits" if sends else "gradients"
+    shown = ("bits", "total bits") if sends else ("gradients",)
+    return "\n\n".join(filter(None, (_figure(card, compared, by) for by in shown)))
+
+
+def _figure(card: Card, compared: Comparison, by: str) -> str:
     series = []
     for contestant, trace in zip(compared.contestants, compared.traces, strict=True):
-        curve = cost_curve(trace, compared.targets[-1], by, 0.0)
+        curve = cost_curve(trace, compared.targets[-1], by, DOWNLINK)
         known = np.isfinite(curve.median) & (curve.median > 0)
         mine = contestant.card is card
         line = Series(
@@ -243,7 +251,7 @@ def _figure(card: Card, compared: Comparison | None) -> str:
     ends = [x for line in series for x in line.x]
     chart = Chart(
         f"{card.label} among all methods",
-        Axis(quantity_name(by, 0.0), max(_FIRST[by], min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
+        Axis(quantity_name(by, DOWNLINK), max(_FIRST[by], min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
         Axis("f − f*", compared.targets[-1], max(y for line in series for y in line.y)),  # type: ignore[type-var]
         tuple(sorted(series, key=lambda line: bool(line.label))),
     )

@@ -110,6 +110,7 @@ class ParameterContest:
             where.L,
             where.d,
             candidates,
+            downlink=self.downlink,
             weights=self.weights,
             evaluations=self.evaluations,
             starts=1,
@@ -129,6 +130,7 @@ class ParameterContest:
             accuracy=accuracy,
             measured=self._measured(traces[0], accuracy),
             measured_optimal=self._measured(traces[1], accuracy),
+            downlink_weight=self.downlink,
         )
 
     def _bits(self, cost: StepCost) -> float:
@@ -161,6 +163,8 @@ class Saving:
         The f - f* that both kinds of runs reach.
     measured, measured_optimal : float
         To this accuracy, medians over the seeds.
+    downlink_weight : float
+        Of a bit received.
     """
 
     panel: str
@@ -173,6 +177,7 @@ class Saving:
     accuracy: float
     measured: float
     measured_optimal: float
+    downlink_weight: float = 0.0
 
     @property
     def promised_saving(self) -> float:

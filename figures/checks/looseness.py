@@ -8,6 +8,7 @@ from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 
 from bitbound.figures.drawing import STYLE, save
+from bitbound.solvers.total_bits import bits_name
 from bitbound.theory.checks.standard import TheoremRow
 
 _ROW = 0.19
@@ -33,7 +34,7 @@ def draw_looseness(rows: Sequence[TheoremRow], folder: Path) -> list[Path]:
             )  # fmt: skip
         axes.axvline(1, color="0.3", linewidth=0.8)
         axes.set_xscale("log")
-        axes.set_xlabel("bits to the accuracy, promised / measured")
+        axes.set_xlabel(f"{bits_name(rows[0].downlink)}: promised / measured")
         axes.set_yticks(range(len(titles)), titles)
         axes.invert_yaxis()
         canvas.legend(loc="outside lower center", ncols=len(_FAMILIES))

@@ -10,6 +10,7 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.looks import method_label, method_look
+from bitbound.solvers.total_bits import bits_name
 from bitbound.theory.checks.scaling import Fit
 
 
@@ -25,7 +26,7 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
                 label = method_label(fit.law.method)
                 values = np.array(fit.law.values)
                 middle = np.median(fit.bits, axis=1)
-                order = np.array([fit.law.order(value) for value in fit.law.values])
+                order = np.array([fit.law.order(value, fit.downlink) for value in fit.law.values])
                 text = f"{label}: {fit.exponent:.2f} ({fit.table:.2f})"
                 axes.plot(values, middle, marker=marker, markersize=4, color=colour, label=text)
                 axes.plot(values, order * middle[0] / order[0], "--", lw=0.8, color=colour)
@@ -41,5 +42,5 @@ def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
                 title="measured (table)", fontsize=6, title_fontsize=6,
                 loc="upper center", bbox_to_anchor=(0.5, -0.16),
             )  # fmt: skip
-        panels[0].set_ylabel("bits per client")
+        panels[0].set_ylabel(bits_name(fits[0].downlink))
         return save(canvas, folder, "scaling")

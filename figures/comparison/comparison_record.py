@@ -22,8 +22,10 @@ def require_name(name: str) -> None:
         )
 
 
-def keep_comparison(found: Comparison, name: str, folder: Path) -> Path:
+def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float = 0.0) -> Path:
     """Write what the report shows of a comparison into a folder of results; give the file.
+
+    With a weight of the downlink, it is drawn against total bits.
 
     Raises
     ------
@@ -33,11 +35,11 @@ def keep_comparison(found: Comparison, name: str, folder: Path) -> Path:
     """
     require_name(name)
     path = folder / "compared" / f"{name}.json"
-    write_text(path, json.dumps(_record(found, name), allow_nan=False))
+    write_text(path, json.dumps(_record(found, name, downlink), allow_nan=False))
     return path
 
 
-def _record(found: Comparison, name: str) -> dict[str, Any]:
+def _record(found: Comparison, name: str, downlink: float) -> dict[str, Any]:
     pairs = list(zip(found.contestants, found.traces, strict=True))
     for contestant, trace in pairs:
         if not trace.columns["uplink_bits"].any():
@@ -50,7 +52,9 @@ def _record(found: Comparison, name: str) -> dict[str, Any]:
         (_look(contestant, colour), trace)
         for (contestant, trace), (colour, _) in zip(pairs, looks, strict=True)
     ]
-    panel = panel_record(name, found.problem.name, found.kappa, found.targets[-1], curves)
+    panel = panel_record(
+        name, found.problem.name, found.kappa, found.targets[-1], curves, downlink=downlink
+    )
     return figure_record(f"compared-{name}", [panel])
 
 

@@ -1,6 +1,5 @@
 """What is counted, and its median and band over seeds, with "never" as later than everything."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from bitbound.figures.bands import BAND
 from bitbound.figures.text.tables import short_cost
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.total_bits import bits_name, require_weight, total_bits
 
 _COLUMNS = {
     "bits": "uplink_bits",
@@ -81,20 +81,17 @@ def require_quantity(by: str, downlink: float, network: Network | None = None) -
         )
     if by not in (*QUANTITIES, SECONDS):
         raise Refusal(f"{by!r} is not counted; choose one of {', '.join((*QUANTITIES, SECONDS))}")
-    if not 0 <= downlink < math.inf:
-        raise Refusal(
-            f"the weight {downlink:g} of the downlink is not possible; give a number from 0 on"
-        )
+    require_weight(downlink)
 
 
 def quantity_name(by: str, downlink: float, network: Network | None = None) -> str:
     """Return how the axis of a quantity is called."""
     return {
-        "bits": "bits sent per client",
+        "bits": bits_name(0.0),
         "downlink bits": "bits received per client",
         "rounds": "communication rounds",
         "gradients": "gradients evaluated per client",
-        "total bits": f"bits sent + {downlink:g} × bits received, per client",
+        "total bits": bits_name(downlink),
         SECONDS: f"seconds, modelled: {network}",
     }[by]
 
@@ -114,7 +111,7 @@ def _counted(
         counted: NDArray[np.float64] = network.seconds(*map(column, _COLUMNS.values()))
         return counted
     if by == "total bits":
-        return column("uplink_bits") + downlink * column("downlink_bits")
+        return total_bits(column("uplink_bits"), column("downlink_bits"), downlink)
     return column(_COLUMNS[by])
 
 

@@ -18,6 +18,7 @@ from bitbound.figures.comparison.costs import (
 from bitbound.figures.text.tables import WIDTH, accuracy_name, short_cost, table
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.total_bits import total_text
 
 Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""
@@ -95,8 +96,8 @@ def ranking_html(pairs: Sequence[Ranked], target: float, network: Network | None
 
 
 def _heading(target: float, downlink: float) -> str:
-    total = f"; total = up + {downlink:g} down" if downlink else ""
-    return f"f - f* <= {accuracy_name(target)}{total}"
+    reached = f"f - f* <= {accuracy_name(target)}"
+    return "; ".join(filter(None, [reached, total_text(downlink)]))
 
 
 def _failures(pairs: Sequence[Ranked], target: float) -> list[str]:

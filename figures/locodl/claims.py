@@ -9,6 +9,9 @@ where there is one. With the bits of every seed, infinite where the axis ends fi
 
 A claim is measured if all its comparisons are, FAILS if one does, and else is undecided.
 Comparisons in which neither curve gets there within the axis are left out, and counted.
+
+Where bits received count too, runs are given up at unlike costs: a run that did not arrive costs
+more than it had spent, and no more is said of it.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -60,12 +63,23 @@ _NEVER = 1e300
 
 @dataclass(frozen=True)
 class CurveBits:
-    """What a curve costs to an accuracy: its parameters, and the bits of every seed, (S,)."""
+    """What a curve costs to an accuracy: its parameters, and the bits of every seed, (S,).
+
+    ``spent`` is what every run had spent where it was given up, (S,); None if all were alike.
+    """
 
     panel: Panel
     curve: Curve
     parameters: Mapping[str, Any]
     bits: NDArray[np.float64]
+    spent: NDArray[np.float64] | None = None
+
+    @property
+    def least(self) -> NDArray[np.float64]:
+        """The bits, or for a run that did not arrive what it costs at least, (S,)."""
+        if self.spent is None:
+            return self.bits
+        return np.where(np.isfinite(self.bits), self.bits, self.spent)
 
     @property
     def median(self) -> float:
@@ -75,14 +89,18 @@ class CurveBits:
     @cached_property
     def band(self) -> tuple[float, float]:
         """The 10-90 % band, of log(bits)."""
-        logs = np.log10(np.clip(self.bits, 1.0, _NEVER))
-        low, high = (float(10**end) for end in np.percentile(logs, BAND))
+        ends = zip((self.least, self.bits), BAND, strict=True)
+        low, high = (
+            float(10 ** np.percentile(np.log10(np.clip(bits, 1.0, _NEVER)), end))
+            for bits, end in ends
+        )
         most = self.panel.bits
         return (low if low <= 2 * most else np.inf), (high if high <= 2 * most else np.inf)
 
     def __str__(self) -> str:
         if not np.isfinite(self.median):
-            return f"{self.curve.label}: more than {self.panel.bits:,.0f}"
+            least = min(self.panel.bits, float(np.median(self.least)))
+            return f"{self.curve.label}: more than {least:,.0f}"
         low, high = self.band
         above = f"{high:,.0f}" if np.isfinite(high) else "never"
         return f"{self.curve.label}: {self.median:,.0f} ({low:,.0f} to {above})"
@@ -101,13 +119,14 @@ class BitComparison:
     def outcome(self) -> str:
         """The verdict, as the head of this module says."""
         left, right = self.factor * self.fewer.bits, self.more.bits
+        left_least, right_least = self.factor * self.fewer.least, self.more.least
         if right.size < SEEDS:
             return UNDECIDED
         ends, others = (self.factor * end for end in self.fewer.band), self.more.band
         low, high = ends
-        if bool(np.all(left < right)) or high < others[0]:
+        if bool(np.all(left < right_least)) or high < others[0]:
             return MEASURED
-        if bool(np.all(left > right)) or low > others[1]:
+        if bool(np.all(left_least > right)) or low > others[1]:
             return FAILS
         return UNDECIDED
 
@@ -179,8 +198,13 @@ class PanelBits:
     def of(self, curve: Curve, accuracy: float) -> CurveBits:
         """Return the bits of a curve to an accuracy."""
         trace = self.traces[curve]
-        bits, parameters = trace.bits_to(accuracy), trace.specification["method"]["parameters"]
-        return CurveBits(self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits))
+        downlink, parameters = self.panel.downlink, trace.specification["method"]["parameters"]
+        bits = trace.bits_to(accuracy, downlink)
+        diverged = np.array(trace.ending) == "diverged"
+        spent = np.where(diverged, np.inf, trace.final_bits(downlink)) if downlink else None
+        return CurveBits(
+            self.panel, curve, parameters, np.where(np.isnan(bits), np.inf, bits), spent
+        )
 
     def curves(self, *methods: str, kind: str | None = None) -> list[Curve]:
         """Return the curves of some methods, of all if none is named, with a kind of compressor."""

@@ -15,13 +15,17 @@ def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:
     experiment = experiment_of(panel, curve)
     held = METHODS[curve.method].holding(experiment.method, Setting.at(experiment))
     promises = [promise(theorem, experiment) for theorem in held]
-    return min(promises, key=lambda each: each.bits_to(panel.floor), default=None)
+    return min(promises, key=lambda each: each.bits_to(panel.floor, panel.downlink), default=None)
 
 
 def explanation(panel: Panel, curve: Curve, accuracy: float, parameters: Mapping[str, Any]) -> str:
     """Say what is promised to an accuracy, and with which parameters."""
     best = strongest_promise(panel, curve)
-    bits = f"{best.bits_to(accuracy):,.0f} bits promised" if best else "nothing promised"
+    bits = (
+        f"{best.bits_to(accuracy, panel.downlink):,.0f} bits promised"
+        if best
+        else "nothing promised"
+    )
     values = ", ".join(
         f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
         for name, value in parameters.items()

@@ -22,15 +22,16 @@ from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.verdict import FAILS, UNDECIDED
 
 Traces = dict[tuple[Panel, Curve], Trace]
-RULE = (
+_RULE = (
     "A comparison of two curves is measured if all seeds agree on it or the 10-90 % bands of their "
     "bits are disjoint in its order; it FAILS if all seeds agree on the opposite or the bands "
     "are disjoint in the opposite order; else, and with fewer than three seeds, it is undecided. "
     "A claim is measured if all its comparisons are, FAILS if one does, and else is undecided; "
     "pairs in which neither curve gets there within the axis are left out. A claim about the "
     "same curves in another version of the figure is judged once. "
-    "Numbers are median uplink bits per client, with the band; 'never' is beyond the axis."
+    "Numbers are medians of {}, with the band; 'never' is beyond the axis."
 )
+_GIVEN_UP = " A run that was given up costs more than it had spent, and no more is said of it."
 
 
 def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
@@ -43,7 +44,13 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
     """
     judged: set[Hashable] = set()
     figures = [_figure(figure, traces, judged) for pair in pairs for figure in pair]
-    return {"rule": RULE, "figures": figures}
+    return {"rule": _rule(pairs), "figures": figures}
+
+
+def _rule(pairs: Sequence[Sequence[Figure]]) -> str:
+    """Say how is judged, and what the bits are."""
+    panel = pairs[0][0].panels[0]
+    return _RULE.format(panel.counted) + _GIVEN_UP * bool(panel.downlink)
 
 
 def _figure(figure: Figure, traces: Traces, judged: set[Hashable]) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
 
 def _draw_curve(place: Axes, panel: Panel, curve: Curve, trace: Trace, shift: float) -> None:
     """Draw the band and the median; ``shift`` in [0, 1) moves its markers and puts it lower."""
-    runs = band(trace, panel.bits, panel.floor)
+    runs = band(trace, panel.bits, panel.floor, panel.downlink)
     shown = look(curve)
     place.fill_between(runs.bits, runs.low, runs.high, color=shown["color"], alpha=0.15, lw=0)
     place.plot(
@@ -153,7 +153,7 @@ def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     """Name the best curves of the best methods that get to the floor, below the axis."""
     best: dict[str, tuple[float, str]] = {}
     for curve, trace in drawn.items():
-        cost = late_median(trace.bits_to(panel.floor)), curve.label
+        cost = late_median(trace.bits_to(panel.floor, panel.downlink)), curve.label
         best[curve.method] = min(best.get(curve.method, cost), cost)
     order = sorted((cost, label, method) for method, (cost, label) in best.items())
     shown = [each for each in order if np.isfinite(each[0])][:_NAMED]

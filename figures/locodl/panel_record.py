@@ -20,6 +20,7 @@ def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) ->
             [(_look(curve), traces[panel, curve]) for curve in panel.curves
              if (panel, curve) in traces],
             panel.bits,
+            panel.downlink,
         )
         for panel in figure.panels
     ]  # fmt: skip

@@ -26,7 +26,7 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         (
             curve.method,
             curve.compressor or ABSENT,
-            *(count_text(late_median(trace.bits_to(target))) for target in targets),
+            *(count_text(late_median(trace.bits_to(target, panel.downlink))) for target in targets),
             count_text(late_median(trace.final("rounds"))),
             count_text(late_median(trace.final("gradients"))),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bitbound.data.files.manifest import CATALOGUE
 from bitbound.figures.looks import method_label
 from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.total_bits import bits_name
 
 COMPRESSOR_LABELS = {
     "rand-k+natural": "rand-k + natural",
@@ -81,8 +82,8 @@ class Panel:
         What is drawn.
     most_bits : float, optional
         Bits at which a run is given up; by default, where the axis ends.
-    counted : str
-        How the axis of bits is called.
+    downlink : float
+        The weight of a bit received in the bits; without one they are those sent.
     """
 
     title: str
@@ -92,7 +93,12 @@ class Panel:
     floor: float
     curves: tuple[Curve, ...]
     most_bits: float | None = None
-    counted: str = "bits sent per client"
+    downlink: float = 0.0
+
+    @property
+    def counted(self) -> str:
+        """How the axis of bits is called."""
+        return bits_name(self.downlink)
 
     @property
     def budget(self) -> Budget:

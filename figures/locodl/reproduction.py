@@ -17,7 +17,6 @@ from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.pool import traces
-from bitbound.solvers.runs.trace import Trace
 
 _SEEDS = 5
 """Seeds of every curve, as in the paper."""
@@ -91,13 +90,16 @@ def reproduce_paper(
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
     paths, done = _compute(figures, tables, folder, seeds, downlink, processes, tell)
-    judgement = judge(pairs, done)
+    shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
+    counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
+    judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
     texts = {
         "verdicts.json": json.dumps(judgement, indent=1, allow_nan=False),
         "verdicts.txt": judgement_text(judgement),
     }
     for table in tables:
-        texts["table2.txt"] = table_2(table, {c: done[table, c] for c in table.curves})
+        alone, own = weighed(Figure("table2", (table,)), done, downlink)
+        texts["table2.txt"] = table_2(alone.panels[0], {curve: own[_, curve] for _, curve in own})
     for name, text in texts.items():
         paths.append(folder / name)
         content = f"{text}\n".encode()
@@ -143,37 +145,30 @@ def _wanted(figure: Figure) -> set[tuple[Panel, object]]:
 def _finish(
     figure: Figure, done: Traces, folder: Path, downlink: float, tell: Callable[[str], None]
 ) -> list[Path]:
-    wanted = {
-        (panel, curve): done[panel, curve] for panel in figure.panels for curve in panel.curves
-    }
-    shown, counted = weighed(figure, wanted, downlink)
-    paths = draw_figure(shown, counted, folder)
+    shown, drawn = weighed(figure, done, downlink)
+    paths = draw_figure(shown, drawn, folder)
     paths.append(folder / f"{figure.name}.json")
-    write_text(paths[-1], json.dumps(drawn_record(figure, wanted), allow_nan=False))
+    write_text(paths[-1], json.dumps(drawn_record(shown, drawn), allow_nan=False))
     for panel in shown.panels:
-        tell("\n" + panel_table(panel, {c: counted[panel, c] for c in panel.curves}))
+        tell("\n" + panel_table(panel, {c: drawn[panel, c] for c in panel.curves}))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
 
 
 def weighed(figure: Figure, traces: Traces, downlink: float) -> tuple[Figure, Traces]:
-    """Return a figure and its traces with total bits, up + downlink down, in place of those up.
+    """Return a figure in total bits, up + downlink down, with the traces of its panels.
 
-    The axes of bits end with the longest run. Without a weight both stay what they are.
+    The axes of bits end with the longest run. Without a weight the figure stays what it is.
     """
-    if not downlink:
-        return figure, traces
-    counted = f"bits sent + {downlink:g} × bits received per client"
     panels: list[Panel] = []
     found: Traces = {}
     for panel in figure.panels:
-        own = {curve: _total(traces[panel, curve], downlink) for curve in panel.curves}
-        end = max(float(np.max(trace.final("uplink_bits"))) for trace in own.values())
-        panels.append(replace(panel, bits=end, counted=counted))
-        found |= {(panels[-1], curve): trace for curve, trace in own.items()}
+        own = {curve: traces[panel, curve] for curve in panel.curves}
+        shown = panel
+        if downlink:
+            end = max(float(np.max(trace.final_bits(downlink))) for trace in own.values())
+            shown = replace(panel, bits=end, most_bits=panel.most_bits or panel.bits)
+            shown = replace(shown, downlink=downlink)
+        panels.append(shown)
+        found |= {(shown, curve): trace for curve, trace in own.items()}
     return replace(figure, panels=tuple(panels)), found
-
-
-def _total(trace: Trace, downlink: float) -> Trace:
-    total = trace.columns["uplink_bits"] + downlink * trace.columns["downlink_bits"]
-    return replace(trace, columns={**trace.columns, "uplink_bits": total})

@@ -19,14 +19,21 @@ from bitbound.figures.text.tables import (
 )
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.theory.card import Role
 from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.orders import LOWER_BOUND
+from bitbound.theory.checks.method.promise import round_cost
+from bitbound.theory.orders import LOWER_BOUND, Order
 
 _REAL = 32
+_PER_ROUND = "the reals of a round times "
 
 
 def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     """Tabulate reals to the floor of a panel: leading order, promise and measurement.
+
+    With a weight of the downlink in the panel, reals received count by it; the leading order is
+    then that of the rounds, times the reals of a round of the method that is run.
 
     A leading order is multiplied by ln(1/epsilon). The promise is that of the strongest theorem,
     with all constants. Measured is the median over seeds of bits/32, indices included, "-" where
@@ -36,7 +43,11 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     problem = experiment_of(panel, next(iter(traces))).problem
     factor = math.log(1 / panel.floor)
     orders = {curve: METHODS[curve.method].orders for curve in traces}
-    formulas = {curve: each.reals for curve, each in orders.items() if each is not None}
+    formulas = {
+        curve: each.rounds if panel.downlink else each.reals
+        for curve, each in orders.items()
+        if each is not None
+    }
     letters = dict(
         zip(
             dict.fromkeys(order.formula for order in (*formulas.values(), LOWER_BOUND.reals)),
@@ -48,11 +59,9 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     rows = [("lower bound", "", letters[LOWER_BOUND.reals.formula], least, *[ABSENT] * 4)]
     for curve, trace in traces.items():
         order = formulas.get(curve)
-        alpha = downward(experiment_of(panel, curve).compressor).alpha(problem.d)
-        size = problem.n, problem.d, panel.kappa, 0.0, alpha
         best = strongest_promise(panel, curve)
-        limit = best.reals_to(panel.floor) if best else math.inf
-        bits = trace.bits_to(panel.floor)
+        limit = best.reals_to(panel.floor, panel.downlink) if best else math.inf
+        bits = trace.bits_to(panel.floor, panel.downlink)
         measured = late_median(bits) / _REAL
         gradients = trace.cost_to(panel.floor, "gradients")
         rows.append(
@@ -60,23 +69,45 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
                 method_label(curve.method),
                 curve.rule or "",
                 letters[order.formula] if order else ABSENT,
-                count_text(factor * order(*size)) if order else ABSENT,
+                count_text(factor * _reals(order, panel, curve)) if order else ABSENT,
                 count_text(limit),
                 "diverges" if set(trace.ending) == {"diverged"} else count_text(measured),
                 f"{measured / limit:.3f}" if math.isfinite(measured / limit) else ABSENT,
                 count_text(late_median(gradients)),
             )
         )
+    seeds = len(next(iter(traces.values())).seeds)
     caption = (
-        f"Reals of 32 bits sent per client until f - f* <= {accuracy_name(panel.floor)} on "
+        f"Reals of 32 {panel.counted} until f - f* <= {accuracy_name(panel.floor)} on "
         f"{panel.problem}, d = {problem.d}, kappa = {panel.kappa:g}: the leading order times "
-        f"ln(1/epsilon), what theory promises with all constants, and the median of "
-        f"{len(next(iter(traces.values())).seeds)} seeds; gradients per client, measured. "
+        f"{_PER_ROUND * bool(panel.downlink)}ln(1/epsilon), what theory promises with all "
+        f"constants, and the median of {seeds} seeds; gradients per client, measured. "
         "The lower bound (arXiv:2305.16297) is an order, for independent unbiased compressors"
     )
+    caption += ", and of what is sent only" * bool(panel.downlink)
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
     legend = "\n".join(
         textwrap.fill(f"{letter} = {formula}", WIDTH, subsequent_indent=" " * 4)
         for formula, letter in letters.items()
     )
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
+
+
+def _reals(order: Order, panel: Panel, curve: Curve) -> float:
+    """Return a leading order of reals, of rounds times the reals of a round with a weight."""
+    experiment = experiment_of(panel, curve)
+    n, d = experiment.n, experiment.problem.d
+    alpha = downward(experiment.compressor).alpha(d)
+    if not panel.downlink:
+        return order(n, d, panel.kappa, 0.0, alpha)
+    per_round = round_cost(experiment).bits(panel.downlink) / _REAL
+    return per_round * order(n, d, panel.kappa, _variance(curve, experiment), alpha)
+
+
+def _variance(curve: Curve, experiment: ConvexExperiment) -> float:
+    """Return the omega of an order: of the compressor, of 1/alpha - 1, or of shared masks."""
+    sent, d = experiment.compressor, experiment.problem.d
+    for name, role in METHODS[curve.method].roles.items():
+        if role is Role.OWNERS:
+            return float(experiment.n / getattr(experiment.method, name) - 1)
+    return sent.omega(d) if sent.unbiased else 1 / sent.alpha(d) - 1

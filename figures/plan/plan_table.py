@@ -9,8 +9,9 @@ from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number, short_cost, table
 from bitbound.solvers.runs.network import amount
+from bitbound.solvers.total_bits import total_text
 from bitbound.theory.plan.crossover import Reign
-from bitbound.theory.plan.offers import COUNTED_ROUNDS, Costs
+from bitbound.theory.plan.offers import SAMPLED_ROUNDS, Costs
 from bitbound.theory.plan.planning import Plan
 
 LONGEST_NAME = 24
@@ -28,10 +29,12 @@ def plan_text(
     heading = (
         f"{problem.name}: n={problem.n}, d={problem.d}; promised by theorem, in the mean, to "
         f"f - f* <= {accuracy_name(plan.target)}, per client; seconds are modelled on "
-        f"{plan.network}; gradients are those of a round, counted over {COUNTED_ROUNDS} rounds, "
-        "times the promised rounds"
+        f"{plan.network}; gradients are the promised rounds times the mean of a round"
     )
-    heading += f"; total = up + {downlink:g} down" if downlink else ""
+    sampled = sorted({offer.pair for offer in plan.offers[:rows] if offer.sampled})
+    if sampled:
+        heading += f", for {', '.join(sampled)} that of the first {SAMPLED_ROUNDS} of a run"
+    heading = "; ".join(filter(None, [heading, total_text(downlink)]))
     last = ["total", "rounds"] if downlink else ["rounds", "gradients"]
     header = ["method", "rule", "seconds", "bits up", "down", *last]
     promised = [
@@ -73,6 +76,7 @@ def plan_summary(
                 "name": offer.name,
                 "compressor": offer.experiment.compressor.name,
                 "promised_by": offer.by,
+                "sampled": offer.sampled,
                 "promised": _values(plan, offer.promised, downlink),
                 "measured": _values(plan, measured[offer.name], downlink)
                 if measured and offer.name in measured

@@ -9,6 +9,7 @@ import numpy as np
 from bitbound.figures.looks import method_label, method_look
 from bitbound.figures.report.chart import Axis, Chart, Numbers, Series
 from bitbound.figures.text.tables import count_text, late_median
+from bitbound.solvers.total_bits import bits_name, total_bits
 
 Record = Mapping[str, Any]
 
@@ -31,20 +32,20 @@ def median(costs: Sequence[float | None]) -> float:
 
 def panel_chart(panel: Record, key: str) -> Chart:
     """Draw f - f* against the bits of all curves; the best of every method is named."""
-    target = panel["targets"][-1]
+    target, weight = panel["targets"][-1], panel["downlink_weight"]
     best: dict[str, tuple[float, int]] = {}
     for place, curve in enumerate(panel["curves"]):
-        cost = median(curve["costs"][target]["bits"])
+        cost = _cost(curve, target, weight)
         if np.isfinite(cost):
             best[curve["method"]] = min(best.get(curve["method"], (cost, place)), (cost, place))
     named = {place for _, place in best.values()}
     series = tuple(
         Series(
-            f"{curve['label']}: {_told(curve, target)}",
+            f"{curve['label']}: {_told(curve, target, weight)}",
             curve["line"]["bits"], curve["line"]["median"],
             curve["line"]["low"], curve["line"]["high"],
             curve["colour"], curve["kind"], key=f"{key}-{place}",
-            label=f"{curve['label']}: {_told(curve, target)}" if place in named else "",
+            label=f"{curve['label']}: {_told(curve, target, weight)}" if place in named else "",
         )
         for place, curve in enumerate(panel["curves"])
     )  # fmt: skip
@@ -52,18 +53,25 @@ def panel_chart(panel: Record, key: str) -> Chart:
     starts = [_first_below(each.x, each.y, _LINE) for each in series]
     low, high = 0.6 * min(starts), 1.1 * max(end for end in ends if end is not None)
     top = max(y for each in series for y in each.y[:1] if y is not None)
-    title = f"{panel['title']}: f - f* against bits sent per client"
+    counted = bits_name(weight)
     return Chart(
-        title,
-        Axis("bits sent per client", low, high),
+        f"{panel['title']}: f - f* against {counted}",
+        Axis(counted, low, high),
         Axis("f − f*", panel["floor"], top),
         series,
         key=key,
     )
 
 
-def _told(curve: Record, target: str) -> str:
-    cost = median(curve["costs"][target]["bits"])
+def _cost(curve: Record, target: str, downlink: float) -> float:
+    """Return the median over the seeds of the bits to a target."""
+    costs = curve["costs"][target]
+    up, down = (np.array(costs[name], dtype=float) for name in ("bits", "downlink bits"))
+    return late_median(total_bits(up, down, downlink))
+
+
+def _told(curve: Record, target: str, downlink: float) -> str:
+    cost = _cost(curve, target, downlink)
     return count_text(cost) if np.isfinite(cost) else f"not to {target}"
 
 
@@ -87,7 +95,8 @@ def looseness_chart(rows: Sequence[Record]) -> Chart:
             Series(family, [row[quantity] for row in some], places, colour=colour, mark=mark)
         )
     values = [x for each in series for x in each.x if x]
-    axis = Axis("bits to the accuracy, promised / measured", 0.7, 1.5 * max(values, default=10.0))
+    counted = bits_name(rows[0]["downlink_weight"])
+    axis = Axis(f"{counted}: promised / measured", 0.7, 1.5 * max(values, default=10.0))
     rows_axis = Axis("", -0.7, len(titles) - 0.3, False, titles[::-1])
     return Chart("How loose the theorems are", axis, rows_axis, tuple(series), (1.0,))
 
@@ -118,7 +127,7 @@ def scaling_charts(fits: Sequence[Record]) -> list[Chart]:
             _lines(
                 f"Bits against {quantity}",
                 quantity,
-                "bits per client",
+                bits_name(some[0]["downlink_weight"]),
                 [
                     Series(
                         f"{method_label(fit['method'])}: measured {fit['exponent']:.2f}, "
@@ -177,7 +186,11 @@ def savings_chart(savings: Sequence[Record]) -> Chart:
     values = [x for each in series for x in each.x if x]
     return Chart(
         "Bits saved by certified parameters, measured",
-        Axis("times fewer bits, measured", 0.8 * min(values), 1.25 * max(values)),
+        Axis(
+            f"times fewer {bits_name(savings[0]['downlink_weight'])}",
+            0.8 * min(values),
+            1.25 * max(values),
+        ),
         Axis("", -0.7, len(panels) - 0.3, False, panels[::-1]),
         tuple(series),
         (1.0,),

@@ -46,6 +46,7 @@ def _has_costs(panel: dict[str, Any]) -> bool:
 
 _positive = between(1e-100, 1e100)
 _perhaps, _above = maybe(number), maybe(_positive)
+_weight = between(0, 1e100)
 _decrease = maybe(between(-1e100, 1e100))
 _drawn = maybe(between(1e-300, 1e300))
 _costs = lists_of_one_length(
@@ -70,6 +71,7 @@ _panel = both(
         kappa=_above,
         seeds=number,
         floor=_positive,
+        downlink_weight=_weight,
         targets=several(text, least=1),
         curves=several(_curve, least=1),
     ),
@@ -140,13 +142,21 @@ THEOREMS = several(
             "worst case / promised factor": _perhaps,
             "rate, measured / promised": _perhaps,
             "bits, promised / measured": _above,
+            "downlink_weight": _weight,
         }
     )
 )
 SCALING = several(
     both(
         lists_of_one_length(values=_positive, bits=_above),
-        record(quantity=text, method=text, exponent=number, table=number, holds=flag),
+        record(
+            quantity=text,
+            method=text,
+            exponent=number,
+            table=number,
+            holds=flag,
+            downlink_weight=_weight,
+        ),
     )
 )
 RATES = several(
@@ -170,6 +180,7 @@ SAVINGS = several(
         optimal=_above,
         measured=_above,
         measured_optimal=_above,
+        downlink_weight=_weight,
     )
 )
 CLIPPING = record(

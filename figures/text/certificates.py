@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bitbound.figures.text.tables import WIDTH
-from bitbound.theory.certificates.search import Optimum
+from bitbound.solvers.total_bits import total_text
+from bitbound.theory.certificates.search import Objective, Optimum, objective_value
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
@@ -152,9 +153,9 @@ def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
 
 
 def describe_bits(bits: PromisedBits) -> str:
-    """Say how many bits a run sends, as proved beside as measured."""
+    """Say how many bits a run takes, as proved beside as measured."""
     text = (
-        f"per client to f - f* <= {bits.target:g}: proved {_bits(bits.theorem)} by theorem, "
+        f"{_counted(bits)} to f - f* <= {bits.target:g}: proved {_bits(bits.theorem)} by theorem, "
         f"{_bits(bits.certificate)} by the certificate of one step, {_bits(bits.chain)} by a "
         f"chain; measured {_bits(bits.measured)}"
     )
@@ -163,31 +164,40 @@ def describe_bits(bits: PromisedBits) -> str:
     )
 
 
+def _counted(bits: PromisedBits) -> str:
+    """Say which bits: those sent, or with a weight the total."""
+    return "; ".join(filter(None, [total_text(bits.downlink_weight), "per client"]))
+
+
 def _bits(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "none"
 
 
-def describe_optimum(optimum: Optimum, objective: str) -> str:
+def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0.0) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
     lines = [
         f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",
         f"{'certified':12}E[Psi+] <= {_times_psi(optimum.certificate.decrease)}",
-        f"{'per decade':12}certified {_cost(optimum.cost)}",
-        f"{'':12}published {_cost(optimum.before)}",
+        f"{'per decade':12}certified {_cost(optimum.cost, downlink)}",
+        f"{'':12}published {_cost(optimum.before, downlink)}",
     ]
-    names = {"bits": "uplink_bits", "rounds": "rounds", "gradients": "gradients"}
-    saved = getattr(optimum.before, names[objective]) / getattr(optimum.cost, names[objective])
-    lines.append(f"{'saved':12}{saved:.3g} times fewer {objective} than the best rule promises")
+    before, after = (
+        objective_value(cost, objective, downlink) for cost in (optimum.before, optimum.cost)
+    )
+    counted = "total bits" if downlink and objective == "bits" else objective
+    saved = f"{before / after:.3g} times fewer {counted} than the best rule promises"
+    lines.append("; ".join(filter(None, [f"{'saved':12}{saved}", total_text(downlink)])))
     return "\n".join(
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
         for line in lines
     )
 
 
-def _cost(cost: StepCost) -> str:
+def _cost(cost: StepCost, downlink: float) -> str:
+    total = f"{objective_value(cost, 'bits', downlink):,.0f} total, " if downlink else ""
     return (
-        f"{cost.uplink_bits:,.0f} bits up, {cost.downlink_bits:,.0f} down, "
+        f"{cost.uplink_bits:,.0f} bits up, {cost.downlink_bits:,.0f} down, {total}"
         f"{cost.rounds:,.0f} rounds, {cost.gradients:,.0f} gradients"
     )
 
@@ -244,14 +254,19 @@ def bits_summary(bits: PromisedBits) -> dict[str, Any]:
     return _plain(asdict(bits))
 
 
-def optimum_summary(optimum: Optimum) -> dict[str, Any]:
+def optimum_summary(optimum: Optimum, downlink: float = 0.0) -> dict[str, Any]:
     """Return an optimum as values of strict JSON."""
+
+    def per_decade(cost: StepCost) -> dict[str, Any]:
+        return _plain(asdict(cost) | {"total": objective_value(cost, "bits", downlink)})
+
     return {
         "method": {"name": optimum.method.name, **_plain(asdict(optimum.method))},
         "compressor": optimum.compressor.name,
         "certified_decrease": optimum.certificate.decrease,
-        "per_decade": _plain(asdict(optimum.cost)),
-        "published_per_decade": _plain(asdict(optimum.before)),
+        "downlink_weight": downlink,
+        "per_decade": per_decade(optimum.cost),
+        "published_per_decade": per_decade(optimum.before),
     }
 
 

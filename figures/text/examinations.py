@@ -84,9 +84,13 @@ def _whole_runs(runs: RunsCheck) -> str:
     return (
         f"log of the factor: measured {readable(runs.measured, 4)}{spread}, "
         f"promised {readable(runs.promised, 4)}\n"
-        f"bits to the accuracy: measured {least}{_whole(runs.bits.value)}, "
+        f"{_bits(runs)} to the accuracy: measured {least}{_whole(runs.bits.value)}, "
         f"promised {_whole(runs.promised_bits)}"
     )
+
+
+def _bits(runs: RunsCheck) -> str:
+    return f"total bits, up + {runs.downlink:g} down," if runs.downlink else "bits"
 
 
 def _whole(value: float) -> str:

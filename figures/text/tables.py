@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.problems.heterogeneity import heterogeneity
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.total_bits import total_bits, total_text
 from bitbound.solvers.world.experiment import ConvexExperiment
 
 WIDTH = 80
@@ -77,7 +78,7 @@ def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0)
     rows = []
     for accuracy in accuracies:
         up, down = (trace.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
-        bits = up + downlink * down if downlink else up
+        bits = total_bits(up, down, downlink)
         reached = int(np.count_nonzero(~np.isnan(bits)))
         ends = [written(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else []
         counted = (up, down, bits) if downlink else (up,)
@@ -92,8 +93,7 @@ def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0)
             )
         )
     header = ("f - f*", *names, "least to most", "rounds", "gradients", "runs")
-    told = f"total = up + {downlink:g} down\n" * bool(downlink)
-    return told + table(header, rows, texts=1)
+    return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> str:
@@ -113,13 +113,16 @@ def summary(
     experiment: ConvexExperiment,
     trace: Trace,
     accuracies: Sequence[float],
+    downlink: float = 0.0,
 ) -> dict[str, Any]:
     """Return everything about some runs as values of strict JSON; null stands for "never".
+
+    With a weight of the downlink, the bits to an accuracy are total bits.
 
     The constants of the problem are those of the composite view, formula (11) of LoCoDL, whatever
     view the method solves.
     """
-    bits_to = [trace.bits_to(accuracy) for accuracy in accuracies]
+    bits_to = [trace.bits_to(accuracy, downlink) for accuracy in accuracies]
     columns = ("rounds", "iteration", "gradients", "uplink_bits", "downlink_bits", "gap")
     names = ("rounds", "iterations", "gradients", "uplink_bits", "downlink_bits", "gap")
     final = {name: trace.final(column) for name, column in zip(names, columns, strict=True)}
@@ -134,7 +137,7 @@ def summary(
         }
         for run, seed in enumerate(trace.seeds)
     ]
-    return summary_of_parts(experiment) | {"runs": runs}
+    return summary_of_parts(experiment) | {"downlink_weight": downlink, "runs": runs}
 
 
 def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:

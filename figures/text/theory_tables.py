@@ -8,6 +8,7 @@ import numpy as np
 
 from bitbound.figures.text.examinations import finite, verdict_summary
 from bitbound.figures.text.tables import table
+from bitbound.solvers.total_bits import total_text
 from bitbound.theory.checks.scaling import Fit
 from bitbound.theory.checks.standard import TheoremRow
 from bitbound.theory.verdict import FAILS, Known
@@ -45,8 +46,10 @@ def theorems_table(rows: Sequence[TheoremRow]) -> str:
         for v in row.verdicts
         if not v.holds
     ]
+    counted = total_text(max((row.downlink for row in rows), default=0.0))
     count = f"{sum(not row.holds for row in rows)} of {len(rows)} rows fail"
-    return "\n".join([table(header, lines, texts=3), _LEGEND, count, *failing])
+    parts = [table(header, lines, texts=3), _LEGEND, counted and f"bits: {counted}", count]
+    return "\n".join([*filter(None, parts), *failing])
 
 
 def row_summary(row: TheoremRow) -> dict[str, Any]:
@@ -63,6 +66,7 @@ def row_summary(row: TheoremRow) -> dict[str, Any]:
         "worst case / promised factor": finite(row.worst),
         "rate, measured / promised": finite(row.rate),
         "bits, promised / measured": finite(row.bits),
+        "downlink_weight": row.downlink,
         "verdicts": [verdict_summary(verdict) for verdict in row.verdicts],
     }
 
@@ -81,7 +85,8 @@ def scaling_table(fits: Sequence[Fit]) -> str:
         for fit in fits
     ]
     header = ("in", "method", "values", "bits grow like", "table", "")
-    return table(header, lines, texts=2)
+    counted = total_text(max((fit.downlink for fit in fits), default=0.0))
+    return "\n".join(filter(None, [counted and f"bits: {counted}", table(header, lines, texts=2)]))
 
 
 def fit_summary(fit: Fit) -> dict[str, Any]:
@@ -92,6 +97,7 @@ def fit_summary(fit: Fit) -> dict[str, Any]:
         "rule": fit.law.rule,
         "values": list(fit.law.values),
         "bits": np.median(fit.bits, axis=1).tolist(),
+        "downlink_weight": fit.downlink,
         "exponent": finite(fit.exponent),
         "error": finite(fit.error),
         "table": finite(fit.table),

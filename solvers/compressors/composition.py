@@ -1,16 +1,17 @@
 """Compressors made of compressors."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_sum, round_power_of_two, squared_norm
+from bitbound.solvers.backend import feature_sum, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Biased, Compressor
-from bitbound.solvers.compressors.natural import power_of_two_variance, random_bits
+from bitbound.solvers.compressors.natural import power_of_two_variance, powers_near
 from bitbound.solvers.compressors.selection import RandK
 
 
@@ -27,7 +28,7 @@ class RandKNatural(Compressor):
     def __post_init__(self) -> None:
         RandK(self.k)
 
-    @property
+    @cached_property
     def _rand_k(self) -> RandK:
         return RandK(self.k)
 
@@ -54,7 +55,7 @@ class RandKNatural(Compressor):
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         indices, values = self._rand_k.message(x, uniforms[:, : self.k, :])
-        return indices, round_power_of_two(values, random_bits(uniforms[:, self.k :, :]))
+        return indices, powers_near(values, uniforms[:, self.k :, :])
 
     def vector(self, message: wire.Message, d: int) -> Array:
         return self._rand_k.vector(message, d)

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.files.compilation import is_worth_loading
 from bitbound.solvers.backend import (
     feature_sum,
     floor_power_of_two,
     round_power_of_two,
 )
 from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.base import Compressor, stretched
 from bitbound.solvers.deferred import written
 
 SMALLEST_POWER = 2.0**-126
@@ -58,10 +58,7 @@ class Natural(Compressor):
         return -(-d // _SERVED)
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
-        x = written(x)
-        if is_numpy(x) and x.dtype == np.float64 and can_compile():
-            return (_in_one_pass(x, uniforms),)
-        return (round_power_of_two(x, turned_bits(uniforms, x.shape[1])),)
+        return (powers_near(x, uniforms),)
 
     def vector(self, message: wire.Message, d: int) -> Array:
         return message[0]
@@ -70,14 +67,20 @@ class Natural(Compressor):
         return feature_sum(power_of_two_variance(x))[:, 0, :]
 
 
-def _in_one_pass(x: Array, uniforms: Array) -> Array:
-    """Do the same, bit for bit, by compiled code."""
+def powers_near(x: Array, uniforms: Array) -> Array:
+    """Round numbers (n, d, R) to powers of two, with uniforms (n, q, R), q = d/4 or d.
+
+    Compiled code does the same bit for bit.
+    """
+    x = written(x)
+    if not (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(x.size)):
+        return round_power_of_two(x, turned_bits(uniforms, x.shape[1]))
     from bitbound.solvers.compressors.natural_pass import (  # noqa: PLC0415  (numba is slow to import)
         powers_of_two,
     )
 
     out = np.empty(x.shape)
-    powers_of_two(np.ascontiguousarray(x), uniforms, out)
+    powers_of_two(np.ascontiguousarray(x), stretched(uniforms, x), out)
     return out
 
 
@@ -88,7 +91,7 @@ def random_bits(uniforms: Array) -> Array:
 
 
 def turned_bits(uniforms: Array, d: int) -> Array:
-    """Make 52 random bits for each of d entries out of d/4 uniform numbers: (n, d, R) integers.
+    """Make 52 random bits for each of d entries of d/4 uniform numbers, or d: (n, d, R) integers.
 
     Each is the 52 bits of one number, turned in a circle by 0, 13, 26 or 39 places: uniform, and
     the first 13 bits, which nearly always decide, are each entry's own.
@@ -96,7 +99,7 @@ def turned_bits(uniforms: Array, d: int) -> Array:
     xp = array_namespace(uniforms)
     bits, places = random_bits(uniforms), _BITS // _SERVED
     turned = [bits]
-    for _ in range(1, _SERVED):
+    for _ in range(1, -(-d // uniforms.shape[1])):
         bits = ((bits << places) & (2**_BITS - 1)) | (bits >> (_BITS - places))
         turned.append(bits)
     return xp.concat(turned, axis=1)[:, :d, :]

@@ -7,11 +7,18 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+from bitbound.data.files.compilation import can_compile, is_worth_loading
 from bitbound.solvers.backend import feature_sum, gather, scatter, squared_norm
 from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
+from bitbound.solvers.compressors.base import (
+    Biased,
+    Compressor,
+    require_positive_integer,
+    stretched,
+)
+from bitbound.solvers.deferred import written
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class RandK(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         n, d, runs = x.shape
         self.check(d)
+        if is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size):
+            return _in_one_pass("draw_entries", x, uniforms)
         indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
         return indices, gather(x, indices)
 
@@ -141,6 +150,9 @@ class L1Selection(Compressor):
         return 1
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
+        x = written(x)
+        if is_numpy(x) and x.dtype == np.float64 and can_compile():
+            return _in_one_pass("draw_by_size", x, uniforms)
         xp = array_namespace(x)
         index, norm = _drawn(xp.abs(x), uniforms)
         return index, xp.sign(xp.take_along_axis(x, index, axis=1)) * norm
@@ -154,6 +166,16 @@ class L1Selection(Compressor):
         size = xp.abs(x)
         # |x|_1^2 - |x|^2 as a sum of terms that are never negative
         return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
+
+
+def _in_one_pass(name: str, x: Array, uniforms: Array) -> wire.Message:
+    """Draw features and find what is sent of them, by compiled code."""
+    from bitbound.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
+
+    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x))
+    indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
+    getattr(selection_pass, name)(x, uniforms, indices, values)
+    return indices, values
 
 
 def subsets(uniforms: Array, d: int) -> Array:

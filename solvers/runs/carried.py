@@ -16,7 +16,13 @@ from bitbound.solvers.world.channel import Ledger
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
 from bitbound.solvers.world.randomness import Streams
 
-_EACH = {"rounds": np.int64, "due": np.int64, "first_gap": np.float64, "done": np.float64}
+_EACH = {
+    "iteration": np.int64,
+    "rounds": np.int64,
+    "due": np.int64,
+    "first_gap": np.float64,
+    "done": np.float64,
+}
 """What there is one of for each run, finished or not."""
 
 
@@ -34,16 +40,14 @@ class Carried:
         What was spent, and the random numbers of the channel and of the gradients.
     active : array of int
         The runs that are still going, as positions among all R.
-    rounds, due : arrays (R,) of int
-        Rounds done, and the next one to be recorded.
+    iteration, rounds, due : arrays (R,) of int
+        Iterations and rounds done, and the next round to be recorded.
     first_gap, done : arrays (R,)
         f - f* at the start, and the fraction of the budget that is used.
     ending : list of str
         What ended each run, or "".
     rows : list of mappings
         The recorded points so far, as columns.
-    iteration : int
-        Iterations done.
     """
 
     state: Any
@@ -52,13 +56,13 @@ class Carried:
     streams: Streams | DeviceStreams
     noise: Streams | DeviceStreams | None
     active: NDArray[np.intp]
+    iteration: NDArray[np.int64]
     rounds: NDArray[np.int64]
     due: NDArray[np.int64]
     first_gap: NDArray[np.float64]
     done: NDArray[np.float64]
     ending: list[str]
     rows: list[dict[str, Column]]
-    iteration: int = 0
 
     @classmethod
     def at_start(
@@ -86,7 +90,6 @@ class Carried:
     def write(self) -> dict[str, NDArray[Any]]:
         """Return everything as named arrays on the host."""
         return {
-            "iteration": np.array(self.iteration),
             "active": self.active,
             "models": self.models,
             "ending": np.array(self.ending),
@@ -113,7 +116,7 @@ class Carried:
 
     def _read(self, written: Arrays) -> None:
         runs = len(self.ending)
-        active, ending, iteration = (written[name] for name in ("active", "ending", "iteration"))
+        active, ending = written["active"], written["ending"]
         _require_array("active", active, self.active.dtype, active.size)
         sound = np.isin(active, np.arange(runs)).all() and (np.diff(active) > 0).all()
         require(bool(sound), f"its active runs are not some of {runs}")
@@ -121,7 +124,6 @@ class Carried:
         models = written["models"]
         fits = models.dtype == self.models.dtype and models.shape == self.models.shape
         require(fits, f"its models are not those of {runs} runs")
-        require(iteration.shape == () and iteration.dtype.kind == "i", "it has no iteration")
         for name, kind in _EACH.items():
             _require_array(name, written[name], kind, runs)
         columns, spent = _under("column", written), _under("ledger", written)
@@ -141,7 +143,7 @@ class Carried:
             setattr(self, name, written[name])
         self.state, self.active, self.rows = state, active, [columns]
         self.models = models
-        self.ending, self.iteration = ending.tolist(), int(iteration)
+        self.ending = ending.tolist()
 
 
 def _write_state(state: S) -> dict[str, NDArray[Any]]:

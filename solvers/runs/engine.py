@@ -27,7 +27,8 @@ from bitbound.solvers.runs.seeds import fitted_seeds
 from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
 from bitbound.solvers.state import batch, copied, narrow, settled, take, taken
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.iteration import advance, leap
+from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.memory import require_memory_of_runs
 from bitbound.solvers.world.simulation import simulated_world
 
@@ -196,13 +197,13 @@ def _values(method: Method) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class _Point:
-    """Some runs at an iteration, before anybody has looked at them.
+    """Some runs, each at an iteration, before anybody has looked at them.
 
     The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
     device.
     """
 
-    iteration: int
+    iteration: NDArray[np.int64]
     runs: NDArray[np.intp]
     positions: NDArray[np.intp]
     rounds: NDArray[np.int64]
@@ -212,8 +213,13 @@ class _Point:
 
     def among(self, some: NDArray[np.bool_]) -> "_Point":
         """Leave out the other runs."""
-        runs, positions, rounds = self.runs[some], self.positions[some], self.rounds[some]
-        return replace(self, runs=runs, positions=positions, rounds=rounds)
+        return replace(
+            self,
+            iteration=self.iteration[some],
+            runs=self.runs[some],
+            positions=self.positions[some],
+            rounds=self.rounds[some],
+        )
 
 
 class _Simulation:
@@ -248,6 +254,7 @@ class _Simulation:
             self.channel.streams,
             self.oracle.tape.streams if self.oracle.tape else None,
         )
+        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
 
     @property
     def problem(self) -> Problem:
@@ -270,16 +277,7 @@ class _Simulation:
             self._note(np.arange(now.active.size))
             self._look()
         while not self._closed[now.active].all():
-            now.iteration += 1
-            now.state, turns = advance(
-                self.method,
-                now.state,
-                self.oracle,
-                self.channel,
-                now.iteration,
-                use_up=self.callback is None,  # which may keep the model, a view of the state
-            )
-            talking = np.flatnonzero(turns)
+            talking = np.flatnonzero(self._advance())
             now.rounds[now.active[talking]] += 1
             self._note(self._recordable(talking))
             if self._points and self._is_time():
@@ -291,14 +289,31 @@ class _Simulation:
             checkpoint.write(number, now)
         return now.columns, tuple(now.ending)
 
+    def _advance(self) -> NDArray[np.bool_]:
+        """Go on by an iteration, or to the next round of each run; say who communicated.
+
+        A callback is told runs that are at the same iteration, and may keep the model, which may
+        be a view of the state.
+        """
+        now, world = self.now, (self.oracle, self.channel)
+        if self._local_steps is None or self.callback is not None:
+            now.iteration[now.active] += 1
+            iteration, use_up = now.iteration[now.active], self.callback is None
+            now.state, turns = advance(self.method, now.state, *world, iteration, use_up=use_up)
+            return turns
+        now.state, turns, now.iteration[now.active] = leap(
+            self.method, now.state, *world, self._local_steps, now.iteration[now.active],
+            self.budget.iterations, use_up=True,
+        )  # fmt: skip
+        return turns
+
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
         now, budget, n = self.now, self.budget, self.problem.n
-        if now.iteration >= budget.iterations:
-            talking = np.arange(now.active.size)
+        ended = now.iteration[now.active] >= budget.iterations
+        talking = np.union1d(talking, np.flatnonzero(ended))
         talking = talking[~self._closed[now.active[talking]]]
-        runs = now.active[talking]
-        over = np.full(runs.size, now.iteration >= budget.iterations)
+        runs, over = now.active[talking], ended[talking]
         if budget.bits is not None:
             over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
         if budget.gradients is not None:
@@ -314,7 +329,7 @@ class _Simulation:
             return
         now, runs = self.now, self.now.active[positions]
         point = _Point(
-            now.iteration,
+            now.iteration[runs],
             runs,
             positions,
             now.rounds[runs],
@@ -331,7 +346,7 @@ class _Simulation:
             self._on_host
             or self.callback is not None
             or len(self._points) >= _POINTS
-            or self.now.iteration >= self._next_look
+            or self.now.iteration.max() >= self._next_look
             or bool(self._closed[self.now.active].all())
         )
 
@@ -342,7 +357,8 @@ class _Simulation:
             if going.runs.size:
                 self._record(going)
         self._points.clear()
-        self._next_look = max(self.now.iteration + _LOOK, int(1.02 * self.now.iteration))
+        furthest = int(self.now.iteration.max())
+        self._next_look = max(furthest + _LOOK, int(1.02 * furthest))
         self._closed = self.now.done >= 1
         if self._on_host:
             self._keep(np.flatnonzero(~self._closed[self.now.active]))
@@ -355,12 +371,12 @@ class _Simulation:
         problem = self.problem if everyone else narrow(self.problem, point.positions)
         x = point.x if everyone else taken(point.x, point.positions)
         gap = host(problem.gap(x))
-        if point.iteration == 0:
+        if not point.iteration.any():
             now.first_gap[:] = gap
         spent = {name: host(column)[runs] for name, column in point.spent.items()}
         row = {
             "run": runs,
-            "iteration": np.full(runs.size, point.iteration),
+            "iteration": point.iteration,
             "rounds": point.rounds,
             "gradients": spent["gradients"] / n,
             "uplink_bits": spent["uplink_bits"] / n,
@@ -417,3 +433,4 @@ class _Simulation:
         """Leave only some of the runs, by their positions, in the method and its world."""
         self.method = narrow(self.method, runs)
         self.channel, self.oracle = self.channel.at(runs), self.oracle.at(runs)
+        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)

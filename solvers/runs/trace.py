@@ -4,7 +4,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bitbound.data.errors import DamagedFileError, Refusal
 from bitbound.data.files.archive import load_arrays, save_arrays
 from bitbound.data.files.cache import write_atomically
+from bitbound.solvers.total_bits import bits_name, require_weight, total_bits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -35,6 +36,9 @@ COLUMNS = {
     "squared_gradient": "|grad f|^2 at the model, where theorems bound it; else NaN",
     "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
+
+TOTAL = "total_bits"
+"""What can be drawn like a column: bits sent, and those received by a weight."""
 
 _MODEL = "x"
 
@@ -67,6 +71,8 @@ class Trace:
     >>> trace = run(GD(gamma=0.1), problem, seeds=2, budget=Budget(gap=1e-6))
     >>> trace.bits_to(1e-3)
     array([896., 896.])
+    >>> trace.bits_to(1e-3, downlink=0.5)
+    array([1344., 1344.])
     """
 
     specification: Mapping[str, Any]
@@ -95,12 +101,17 @@ class Trace:
         rows = self.columns["run"] == run
         return {name: column[rows] for name, column in self.columns.items()}
 
-    def bits_to(self, accuracy: float) -> NDArray[np.float64]:
+    def total_bits(self, downlink: float) -> Column:
+        """Return the bits sent, and those received by a weight, at every recorded point."""
+        return total_bits(self.columns["uplink_bits"], self.columns["downlink_bits"], downlink)
+
+    def bits_to(self, accuracy: float, downlink: float = 0.0) -> NDArray[np.float64]:
         """Return the uplink bits per client at the first recorded f - f* <= accuracy, (R,).
 
-        NaN for a run that did not get there.
+        With a weight of the downlink, total bits. NaN for a run that did not get there.
         """
-        return self.cost_to(accuracy, "uplink_bits")
+        up, down = (self.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
+        return total_bits(up, down, downlink)
 
     def cost_to(self, accuracy: float, column: str) -> NDArray[np.float64]:
         """Return a column at the first recorded f - f* <= accuracy, (R,); NaN where never."""
@@ -109,6 +120,10 @@ class Trace:
         runs, first = np.unique(self.columns["run"][reached], return_index=True)
         costs[runs] = self.columns[column][reached[first]]
         return costs
+
+    def final_bits(self, downlink: float = 0.0) -> Column:
+        """Return the last uplink bits of every run, (R,); with a weight, its total bits."""
+        return total_bits(self.final("uplink_bits"), self.final("downlink_bits"), downlink)
 
     def final(self, column: str) -> Column:
         """Return the last recorded value of a column for every run, (R,)."""
@@ -150,20 +165,26 @@ class Trace:
         write_atomically(Path(path), lambda file: parquet.write_table(written, file))
         return Path(path)
 
-    def plot(self, x: str = "uplink_bits") -> "Canvas":
-        """Draw f - f* of every run against a column.
+    def plot(self, x: str = "uplink_bits", downlink: float = 0.0) -> "Canvas":
+        """Draw f - f* of every run against a column, or "total_bits" with a weight of the downlink.
 
         Raises
         ------
         Refusal
-            If there is no such column.
+            If there is no such column, or the weight is no number from 0 on.
         """
-        if x not in COLUMNS or x == "run":
-            raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(COLUMNS)}")
+        known = [name for name in (*COLUMNS, TOTAL) if name != "run"]
+        if x not in known:
+            raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(known)}")
+        require_weight(downlink)
         # not by an import statement: what draws a trace is not what it is kept under
         drawing = import_module("bitbound.solvers.runs.trace_plot")
+        weighed = replace(self, columns={**self.columns, TOTAL: self.total_bits(downlink)})
         canvas: Canvas = drawing.draw_runs(
-            [self.run(run) for run in range(len(self.seeds))], x, COLUMNS[x], repr(self)
+            [weighed.run(run) for run in range(len(self.seeds))],
+            x,
+            COLUMNS.get(x, bits_name(downlink)),
+            repr(self),
         )
         return canvas
 

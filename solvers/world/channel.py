@@ -27,7 +27,7 @@ from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from bitbound.solvers.world.ownership import owned, ownership_rows
-from bitbound.solvers.world.randomness import Streams
+from bitbound.solvers.world.randomness import AHEAD, Streams
 from bitbound.solvers.world.tape import Tape
 
 _UNCOMPRESSED = Identity()
@@ -161,7 +161,9 @@ class Channel:
         self.ledger.down(self.runs, self.n * bits)
         return received
 
-    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_] | Turn:
+    def talking(
+        self, schedule: Schedule, iteration: int | NDArray[np.int64]
+    ) -> NDArray[np.bool_] | Turn:
         """Say which of the runs served communicate after an iteration, counted from 1: (R,)."""
         if isinstance(schedule, Every):
             return np.full(len(self.runs), iteration % schedule.iterations == 0)
@@ -169,6 +171,20 @@ class Channel:
             return self.streams.turn(schedule.p)
         p = host(schedule.p) if hasattr(schedule.p, "shape") else schedule.p
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
+
+    def steps_to_round(
+        self, schedule: Schedule, iteration: NDArray[np.int64], last: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Say how many iterations follow until each run communicates, and which do: (R,) each.
+
+        A run that has done the last iteration before does not, nor one whose turn is far away.
+        """
+        left = np.minimum(last - iteration, AHEAD)
+        if isinstance(schedule, Every):
+            steps = schedule.iterations - iteration % schedule.iterations
+            return np.minimum(steps, left), steps <= left
+        streams: Any = self.streams  # those of the host
+        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""
@@ -314,13 +330,17 @@ class Oracle:
             active = self.problem.n
         if not isinstance(active, int):
             active = _count(active, (self.problem.n, 1, len(self.runs)))
-        self.ledger.evaluate(self.runs, active, self.problem.n)
+        self.count(active)
         some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
         gradients = self._gradients(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = self.tape.draw(sample, self.n, self.d)
         return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
+    def count(self, gradients: Bits) -> None:
+        """Count gradients of all clients together in one step: a number, or one for each run."""
+        self.ledger.evaluate(self.runs, gradients, self.problem.n)
 
     def _gradients(self, x: Array) -> Array:
         lazy = lazy_gradient(self.problem, x) if self.lazy else None

@@ -19,12 +19,19 @@ from bitbound.solvers.state import (
     take,
 )
 from bitbound.solvers.world.device import Turn
+from bitbound.solvers.world.local_steps import LocalSteps
 
 S = TypeVar("S", bound=Dataclass)
 
 
 def advance(
-    method: Method, s: S, problem: Any, channel: Any, iteration: int = 1, *, use_up: bool = False
+    method: Method,
+    s: S,
+    problem: Any,
+    channel: Any,
+    iteration: int | NDArray[np.int64] = 1,
+    *,
+    use_up: bool = False,
 ) -> tuple[S, NDArray[np.bool_]]:
     """Do one iteration: a local step on every client, then a round in the runs whose turn it is.
 
@@ -34,7 +41,7 @@ def advance(
         The method, and its state of R runs.
     problem, channel
         The world. Where only some of the runs communicate, both are narrowed by their ``at``.
-    iteration : int
+    iteration : int or (R,) int
         Its number, counted from 1.
     use_up : bool
         Whether the large arrays of the state may be written over, as nobody else has them.
@@ -46,6 +53,48 @@ def advance(
     """
     s = settled(method.local_step(s, problem, channel))
     turn = channel.talking(method.schedule, iteration)
+    return _round(method, s, problem, channel, turn, use_up)
+
+
+def leap(
+    method: Method,
+    s: S,
+    problem: Any,
+    channel: Any,
+    steps: LocalSteps,
+    iteration: NDArray[np.int64],
+    last: int,
+    *,
+    use_up: bool = False,
+) -> tuple[S, NDArray[np.bool_], NDArray[np.int64]]:
+    """Do all local steps until the next round of each run, and then that round.
+
+    Parameters
+    ----------
+    method, s, problem, channel, use_up
+        As for :func:`advance`.
+    steps : LocalSteps
+        The local steps of the method.
+    iteration : (R,) int
+        What each run has done.
+    last : int
+        The last iteration of all runs; one that comes there before a round does none.
+
+    Returns
+    -------
+    state, talking, iteration
+        The state, which runs communicated, (R,), and the iteration each has done then.
+    """
+    count, talking = channel.steps_to_round(method.schedule, iteration, last)
+    problem.count(steps.gradients * count)
+    s = steps.after(count, s)
+    return *_round(method, s, problem, channel, talking, use_up), iteration + count
+
+
+def _round(
+    method: Method, s: S, problem: Any, channel: Any, turn: Any, use_up: bool
+) -> tuple[S, NDArray[np.bool_]]:
+    """Let the runs communicate whose turn it is."""
     talking: NDArray[np.bool_] = np.asarray(turn)
     if not talking.any():
         return s, talking

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from bitbound.solvers.world.philox import WORDS
 
 _BLOCK = 4096
+AHEAD = 1024
+"""The most numbers that are looked at before they are drawn."""
 
 
 def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
@@ -71,15 +73,34 @@ class Stream:
 
     def draw(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
         """Draw the next ``count`` uniform numbers of [0, 1) of each run: (count, R)."""
+        numbers = self._ahead(runs, count)
+        self._used[runs] += count
+        return numbers.T
+
+    def draw_until(
+        self, runs: NDArray[np.intp], limit: NDArray[np.float64], most: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Draw numbers of each run until one is below its limit, or as many as are allowed.
+
+        Returns how many were drawn, at most ``AHEAD``, and whether the last is below: (R,) each.
+        """
+        below = self._ahead(runs, AHEAD) < limit[:, None]
+        found = below.any(axis=1)
+        drawn = np.where(found, below.argmax(axis=1) + 1, AHEAD)
+        found &= drawn <= most
+        drawn = np.minimum(drawn, most)
+        self._used[runs] += drawn
+        return drawn, found
+
+    def _ahead(self, runs: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+        """Return the next numbers of each run, (R, count), which are not used by that."""
         used = self._used[runs]
         if count > self._block.shape[1] - used.max(initial=0):
             self._refill(runs, count)
             used = self._used[runs]
         if count not in self._windows:
             self._windows[count] = sliding_window_view(self._block, count, axis=1)
-        numbers = self._windows[count][runs, used]
-        self._used[runs] = used + count
-        return numbers.T
+        return self._windows[count][runs, used]
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
         """Move what is left of each short run to the front of its block and draw the rest."""
@@ -124,7 +145,20 @@ class Streams:
         self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]
     ) -> NDArray[np.float64]:
         """Draw uniform numbers of [0, 1) of a purpose for some runs: (*shape, R)."""
+        rows, columns = shape
+        return self._of(purpose).draw(runs, rows * columns).reshape(rows, columns, len(runs))
+
+    def draw_until(
+        self,
+        purpose: str,
+        runs: NDArray[np.intp],
+        limit: NDArray[np.float64],
+        most: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Draw numbers of a purpose for some runs as :meth:`Stream.draw_until` does."""
+        return self._of(purpose).draw_until(runs, limit, most)
+
+    def _of(self, purpose: str) -> Stream:
         if purpose not in self._streams:
             self._streams[purpose] = Stream(self._seeds, purpose)
-        rows, columns = shape
-        return self._streams[purpose].draw(runs, rows * columns).reshape(rows, columns, len(runs))
+        return self._streams[purpose]

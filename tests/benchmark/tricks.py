@@ -90,7 +90,8 @@ def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     uniforms = np.random.default_rng(1).random((problem.n, -(-problem.d // 4), runs))
     sent = compressor("natural")
     step = lambda: sent.message(x, uniforms)  # noqa: E731
-    return compared(step, _without(step, natural, "can_compile", lambda: False), seconds)
+    plain = _without(step, natural, "is_worth_loading", lambda numbers: False)
+    return compared(step, plain, seconds)
 
 
 def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:

@@ -45,7 +45,7 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
         }
         for seed in (0, 1)
     ]
-    assert set(found) == {"problem", "method", "compressor", "runs"}
+    assert set(found) == {"problem", "method", "compressor", "downlink_weight", "runs"}
 
 
 def test_json_has_null_where_an_accuracy_was_not_reached(capsys):
@@ -71,6 +71,7 @@ def test_a_quadratic_has_no_rows(capsys):
 
 
 SCHEMA = {
+    "list": ["list"],
     "run": RUN,
     "compare": ["compare", "breast-cancer@9", "gd", "--network", "lte", *FAST],
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],

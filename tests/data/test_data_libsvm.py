@@ -4,14 +4,18 @@ import bz2
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.libsvm import load, normalised_sha256
-from bitbound.data.files.manifest import CATALOGUE, NAMES, LibSVMFile, Manifest
+from bitbound.data.files.libsvm import _breast_cancer, load, load_numbers
+from bitbound.data.files.manifest import BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
+from bitbound.data.files.verification import normalised_sha256
 
 TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
 """Three rows, four features by the catalogue below, three entries of which one is zero."""
@@ -28,7 +32,7 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setenv("BITBOUND_DATA", os.pathsep.join([str(first), str(second)]))
     monkeypatch.setenv("BITBOUND_CACHE", str(cache))
     monkeypatch.setitem(CATALOGUE, "made", LibSVMFile("made", "made.bz2", 4, manifest=MANIFEST))
-    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2, rows=2))
+    monkeypatch.setitem(CATALOGUE, "libsvm:loose", LibSVMFile("libsvm:loose", "loose", 2, rows=2))
 
     def no_network(*_, **__):
         raise ConnectionError("no route")
@@ -119,19 +123,22 @@ def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, row
         target.write_bytes(b"1 1:1\n2 2:1\n")
         return str(target)
 
-    monkeypatch.setitem(CATALOGUE, "loose", LibSVMFile("loose", "loose", 2, rows=rows))
+    entry = LibSVMFile("libsvm:loose", "loose", 2, rows=rows)
+    monkeypatch.setitem(CATALOGUE, "libsvm:loose", entry)
     monkeypatch.setattr("pooch.retrieve", retrieve)
-    with pytest.warns(UserWarning, match=f"{told} is above 2 was checked"):
-        assert load("loose").A.shape == (2, 2)
-    assert load("loose").A.shape == (2, 2)  # it is there, and nothing is told
+    with pytest.warns(
+        UserWarning, match=f"vouches for libsvm:loose.*{told} is above 2 was checked"
+    ):
+        assert load("libsvm:loose").A.shape == (2, 2)
+    assert load("libsvm:loose").A.shape == (2, 2)  # it is there, and nothing is told
     kept = places[2] / "loose"
     text = kept.read_bytes()
     assert kept.with_name("loose.sha256").read_text().strip() == normalised_sha256(text)
     kept.write_bytes(text.replace(b"\n", b"\r\n"))  # line ends do not count
-    assert load("loose").A.shape == (2, 2)
+    assert load("libsvm:loose").A.shape == (2, 2)
     kept.write_bytes(text.replace(b"1:1", b"1:2"))
-    with pytest.raises(Refusal, match=r"loose is not the set loose: it has .* as SHA-256"):
-        load("loose")
+    with pytest.raises(Refusal, match=r"loose is not the set libsvm:loose: it has .* as SHA-256"):
+        load("libsvm:loose")
 
 
 def test_rows_are_checked_in_files_of_the_folders_too(places):
@@ -143,15 +150,15 @@ def test_rows_are_checked_in_files_of_the_folders_too(places):
 DOWNLOADS = {
     "page": ("made", b"<html>no such page</html>", "made.bz2 cannot be read"),
     "page as text": (
-        "loose",
+        "libsvm:loose",
         b"<html>no such page</html>",
         "loose, line 1: the label '<html>no' is",
     ),
-    "nothing": ("loose", b"", "loose is empty"),
+    "nothing": ("libsvm:loose", b"", "loose is empty"),
     "another sum": ("made", bz2.compress(TEXT.replace(b"0.5", b"0.6")), "as SHA-256 of its text"),
     "half": ("made", bz2.compress(TEXT)[:-8], "made.bz2 cannot be read"),
-    "more rows": ("loose", b"1 1:1\n2 1:1\n2 2:1\n", "it has 3 rows, expected 2"),
-    "more features": ("loose", b"1 1:1\n2 3:1\n", "it has 3 features, expected 2"),
+    "more rows": ("libsvm:loose", b"1 1:1\n2 1:1\n2 2:1\n", "it has 3 rows, expected 2"),
+    "more features": ("libsvm:loose", b"1 1:1\n2 3:1\n", "it has 3 features, expected 2"),
 }
 
 
@@ -183,6 +190,23 @@ def test_no_network_says_what_to_do(places, download, reason):
     )
 
 
+@pytest.mark.parametrize("read", [load, load_numbers])
+def test_a_file_without_a_sum_is_asked_for_with_a_prefix(places, read):
+    """What an earlier download left in the cache is not the user's own file either."""
+    (places[2] / "loose").write_bytes(b"1 1:1\n2 1:1\n")
+    with pytest.raises(Refusal) as refusal:
+        read("loose")
+    assert str(refusal.value) == (
+        "loose is in no folder of BITBOUND_DATA and its SHA-256 is not known here; libsvm:loose "
+        "downloads what the LibSVM page has, for which nobody here vouches"
+    )
+    assert read("libsvm:loose").A.shape == (2, 2)
+    (places[0] / "loose").write_bytes(b"1 1:2\n2 1:1\n")
+    dataset = read("loose")
+    assert (dataset.name, dataset.A.shape) == ("loose", (2, 2))
+    assert dataset.origin == str(places[0] / "loose")
+
+
 def test_any_file_of_the_folders_has_a_name(places):
     (places[1] / "mine.svm").write_bytes(TEXT)
     assert load("mine.svm").name == "mine.svm"
@@ -190,7 +214,7 @@ def test_any_file_of_the_folders_has_a_name(places):
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("a5", "a5a"), ("mushroom", "mushrooms"), ("diabetes-scale", "diabetes_scale")],
+    [("a5", "a5a"), ("libsvm:mushroom", "libsvm:mushrooms"), ("diabetes-scale", "diabetes_scale")],
 )
 def test_unknown_names_are_told_the_nearest(places, name, near):
     with pytest.raises(Refusal) as refusal:
@@ -229,13 +253,40 @@ def test_bundled_set_needs_no_file():
     np.testing.assert_allclose(columns.std(axis=0), 1.0, rtol=1e-13)
 
 
-def test_names_are_complete():
+def test_bundled_set_is_that_of_scikit_learn():
+    (data, target), (expected, targets) = _breast_cancer(), load_breast_cancer(return_X_y=True)
+    np.testing.assert_array_equal(data, expected)
+    np.testing.assert_array_equal(target, targets)
+
+
+def test_short_files_are_read_without_importing_scikit_learn(tmp_path):
+    (tmp_path / "short").write_text("1 1:2\n2 1:3\n")
+    told = """
+import sys
+from bitbound.data.files.libsvm import load
+for name in ("short", "breast-cancer"):
+    load(name)
+print("sklearn" in sys.modules)
+"""
+    command = [sys.executable, "-c", told]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
+
+
+def test_names_are_of_sets_whose_sum_is_known():
+    """Every other file of the page is asked for with its prefix."""
+    own = {name for name in CATALOGUE if not name.startswith("libsvm:")}
+    assert set(NAMES) == {BUNDLED, *own}
+    assert own == {name for name, entry in CATALOGUE.items() if entry.manifest}
+    assert all(name == entry.name for name, entry in CATALOGUE.items())
+
+
+def test_files_of_the_page_are_complete():
     listed = [f"a{i}a" for i in range(1, 10)] + [f"w{i}a" for i in range(1, 9)]
     listed += ["diabetes", "diabetes_scale", "australian", "australian_scale", "mushrooms"]
     listed += ["phishing", "ijcnn1", "splice", "german.numer", "breast-cancer", "sonar", "heart"]
     listed += ["ionosphere", "covtype.binary", "real-sim", "rcv1.binary", "news20.binary"]
-    assert set(listed) <= set(NAMES)
-    assert all(name == entry.name for name, entry in CATALOGUE.items())
+    assert set(listed) <= {name.removeprefix("libsvm:") for name in CATALOGUE}
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if f"{name}_scale" in CATALOGUE])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.problems.fused import FusedGradients
+from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.problems.rows import dense, sparse
 
 SHAPES = [(3, 4, 6), (1, 5, 3), (7, 1, 9), (40, 3, 2)]

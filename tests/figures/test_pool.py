@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -20,6 +19,7 @@ from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.verdict import FAILS
+from tests.figures.processes import alive, wait_for
 
 
 @pytest.fixture
@@ -247,12 +247,12 @@ def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number,
         start_new_session=True,
     )
     signal.signal(signal.SIGINT, inherited)
-    _wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or process.poll() is not None)
+    wait_for(lambda: list(tmp_path.glob("traces/*.npz")) or process.poll() is not None)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == code
     assert "Traceback" not in out + err
-    _wait_for(lambda: not _alive(process.pid))
+    wait_for(lambda: not alive(process.pid))
     kept = list(tmp_path.glob("traces/*.npz"))
     assert 0 < len(kept) < len(METHODS)
     for path in kept:
@@ -260,18 +260,3 @@ def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number,
     if number == signal.SIGINT:
         assert err.splitlines()[-1] == "bitbound: interrupted"
         assert not [path for path in tmp_path.rglob("*") if path.suffix in {".tmp", ".part"}]
-
-
-def _alive(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)

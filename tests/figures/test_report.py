@@ -56,7 +56,8 @@ def test_costs_count_the_runs_that_got_there(made):
 def test_bits_received_count_by_their_weight(made):
     bits = [np.array([0, 1000, 2000])] * 2
     trace = made(bits, [np.array([1, 0.05, 1e-7])] * 2, ["gap", "gap"])
-    down = trace.columns["downlink_bits"][1]
+    trace.columns["downlink_bits"][:] = [0, 400, 800] * 2
+    down = 400
     told, _, _, *lines = cost_table(trace, [0.1, 1e-6], 0.5).splitlines()
     assert told == "total = up + 0.5 down"
     assert lines[0].split()[:4] == ["1e-1", "1k", short_cost(down), short_cost(1000 + 0.5 * down)]
@@ -68,9 +69,11 @@ def test_bits_received_count_by_their_weight(made):
     (own,) = shown.panels
     total = 2000 + 0.5 * trace.columns["downlink_bits"][2]
     assert own.bits == total
-    assert counted[own, own.curves[0]].bits_to(1e-6).tolist() == [total, total]
+    assert own.budget == panel.budget
+    assert counted[own, own.curves[0]].bits_to(1e-6, own.downlink).tolist() == [total, total]
     text = panel_table(own, {own.curves[0]: counted[own, own.curves[0]]})
-    assert "bits sent + 0.5 × bits received per client" in text.replace("\n", " ")
+    assert text.splitlines()[-1].split()[2:4] == [f"{total:,.0f}"] * 2
+    assert "bits sent + 0.5 × bits received, per client" in text.replace("\n", " ")
 
 
 def test_json_module_would_refuse_what_is_not_a_number():

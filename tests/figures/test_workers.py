@@ -24,6 +24,7 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.store import Store
 from bitbound.solvers.world.experiment import Experiment
+from tests.figures.processes import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -188,7 +189,7 @@ INTERRUPTED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_workers import Made
+from tests.figures.test_workers import Made
 from bitbound.figures.pool import traces
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
@@ -206,7 +207,7 @@ def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
     script.write_text(INTERRUPTED)
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path), str(Path(__file__).parent)],
+        [sys.executable, str(script), str(tmp_path), str(Path(__file__).parents[2])],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     signal.signal(signal.SIGINT, inherited)
@@ -215,32 +216,43 @@ def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
         "imports": lambda: len(_workers(run.pid)) == 2,
         "at work": lambda: (tmp_path / "1-0").exists() and (tmp_path / "2-0").exists(),
     }
-    _wait_for(ready[moment])
+    wait_for(ready[moment])
     start = time.monotonic()
     os.killpg(run.pid, signal.SIGINT)
     _, err = run.communicate(timeout=30)
     assert time.monotonic() - start < 5
     assert run.returncode == 130, err
     assert "Traceback" not in err
-    _wait_for(lambda: not _group(run.pid))
+    wait_for(lambda: not alive(run.pid))
+
+
+def test_processes_leave_interrupts_to_others():
+    """From their first moment: otherwise one that imports dies, and its job is done by another."""
+    pool = workers.Workers(1)
+    future = pool.submit(os.getpid)
+    wait_for(lambda: _workers(os.getpid()))
+    (worker,) = _workers(os.getpid())
+    worker.send_signal(signal.SIGINT)
+    assert future.result() == worker.pid
+    pool.shutdown()
+
+
+def deaf(mark):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    mark.touch()
+    time.sleep(60)
+
+
+def test_a_process_that_does_not_listen_is_killed(tmp_path):
+    pool = workers.Workers(1)
+    pool.submit(deaf, tmp_path / "mark")
+    wait_for((tmp_path / "mark").exists)
+    (worker,) = _workers(os.getpid())
+    pool.stop()
+    worker.wait(5)
 
 
 def _workers(process):
     """Return the processes that were spawned for work."""
     children = psutil.Process(process).children()
     return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
-
-
-def _group(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)

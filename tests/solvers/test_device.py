@@ -234,6 +234,25 @@ def test_runs_end_where_they_end_on_the_host(name, selector, budget, transfers):
     assert not moved["the loop"]
 
 
+@pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
+def test_a_callback_is_asked_before_the_runs_go_on(monkeypatch, library):
+    """It may look at a clock, or end the runs: nothing is computed beyond what it is shown."""
+    whole, done, shown = GD.communicate, [], []
+
+    def counted(self, s, problem, channel):
+        done.append(len(done) + 1)
+        return whole(self, s, problem, channel)
+
+    def callback(point):
+        shown.append((int(point["rounds"].max()), len(done)))
+
+    monkeypatch.setattr(GD, "communicate", counted)
+    options = SHORT | {"library": library, "callback": callback}
+    simulate(GD(0.01), PROBLEMS["quadratic"](), None, **options)
+    assert len(shown) > 9
+    assert all(rounds == computed for rounds, computed in shown)
+
+
 def test_coins_are_tossed_for_64_iterations_at_once(transfers):
     problem, sent = PROBLEMS["quadratic"](), compressor("rand-k:2")
     method = parameters("locodl", problem, sent)

@@ -5,7 +5,7 @@ import pytest
 
 import bitbound
 from bitbound import METHODS, Experiment, compressor
-from bitbound.data.problems.fused import FusedGradients
+from bitbound.data.passes.fused import FusedGradients
 from bitbound.solvers import lazy_gradient as module
 from bitbound.solvers.backend import gather, mean, round_power_of_two, total
 from bitbound.solvers.compressors.natural import turned_bits

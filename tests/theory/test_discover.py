@@ -297,7 +297,7 @@ def test_another_program_does_not_take_the_results_of_this_one(tmp_path, monkeyp
     ("words", "told"),
     [
         (["--kappa", "1"], "kappa = 1 is no condition number"),
-        (["--downlink-weight", "-1"], "is none"),
+        (["--downlink-weight", "-1"], "is not possible"),
         (["--unbiased", "top-k:2"], "biased"),
         (["--d", "1"], "rand-k:2"),
         (["--save", "found.txt"], "found.txt is no file of Python"),

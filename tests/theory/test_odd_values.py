@@ -81,7 +81,8 @@ def test_a_factor(decrease, written):
 
 
 def test_odd_ones_are_seen():
-    for text in ("is inf", "tau = 1 - 1", "(1 - 0) Psi", "1 Psi", "1 points", "1 - -8", "1e+300"):
+    for text in ("is inf", "tau = 1 - 1", "(1 - 0) Psi", "1 Psi", "1 points", "1 - -8", "1e+300",
+                 "= nan,", "None", "is -0"):  # fmt: skip
         assert ODD.search(text)
     assert not ODD.search("1 - 0.19, 1 - 1.2e-3, information, 1 point, -0.5")
     assert readable(math.nan) == "no number"

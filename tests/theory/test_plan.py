@@ -11,6 +11,8 @@ from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures.plan.plan_drawing import draw_map
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
 from bitbound.theory.checks.method.promise import promise
 from bitbound.theory.plan.crossover import fastest, reigns
@@ -62,6 +64,22 @@ def test_offers_are_sorted_and_the_best_of_their_rules(made):
     assert [offer.pair for offer in made.offers if "locodl" in offer.pair] == ["locodl+natural"]
     slow = made.on(NETWORKS["sensor"])
     assert {offer.pair for offer in slow.offers} == {offer.pair for offer in made.offers}
+
+
+def test_gradients_are_sampled_where_they_depend_on_the_state_only():
+    adaptive = {
+        offer.name: offer
+        for offer in plan(PROBLEM, target=1e-3, methods=["5gcs-cc", "gradskip"],
+                          compressors=["natural"]).offers
+    }  # fmt: skip
+    assert {name: offer.sampled for name, offer in adaptive.items()} == {
+        "5gcs-cc[best]+natural": True,
+        "gradskip[paper]": False,
+    }
+    offer = adaptive["5gcs-cc[best]+natural"]
+    trace = simulate(offer.experiment, seeds=1, budget=Budget(rounds=30))
+    per_round = offer.promised.gradients / offer.promised.rounds
+    assert per_round == pytest.approx(trace.final("gradients")[0] / 30, rel=1e-12)
 
 
 def test_what_is_measured_costs_less_than_what_is_promised(made):

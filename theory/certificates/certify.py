@@ -78,22 +78,15 @@ def certify(
     elif potential is None:
         potential, weights = chosen_potential(method, functions, weights)
     step = symbolic_step(method, functions, potential)
-    own, solution, decrease, multipliers = best_proof(
-        step, lambda programme: programme.decrease(weights), solver
-    )
-    return Certificate(
+    proof = best_proof(
         method,
         functions,
         potential,
-        decrease,
-        own,
-        multipliers,
-        solution.value,
-        solution.residual,
-        solution.gap,
+        step,
+        lambda programme: programme.decrease(weights),
         solver,
-        perf_counter() - start,
     )
+    return replace(proof, seconds=perf_counter() - start)
 
 
 def chosen_potential(

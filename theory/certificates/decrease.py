@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from bitbound.theory.certificates.programme import (
     maximise,
     psi,
 )
-from bitbound.theory.certificates.proof import SMALL_LOSS, margin_form, proves
+from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate, margin_form, proves
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
@@ -125,12 +126,15 @@ class StepProgramme:
 
 
 def best_proof(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
     step: SymbolicStep,
     solve: Callable[[StepProgramme], tuple[tuple[float, ...], SolverResult]],
     solver: Solver = "clarabel",
     following: tuple[float, ...] | None = None,
-) -> tuple[tuple[float, ...], SolverResult, float, dict[str, float]]:
-    """Return weights, the solver's result, and the decrease and multipliers of the best proof.
+) -> Certificate:
+    """Return the best certificate of a symbolic step of a method.
 
     Centres are tried until a proof gives up next to nothing; ``solve`` gives weights and result.
 
@@ -139,19 +143,36 @@ def best_proof(
     Refusal
         If there is no proof for any centre.
     """
-    found: list[tuple[tuple[float, ...], SolverResult, float, dict[str, float]]] = []
+    start = perf_counter()
+    found: list[Certificate] = []
     for centre in CENTRES:
         programme = StepProgramme(step, solver, centre)
         try:
             own, solution = solve(programme)
-            found.append((own, solution, *programme.proof(own, solution, following)))
+            decrease, multipliers = programme.proof(own, solution, following)
         except Refusal:
             if centre == CENTRES[-1] and not found:
                 raise
             continue
-        if solution.value - found[-1][2] <= SMALL_LOSS * abs(solution.value):
+        found.append(
+            Certificate(
+                method,
+                functions,
+                potential,
+                decrease,
+                own,
+                multipliers,
+                solution.value,
+                solution.residual,
+                solution.gap,
+                solver,
+                perf_counter() - start,
+                following,
+            )
+        )
+        if solution.value - decrease <= SMALL_LOSS * abs(solution.value):
             break
-    return max(found, key=lambda proof: proof[2])
+    return max(found, key=lambda proof: proof.decrease)
 
 
 def solver_decrease(

@@ -1,8 +1,9 @@
 """Parameters with the least certified cost, and what a certificate compares to."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
+from bitbound.solvers.total_bits import require_weight, total_bits
 from bitbound.solvers.world.experiment import fitted_compressor
 from bitbound.theory.card import Role
 from bitbound.theory.cards.catalogue import card_named, card_of
@@ -25,6 +27,9 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
+
+Price = Callable[[StepCost], float]
+"""What is minimised."""
 
 _Candidate = tuple[float, Method, Setting, dict[str, float]]
 """The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
@@ -69,7 +74,7 @@ def per_decade(cost: StepCost, decrease: float) -> StepCost:
 
 def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0) -> float:
     """Return the bits of a cost, up + downlink down, its rounds or its gradients."""
-    bits = cost.uplink_bits + (downlink * cost.downlink_bits if downlink else 0.0)
+    bits = total_bits(cost.uplink_bits, cost.downlink_bits, downlink)
     return {"bits": bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
 
 
@@ -82,6 +87,7 @@ def optimise(
     compressors: Sequence[Compressor | None] = (None,),
     objective: Objective = "bits",
     *,
+    downlink: float = 0.0,
     choices: Mapping[str, Sequence[int]] | None = None,
     weights: Weights = "fixed",
     evaluations: int = 300,
@@ -98,6 +104,8 @@ def optimise(
     ----------
     compressors : sequence of Compressor or None
         Those to choose from.
+    downlink : float
+        The weight of a bit received in the bits that are minimised.
     choices : mapping, optional
         Options of the rules to choose from, such as ``{"s": (2, 5, 10)}``.
     weights : "fixed" or "free"
@@ -112,8 +120,10 @@ def optimise(
     Refusal
         If the method is unknown, or nothing that was tried is certified.
     """
+    require_weight(downlink)
     card = card_named(name)
     choices = {} if choices is None else choices
+    price = partial(objective_value, objective=objective, downlink=downlink)
     candidates: list[_Candidate] = []
     before: StepCost | None = None
     for compressor, values in product(compressors, product(*choices.values())):
@@ -127,16 +137,14 @@ def optimise(
             except Refusal:
                 continue
             promised = _promise(start, where)
-            if before is None or objective_value(promised, objective) < objective_value(
-                before, objective
-            ):
+            if before is None or price(promised) < price(before):
                 before = promised
-            value = certified_cost(start, where, objective, weights, trusted=False)
+            value = certified_cost(start, where, price, weights, trusted=False)
             candidates.append((value, start, where, _powers(start, double)))
     candidates.sort(key=lambda candidate: candidate[0])
     tried = list(candidates)
     for _, start, where, powers in candidates[:starts]:
-        found, value = _search(start, where, objective, weights, evaluations)
+        found, value = _search(start, where, price, weights, evaluations)
         tried.append((value, found, where, powers))
     best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
     if best is None or before is None:
@@ -185,7 +193,7 @@ def _promise(method: Method, where: Setting) -> StepCost:
 
 
 def _search(
-    start: Method, where: Setting, objective: Objective, weights: Weights, evaluations: int
+    start: Method, where: Setting, price: Price, weights: Weights, evaluations: int
 ) -> tuple[Method, float]:
     names, values = _free_parameters(start)
     roles = card_of(start).roles
@@ -200,7 +208,7 @@ def _search(
             method = made(x)
         except Refusal:
             return math.inf
-        return certified_cost(method, where, objective, weights)
+        return certified_cost(method, where, price, weights)
 
     simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
     options: Any = {"maxfev": evaluations, "xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
@@ -214,7 +222,7 @@ def _search(
 def certified_cost(
     method: Method,
     where: Setting,
-    objective: Objective,
+    price: Price,
     weights: Weights = "fixed",
     *,
     trusted: bool = True,
@@ -230,7 +238,7 @@ def certified_cost(
     except Refusal:
         return math.inf
     _, spent = orbits(method, where.n, where.d, where.compressor)
-    return math.log(objective_value(per_decade(spent, decrease), objective))
+    return math.log(price(per_decade(spent, decrease)))
 
 
 def _free_parameters(method: Method) -> tuple[list[str], list[float]]:

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from itertools import pairwise
-from time import perf_counter
 from typing import Literal
 
 from bitbound.data.errors import Refusal
@@ -126,21 +125,11 @@ def _link(
     now: Weights,
     after: Weights,
 ) -> Certificate:
-    start = perf_counter()
-    own, solution, decrease, multipliers = best_proof(
-        step, lambda programme: (now, programme.at(now, after)), following=after
-    )
-    return Certificate(
+    return best_proof(
         method,
         functions,
         potential,
-        decrease,
-        own,
-        multipliers,
-        solution.value,
-        solution.residual,
-        solution.gap,
-        "clarabel",
-        perf_counter() - start,
-        after,
+        step,
+        lambda programme: (now, programme.at(now, after)),
+        following=after,
     )

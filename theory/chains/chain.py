@@ -63,14 +63,6 @@ class Chain:
         """The place of the link that is used for most steps."""
         return self.counts.index(max(self.counts))
 
-    def lasting(self, steps: int) -> "Chain | None":
-        """Return the chain for another number of steps; None if it has no link that is repeated."""
-        place = self.longest
-        count = self.counts[place] + steps - self.steps
-        if count < 1 or not _keeps(self.links[place]):
-            return None
-        return replace(self, counts=(*self.counts[:place], count, *self.counts[place + 1 :]))
-
     def steps_to(self, ratio: float) -> float:
         """Return the fewest steps for which a factor is proved, or infinity.
 

@@ -28,7 +28,9 @@ SEEDS = 3
 
 @dataclass(frozen=True)
 class PromisedBits:
-    """Uplink bits per client until E[f - f*] is at most the target; infinity where nothing is.
+    """Bits per client until E[f - f*] is at most the target; infinity where nothing is.
+
+    They are uplink bits, with a weight of the downlink total bits.
 
     Attributes
     ----------
@@ -38,6 +40,8 @@ class PromisedBits:
         Proved: by the best theorem, by the certificate of one step, by a chain of certificates.
     measured : float
         The median of a few runs; NaN where they do not reach it.
+    downlink_weight : float
+        Of a bit received.
     """
 
     target: float
@@ -45,10 +49,15 @@ class PromisedBits:
     certificate: float
     chain: float
     measured: float
+    downlink_weight: float = 0.0
 
 
 def promised_bits(
-    experiment: ConvexExperiment, theorem: Theorem | None, once: Certificate, target: float
+    experiment: ConvexExperiment,
+    theorem: Theorem | None,
+    once: Certificate,
+    target: float,
+    downlink: float = 0.0,
 ) -> PromisedBits:
     """Evaluate what is promised about whole runs from x = 0, and run.
 
@@ -58,15 +67,20 @@ def promised_bits(
         If the problem is outside of the class of the certificate.
     """
     by_once = promise(CertifiedTheorem(once), experiment)
-    by_theorem = promise(theorem, experiment).bits_to(target) if theorem else math.inf
+    by_theorem = math.inf
+    if theorem:
+        by_theorem = promise(theorem, experiment).bits_to(target, downlink)
     steps = steps_by_chain(once, experiment, target, by_once)
-    bits = steps / by_once.steps_per_round * by_once.cost.uplink_bits
-    least = min(by_theorem, by_once.bits_to(target), bits)
-    rounds = least / by_once.cost.uplink_bits if math.isfinite(least) else FIRST_STEPS
+    cost = by_once.cost.bits(downlink)
+    bits = steps / by_once.steps_per_round * cost
+    least = min(by_theorem, by_once.bits_to(target, downlink), bits)
+    rounds = least / cost if math.isfinite(least) else FIRST_STEPS
     budget = Budget(gap=target, rounds=int(min(2 * rounds + 100, MOST_STEPS)))
     trace = simulate(experiment, seeds=SEEDS, budget=budget)
-    measured = float(np.median(trace.cost_to(target, "uplink_bits")))
-    return PromisedBits(target, by_theorem, by_once.bits_to(target), bits, measured)
+    measured = float(np.median(trace.bits_to(target, downlink)))
+    return PromisedBits(
+        target, by_theorem, by_once.bits_to(target, downlink), bits, measured, downlink
+    )
 
 
 def steps_by_chain(

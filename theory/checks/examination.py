@@ -9,7 +9,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Method
+from bitbound.solvers.total_bits import require_weight
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import card_of
@@ -152,6 +154,7 @@ def check(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    downlink: float = 0.0,
     strict: bool = False,
 ) -> Examination:
     """Hold a method against everything that is promised about it, on a problem.
@@ -175,6 +178,8 @@ def check(
         f - f* of the whole runs.
     iterations : int
         A bound on the whole runs.
+    downlink : float
+        The weight of a bit received in the bits of the whole runs.
     strict : bool
         Whether parameters outside every theorem are refused.
 
@@ -196,6 +201,7 @@ def check(
     gradient descent, classical: met, factor 1 - 0.19
     0 of 39 checks fail
     """
+    require_weight(downlink)
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     if not is_convex(experiment):
@@ -208,6 +214,7 @@ def check(
         seeds=seeds,
         accuracy=accuracy,
         iterations=iterations,
+        downlink=downlink,
         beyond=True,
         strict=strict,
     )
@@ -222,6 +229,7 @@ def examine(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    downlink: float = 0.0,
     beyond: bool = False,
     strict: bool = False,
     tell: Tell = lambda text: None,
@@ -236,8 +244,8 @@ def examine(
         The rule of its parameters, also used on small problems.
     by_rule : bool
         Whether the parameters are those of the rule, so that it can be used on small problems.
-    seeds, accuracy, iterations
-        Of the whole runs.
+    seeds, accuracy, iterations, downlink
+        Of the whole runs; the last is the weight of a bit received.
     beyond : bool
         Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
         a rule, the wire at large sizes, and the tool itself.
@@ -257,7 +265,7 @@ def examine(
         require_theorem(card, method, setting)
     tell("soundness")
     fitted = experiment.compressor
-    sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    sound = (*soundness(card, experiment), *_compressors_checked(fitted))
     tell("the channel")
     sound += channel_checks(
         fitted, d=_small(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
@@ -286,7 +294,12 @@ def examine(
             found.append(Promised(theorem, conditions, rate, ()))
             continue
         runs = whole_runs(
-            theorem, experiment, seeds=seeds, accuracy=accuracy, iterations=iterations
+            theorem,
+            experiment,
+            seeds=seeds,
+            accuracy=accuracy,
+            iterations=iterations,
+            downlink=downlink,
         )
         steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
         verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
@@ -312,7 +325,7 @@ def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
     sent = experiment.compressor
     sound = (
         *conduct(card, experiment),
-        *compressor_checks(sent, _small(sent)),
+        *_compressors_checked(sent),
         *channel_checks(sent, d=_small(sent), draws=2000),
         *problem_checks(experiment.problem),
         *tool_checks(card, experiment),
@@ -352,7 +365,8 @@ def _promised_steps(
             pass
         else:
             if not theorem.unmet(fewer.method, Setting.at(fewer)):
-                yield steps_at_random_states(theorem, fewer)
+                with suppress(Refusal):
+                    yield steps_at_random_states(theorem, fewer)
     with suppress(Refusal):
         if by_rule:
             yield worst_quadratic(theorem, card, rule)
@@ -368,7 +382,8 @@ def _growing_steps(
         f"{outside}, and in one step the Lyapunov function may grow: runs may diverge. Choose "
         "parameters that meet a theorem; if these are meant, look for a sign error in the step."
     )
-    yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
+    with suppress(Refusal):
+        yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
     with suppress(Refusal):
         yield replace(worst_like(theorem, experiment, limit=1.0), advice=advice)
 
@@ -381,6 +396,12 @@ def _outside(promised: Sequence[Promised]) -> str:
         for c in min(failing, key=len)
     ]
     return f"No theorem covers these parameters: {' and '.join(told)}"
+
+
+def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:
+    """Check the compressor of the clients, and that of the server where it has one."""
+    both = (fitted.up, fitted.down) if isinstance(fitted, TwoWay) else (fitted,)
+    return tuple(verdict for one in both for verdict in compressor_checks(one, _small(one)))
 
 
 def _small(compressor: Compressor) -> int:

@@ -19,6 +19,7 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.total_bits import total_bits
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 
@@ -63,17 +64,21 @@ class Law:
         k = round(d / value) if self.quantity == "1 + omega" else -(-d // n)
         return n, d, kappa, k
 
-    def order(self, value: float) -> float:
-        """Evaluate the table: reals, as rounds times the reals of a message."""
+    def order(self, value: float, downlink: float = 0.0) -> float:
+        """Evaluate the table: reals, as rounds times the reals of a message and of a broadcast.
+
+        A message of rand-k counts as 2 k reals, its indices among them, and a broadcast as d.
+        """
         n, d, kappa, k = self.at(value)
         card = METHODS[self.method]
         if card.orders is None:
             raise Refusal(f"the card of {self.method} has no leading orders; give it some")
+        message, omega = 2.0 * k, d / k - 1
         if not self.compressed:
-            return d * card.orders.rounds(n, d, kappa, 0.0)
-        if card.shares_masks:
-            return 2 * d / n * card.orders.rounds(n, d, kappa, n / 2 - 1)
-        return k * card.orders.rounds(n, d, kappa, d / k - 1)
+            message, omega = d, 0.0
+        elif card.shares_masks:
+            message, omega = 2 * d / n, n / 2 - 1
+        return total_bits(message, d, downlink) * card.orders.rounds(n, d, kappa, omega)
 
 
 _KAPPAS = (100.0, 300.0, 1000.0, 3000.0)
@@ -110,6 +115,8 @@ class Fit:
         What was measured.
     bits : (values, seeds) array
         Bits per client to the accuracy, in reals of a rand-k message where indices are sent.
+    downlink : float
+        The weight of a bit received in them.
     exponent, error : float
         The fitted exponent and half its 95 % confidence interval.
     table : float
@@ -121,6 +128,7 @@ class Fit:
     exponent: float
     error: float
     table: float
+    downlink: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -133,26 +141,32 @@ def scaling(
     *,
     seeds: int = 4,
     accuracy: float = ACCURACY,
+    downlink: float = 0.0,
     tell: Callable[[Law], None] = lambda law: None,
 ) -> Iterator[Fit]:
-    """Measure laws one after the other; ``tell`` is told each before it begins."""
+    """Measure laws one after the other; ``tell`` is told each before it begins.
+
+    With a weight of the downlink, the bits are total bits, as are the reals of the table.
+    """
     for law in laws:
         tell(law)
-        bits = np.array([_bits(law, value, seeds, accuracy) for value in law.values])
-        yield fit(law, bits)
+        bits = np.array([_bits(law, value, seeds, accuracy, downlink) for value in law.values])
+        yield fit(law, bits, downlink)
 
 
-def fit(law: Law, bits: NDArray[np.float64]) -> Fit:
+def fit(law: Law, bits: NDArray[np.float64], downlink: float = 0.0) -> Fit:
     """Fit exponents: of the bits, (values, seeds), and of the table."""
     x = np.log(law.values)
     places = np.repeat(x, bits.shape[1])
     line = scipy.stats.linregress(places, np.log(bits).ravel())
-    table = scipy.stats.linregress(x, np.log([law.order(value) for value in law.values]))
+    table = scipy.stats.linregress(x, np.log([law.order(value, downlink) for value in law.values]))
     error = line.stderr * scipy.stats.t.ppf(0.975, max(1, bits.size - 2))
-    return Fit(law, bits, float(line.slope), float(error), float(table.slope))
+    return Fit(law, bits, float(line.slope), float(error), float(table.slope), downlink)
 
 
-def _bits(law: Law, value: float, seeds: int, accuracy: float) -> NDArray[np.float64]:
+def _bits(
+    law: Law, value: float, seeds: int, accuracy: float, downlink: float
+) -> NDArray[np.float64]:
     """Measure at one value of the quantity; each run stands for a seed.
 
     The accuracy is relative to (mu/2) |x_0 - x*|^2, so that the slowest direction counts. An index
@@ -172,7 +186,7 @@ def _bits(law: Law, value: float, seeds: int, accuracy: float) -> NDArray[np.flo
         budget=Budget(gap=accuracy * distance / 2, iterations=400_000),
         record=Record(ratio=1.02),
     )
-    bits = trace.bits_to(accuracy * distance / 2)
+    up, down = (trace.cost_to(accuracy * distance / 2, f"{way}link_bits") for way in ("up", "down"))
     if compressor is not None:
-        bits = bits * 64 * k / compressor.bits(d)
-    return bits
+        up = up * 64 * k / compressor.bits(d)
+    return total_bits(up, down, downlink)

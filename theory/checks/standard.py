@@ -54,6 +54,8 @@ class TheoremRow:
         for the worst case on quadratics: 1 is tight, below 1 would break the promise.
     rate, bits : float
         Measured over promised: log of the factor, and bits to the accuracy as promised/measured.
+    downlink : float
+        The weight of a bit received in the bits.
     """
 
     theorem: str
@@ -66,6 +68,7 @@ class TheoremRow:
     worst: float
     rate: float
     bits: float
+    downlink: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -90,15 +93,20 @@ def tasks() -> list[tuple[Card, str, str | None, str]]:
     ]
 
 
-def rows(seeds: int = 5, accuracy: float = 1e-6) -> Iterator[list[TheoremRow]]:
+def rows(
+    seeds: int = 5, accuracy: float = 1e-6, downlink: float = 0.0
+) -> Iterator[list[TheoremRow]]:
     """Examine every task and give its rows, one for each theorem that its parameters meet.
 
-    A rule that does not serve a compressor, or follows no theorem, has no rows.
+    A rule that does not serve a compressor, or follows no theorem, has no rows. With a weight of
+    the downlink, the bits are total bits.
     """
     problems = standard_problems()
     for card, rule, selector, family in tasks():
         chosen = compressor(selector) if selector else None
-        found = _examined(card, rule, chosen, problems[family], seeds, accuracy)
+        found = _examined(
+            card, rule, chosen, problems[family], seeds=seeds, accuracy=accuracy, downlink=downlink
+        )
         if found is None:
             yield []
             continue
@@ -110,7 +118,7 @@ def rows(seeds: int = 5, accuracy: float = 1e-6) -> Iterator[list[TheoremRow]]:
 
 
 def _examined(
-    card: Card, rule: str, chosen: Compressor | None, problem: Any, seeds: int, accuracy: float
+    card: Card, rule: str, chosen: Compressor | None, problem: Any, **asked: Any
 ) -> Examination | None:
     try:
         method = card.parameters(problem, chosen, rule)
@@ -120,9 +128,8 @@ def _examined(
         card,
         Experiment.of(method, problem, chosen),
         rule=rule,
-        seeds=seeds,
-        accuracy=accuracy,
         iterations=5000,
+        **asked,
     )
 
 
@@ -147,4 +154,5 @@ def _row(
         worst.value if worst else math.nan,
         runs.measured / runs.promised if runs.promised else math.nan,
         runs.promised_bits / runs.bits.value if runs.bits.value else math.nan,
+        runs.downlink,
     )

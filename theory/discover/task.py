@@ -9,6 +9,7 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Method
+from bitbound.solvers.total_bits import require_weight, total_bits
 from bitbound.theory.discover.grammar import Kind, Sentence
 from bitbound.theory.discover.screen import Screen
 from bitbound.theory.function_class import FunctionClass
@@ -48,10 +49,7 @@ class Task:
     def __post_init__(self) -> None:
         if not 1 < self.kappa < math.inf:
             raise Refusal(f"kappa = {self.kappa:g} is no condition number; give one above 1")
-        if not 0 <= self.weight < math.inf:
-            raise Refusal(
-                f"the weight {self.weight:g} of a bit received is none; give a number from 0 on"
-            )
+        require_weight(self.weight)
         for compressor in (self.unbiased, self.contractive):
             compressor.check(self.d)
         if not self.unbiased.unbiased:
@@ -108,8 +106,8 @@ class Task:
         """Return the bits up plus weighted bits down per digit of a squared error."""
         if not decrease > 0:
             return math.inf
-        up, down = self.bits(one, method)
-        return (up + self.weight * down) / (-math.log1p(-min(decrease, 1 - 1e-15)) / math.log(10))
+        bits = total_bits(*self.bits(one, method), self.weight)
+        return bits / (-math.log1p(-min(decrease, 1 - 1e-15)) / math.log(10))
 
     @property
     def _omega(self) -> float:

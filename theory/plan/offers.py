@@ -13,16 +13,18 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.network import Network
+from bitbound.solvers.total_bits import total_bits
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.checks.method.promise import Promise, promise
+from bitbound.theory.checks.method.round_cost import round_cost
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
-COUNTED_ROUNDS = 30
-"""The gradients of a round are counted over so many rounds of one run."""
+SAMPLED_ROUNDS = 30
+"""Where the gradients of a round depend on the state, they are counted over so many rounds."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Costs:
 
     def total(self, downlink: float) -> float:
         """Return the bits sent, and those received by their weight."""
-        return self.up + downlink * self.down
+        return total_bits(self.up, self.down, downlink)
 
     def seconds(self, network: Network) -> float:
         """Return the seconds on a network, by its model."""
@@ -65,9 +67,12 @@ class Offer:
         What would be run.
     promised : Costs
         To the target: by a theorem, in the mean. The gradients are the promised rounds times the
-        gradients of a round, which are counted.
+        mean gradients of a round.
     by : str
         What promises: the title of a theorem, or "certificate".
+    sampled : bool
+        Whether the gradients of a round are those of the first rounds of a run, since they depend
+        on the state, and not their mean.
     """
 
     card: Card
@@ -75,6 +80,7 @@ class Offer:
     experiment: ConvexExperiment
     promised: Costs
     by: str
+    sampled: bool
 
     @property
     def pair(self) -> str:
@@ -166,10 +172,15 @@ def _offer(
     held = card.holding(method, Setting.at(experiment))
     if not held:
         return None
-    promises = {theorem.title: promise(theorem, experiment) for theorem in held}
+    cost = round_cost(experiment)
+    promises = {theorem.title: promise(theorem, experiment, cost) for theorem in held}
     by = min(promises, key=lambda title: promises[title].rounds_to(target))
-    costs = _costs(promises[by], _gradients_per_round(experiment), target)
-    return Offer(card, rule, experiment, costs, by) if np.isfinite(costs.rounds) else None
+    if not np.isfinite(promises[by].rounds_to(target)):
+        return None
+    gradients = card.gradients(method) if card.gradients else cost.gradients
+    sampled = bool(np.isnan(gradients))
+    costs = _costs(promises[by], _sampled(experiment) if sampled else gradients, target)
+    return Offer(card, rule, experiment, costs, by, sampled)
 
 
 def _costs(promised: Promise, gradients: float, target: float) -> Costs:
@@ -178,7 +189,7 @@ def _costs(promised: Promise, gradients: float, target: float) -> Costs:
     return Costs(rounds * cost.uplink_bits, rounds * cost.downlink_bits, rounds, rounds * gradients)
 
 
-def _gradients_per_round(experiment: ConvexExperiment) -> float:
+def _sampled(experiment: ConvexExperiment) -> float:
     """Count the gradients of a round over the first rounds of one run."""
-    trace = simulate(experiment, seeds=1, budget=Budget(rounds=COUNTED_ROUNDS))
+    trace = simulate(experiment, seeds=1, budget=Budget(rounds=SAMPLED_ROUNDS))
     return float(trace.final("gradients")[0] / trace.final("rounds")[0])

@@ -7,6 +7,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.econtrol import EControl, State
 from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
 from bitbound.theory.orders import Orders
@@ -129,7 +130,10 @@ CARD = Card(
     rules={"largest": _largest},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
-    identities=(lambda c, n: (EControl(0.9 / c.L, 0.0), EF21(0.9 / c.L)),),
+    identities=(
+        lambda c, n: (EControl(0.9 / c.L, 0.0), EF21(0.9 / c.L)),
+        lambda c, n: (EControl(0.9 / c.L, 0.3), GD(0.9 / c.L)),  # nothing is left out, no error
+    ),
     roles={"gamma": Role.STEP_SIZE},
     colour="#A0522D",
     marker="v",

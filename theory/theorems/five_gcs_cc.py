@@ -3,7 +3,9 @@
 import math
 from dataclasses import replace
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.solvers.backend import squared_norm
 from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC, State
 from bitbound.theory.card import Card, Role
@@ -50,6 +52,14 @@ class InexactSolves(Theorem):
     ) -> Terms:
         dual = setting.n / m.cohort * (1 + m.omega) * (1 / m.tau + 1 / m.L_F)
         return Squares(1 / m.gamma, s.x - star.x), Squares(dual, s.u - star.u)
+
+    def solved(self, m: FiveGCSCC, s: State, y: Array, gradient: Array) -> Array | None:
+        if not m.adaptive:
+            return None
+        x = (s.x - m.gamma * s.v) / (1 + m.gamma * m.mu)
+        change = (gradient - m.mu * y) / len(s.u) - s.u
+        slope = change + m.tau * (y - x)
+        return 2 * m.L_F * squared_norm(slope) <= m.tau * squared_norm(change)
 
     def rate(self, m: FiveGCSCC, setting: Setting) -> float:
         dual = m.cohort / setting.n / (1 + m.omega) * m.tau / (m.L_F + m.tau)

@@ -50,14 +50,19 @@ class SkippedGradients(Theorem):
 def _paper(setting: Setting) -> GradSkip:
     """Take gamma = 1/L, p = 1/sqrt(kappa), q_i = (1 - 1/kappa_i)/(1 - 1/kappa), kappa_i = L_i/mu.
 
-    Then tau = 1 - 1/kappa, and client i evaluates 1/(1 - q_i (1 - p)) <= min{kappa_i, sqrt(kappa)}
-    gradients per round in the mean.
+    Then tau = 1 - 1/kappa, and client i evaluates at most min{kappa_i, sqrt(kappa)} gradients per
+    round in the mean.
     """
     mu, kappa = setting.mu, setting.kappa
     q = tuple(
         (1 - mu / L) / (1 - 1 / kappa) if kappa > 1 else 1.0 for L in setting.constants.L_i.tolist()
     )
     return GradSkip(gamma=1 / setting.L, p=1 / math.sqrt(kappa), q=q)
+
+
+def _gradients(m: GradSkip) -> float:
+    """Return the mean of 1/(1 - q_i (1 - p)): until the client's coin or that of all says stop."""
+    return sum(1 / (1 - q * (1 - m.p)) for q in m.q) / len(m.q)
 
 
 CARD = Card(
@@ -67,6 +72,7 @@ CARD = Card(
     rules={"paper": _paper},
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
+    gradients=_gradients,
     identities=(lambda c, n: (GradSkip(1 / c.L, 0.4, (1.0,) * n), Scaffnew(1 / c.L, 0.4)),),
     roles={"gamma": Role.STEP_SIZE, "p": Role.PROBABILITY},
     colour="#E69F00",

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from bitbound.cli.words.exit_codes import FAILED
 from bitbound.cli.words.options import (
+    add_downlink_weight,
     add_json,
     add_parameters,
     count,
     file_to_write,
     read_compressor,
+    read_downlink_weight,
 )
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
@@ -89,6 +91,7 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
         choices=("bits", "rounds", "gradients"),
         help="find the parameters with the least certified cost per decade of accuracy",
     )
+    add_downlink_weight(parser)
     parser.add_argument(
         "--export",
         metavar="FILE",
@@ -119,6 +122,11 @@ def certify_method(chosen: argparse.Namespace) -> int:
         limit_of_potentials,
     )
 
+    weight = read_downlink_weight(chosen)
+    if weight and not (chosen.target or chosen.optimise == "bits"):
+        raise Refusal(
+            "--downlink-weight is of bits, and none are asked for; give --optimise bits or --target"
+        )
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
     where, functions = _covered(chosen, card.method, sent)
@@ -140,6 +148,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         where.d,
         [where.compressor],
         chosen.optimise,
+        downlink=weight,
         weights=chosen.weights,
     )
     proof = _exact_proof(found.certificate, chosen.export)
@@ -153,14 +162,14 @@ def certify_method(chosen: argparse.Namespace) -> int:
         text = describe_chain(*chain, found.certificate.decrease)
         more.append(("steps", chain_summary(*chain), text))
     if chosen.target:
-        bits = _promised_bits(found, chosen, sent)
+        bits = _promised_bits(found, chosen, sent, weight)
         more.append(("bits", bits_summary(bits), describe_bits(bits)))
     if proof is not None:
         text = describe_proof(proof.decrease, chosen.export)
         more.append(("exact decrease", str(proof.decrease), text))
     if optimum:
-        text = f"\n{describe_optimum(optimum, chosen.optimise)}"
-        more.append(("optimum", optimum_summary(optimum), text))
+        text = f"\n{describe_optimum(optimum, chosen.optimise, weight)}"
+        more.append(("optimum", optimum_summary(optimum, weight), text))
     if chosen.json:
         summary = account_summary(found) | {name: value for name, value, _ in more}
         print(json.dumps(summary, allow_nan=False))
@@ -183,9 +192,9 @@ def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None
 
 
 def _promised_bits(
-    found: "Account", chosen: argparse.Namespace, sent: Compressor | None
+    found: "Account", chosen: argparse.Namespace, sent: Compressor | None, downlink: float
 ) -> "PromisedBits":
-    """Evaluate what whole runs on a problem are promised to send, and measure it."""
+    """Evaluate how many bits whole runs on a problem are promised to take, and measure it."""
     from bitbound.theory.chains.promised_bits import promised_bits  # noqa: PLC0415  (heavy)
 
     if chosen.problem is None:
@@ -193,7 +202,7 @@ def _promised_bits(
     kappa = KAPPA if chosen.kappa is None else chosen.kappa
     experiment = Experiment.of(found.method, problem(chosen.problem, kappa=kappa), sent)
     theorem = find_card(chosen.method).best_theorem(found.method, found.setting)
-    return promised_bits(experiment, theorem, found.certificate, chosen.target)
+    return promised_bits(experiment, theorem, found.certificate, chosen.target, downlink)
 
 
 def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":

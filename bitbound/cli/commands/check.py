@@ -8,11 +8,13 @@ from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
 from bitbound.cli.words.options import (
+    add_downlink_weight,
     add_experiment,
     add_json,
     add_parameters,
     add_seeds,
     add_strict,
+    read_downlink_weight,
     read_experiment,
 )
 from bitbound.figures.text.examinations import describe_examination, examination_summary
@@ -27,12 +29,14 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     add_parameters(parser)
     add_seeds(parser, 5, "number of whole runs")
     parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
+    add_downlink_weight(parser)
     add_strict(parser)
     add_json(parser)
 
 
 def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
+    weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
     name = experiment.method.name
     with tqdm(
@@ -45,6 +49,7 @@ def check_method(chosen: argparse.Namespace) -> int:
             by_rule=not chosen.set,
             seeds=chosen.seeds,
             accuracy=chosen.until,
+            downlink=weight,
             beyond=True,
             strict=chosen.strict,
             tell=bar.set_postfix_str,

@@ -88,7 +88,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     else:
         print(found.table(weight))
     if chosen.report:
-        keep_comparison(found, chosen.report, folder)
+        keep_comparison(found, chosen.report, folder, weight)
     if chosen.plot:
         by = "total bits" if weight else SECONDS if network else "bits"
         found.save(chosen.plot, by, weight)

@@ -73,7 +73,7 @@ def run_method(chosen: argparse.Namespace) -> None:
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
-        print(json.dumps(summary(experiment, trace, accuracies), allow_nan=False))
+        print(json.dumps(summary(experiment, trace, accuracies, weight), allow_nan=False))
         return
     print(describe(experiment), cost_table(trace, accuracies, weight), sep="\n\n")
     diverged = trace.ending.count("diverged")

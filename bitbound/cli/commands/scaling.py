@@ -7,7 +7,13 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
 from bitbound.data.files.cache import write_text
 
 
@@ -15,6 +21,7 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=fit_scaling_laws)
     add_seeds(parser, 4, "number of runs")
+    add_downlink_weight(parser)
     add_output(parser, "results/scaling")
 
 
@@ -27,10 +34,14 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     )
     from bitbound.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
-    folder = read_output(chosen)
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
         fits = []
-        for fit in scaling(seeds=chosen.seeds, tell=lambda law: bar.set_postfix_str(law.method)):
+        for fit in scaling(
+            seeds=chosen.seeds,
+            downlink=weight,
+            tell=lambda law: bar.set_postfix_str(law.method),
+        ):
             fits.append(fit)
             bar.update()
     text = scaling_table(fits)

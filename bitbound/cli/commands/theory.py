@@ -7,7 +7,13 @@ import sys
 from tqdm import tqdm
 
 from bitbound.cli.words.exit_codes import FAILED
-from bitbound.cli.words.options import add_output, add_seeds, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
 from bitbound.data.files.cache import write_text
 from bitbound.theory.checks.standard import rows, tasks
 
@@ -16,6 +22,7 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=check_theorems)
     add_seeds(parser, 4, "number of runs")
+    add_downlink_weight(parser)
     add_output(parser, "results/theory")
 
 
@@ -27,10 +34,14 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         theorems_table,
     )
 
-    folder = read_output(chosen)
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
     found = []
     for some in tqdm(
-        rows(chosen.seeds), total=len(tasks()), desc="theory", file=sys.stderr, disable=None
+        rows(chosen.seeds, downlink=weight),
+        total=len(tasks()),
+        desc="theory",
+        file=sys.stderr,
+        disable=None,
     ):
         found += some
     text = theorems_table(found)

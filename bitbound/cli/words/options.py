@@ -11,10 +11,10 @@ from bitbound.data.losses.loss_selector import LOSSES
 from bitbound.data.numbers import whole
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
-from bitbound.figures.comparison.costs import require_quantity
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
+from bitbound.solvers.total_bits import require_weight
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.from_file import find_card, read_settings
@@ -134,7 +134,7 @@ def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
 def read_downlink_weight(chosen: argparse.Namespace) -> float:
     """Return the weight of a bit received, a number from 0 on."""
     weight: float = chosen.downlink_weight
-    require_quantity("total bits", weight)
+    require_weight(weight)
     return weight
 
 

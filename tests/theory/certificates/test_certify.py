@@ -175,6 +175,12 @@ def test_many_clients_are_no_slower(name, n):
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
 
 
+def test_a_million_clients_are_tried_on_few():
+    """What treats all alike is tried on a hundred numbers; on all it takes more than a minute."""
+    functions = FunctionClass(n=10**6, mu=1.0, L=10.0, omega=9.0)
+    assert certify(DIANA(gamma=0.02, alpha=0.1), functions).seconds < 10
+
+
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", DENSE)
 def test_an_independent_dense_assembly_gives_the_same(name, n):

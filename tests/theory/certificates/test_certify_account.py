@@ -3,16 +3,22 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
+from bitbound.cli import main
 from bitbound.data.errors import Refusal
-from bitbound.figures.text.certificates import describe_account
+from bitbound.figures.text.certificates import (
+    describe_account,
+    describe_optimum,
+    optimum_summary,
+)
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.from_file import find_card, read_settings
-from bitbound.theory.certificates.search import certified_cost, optimise
+from bitbound.theory.certificates.search import certified_cost, objective_value, optimise
 from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass
@@ -150,10 +156,11 @@ def test_a_method_of_a_file(tmp_path):
 
 def test_few_starts_are_the_best_of_all():
     sent = [compressor(f"rand-k:{k}") for k in (1, 5, 20)]
+    uplink = partial(objective_value, objective="bits")
     first = optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30)
     card = METHODS["diana"]
     costs = {
-        where.compressor: certified_cost(card.at(where, rule), where, "bits")
+        where.compressor: certified_cost(card.at(where, rule), where, uplink)
         for rule in card.rules
         for where in (class_setting(card.method, 10, 100.0, None, s, 20) for s in sent)
     }
@@ -180,3 +187,33 @@ def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     other = optimise(name, 9, unit, 50.0 * unit, 14, sent, starts=1, evaluations=10)
     assert other.cost == one.cost
     assert other.method == replace(one.method, gamma=pytest.approx(one.method.gamma / unit))
+
+
+def test_parameters_of_the_least_total_cost():
+    """Where a received bit costs as much, rand-1 is not worth its rounds: k and gamma change."""
+    sent = [compressor(f"rand-k:{k}") for k in (1, 20)]
+    up, both = (
+        optimise("diana", 10, 1.0, 100.0, 20, sent, starts=1, evaluations=30, downlink=c)
+        for c in (0.0, 10.0)
+    )
+    totals = [objective_value(found.cost, "bits", 10.0) for found in (up, both)]
+    assert totals[1] < 0.8 * totals[0]
+    assert up.cost.uplink_bits < both.cost.uplink_bits
+    assert (up.compressor.name, both.compressor.name) == ("rand-k:1", "rand-k:20")
+    text = describe_optimum(both, "bits", 10.0)
+    assert f"{totals[1]:,.0f} total" in " ".join(text.split())
+    assert "total = up + 10 down" in " ".join(text.split())
+    assert optimum_summary(both, 10.0)["per_decade"]["total"] == totals[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gd", "--downlink-weight", "1"], "none are asked for"),
+        (["gd", "--downlink-weight", "1", "--optimise", "rounds"], "none are asked for"),
+        (["gd", "--downlink-weight", "-1", "--optimise", "bits"], "is not possible"),
+    ],
+)
+def test_a_weight_without_bits_is_refused(capsys, words, sentence):
+    assert main(["certify", *words]) == 2
+    assert sentence in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitbound.data.problems import fused
+from bitbound.data.passes import fused
 from bitbound.data.problems.selector import problem
 from bitbound.solvers import lazy_gradient
 from bitbound.solvers.compressors.selection import RandK

@@ -7,6 +7,8 @@ import pytest
 
 from bitbound.cli import main
 from bitbound.figures.checks.scaling_laws import draw_scaling
+from bitbound.figures.text.theory_tables import fit_summary, scaling_table
+from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.checks import scaling as laws
 from bitbound.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
@@ -66,7 +68,7 @@ def test_gradient_descent_is_measured(tmp_path):
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
-    monkeypatch.setattr(laws, "scaling", lambda seeds, tell: iter([found]))
+    monkeypatch.setattr(laws, "scaling", lambda seeds, downlink, tell: iter([found]))
     assert main(["scaling", "--output", str(tmp_path)]) == code
     text = capsys.readouterr().out
     assert text.splitlines()[-1].split() == [
@@ -74,3 +76,22 @@ def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     ]  # fmt: skip
     assert (tmp_path / "scaling.txt").read_text() == text
     assert (tmp_path / "scaling.svg").exists()
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
+def test_received_bits_count_by_their_weight(weight, tmp_path):
+    (alone,), (found,) = (list(scaling([GD], seeds=1, downlink=c)) for c in (0.0, weight))
+    np.testing.assert_allclose(found.bits, (1 + weight) * alone.bits)
+    assert found.downlink == weight
+    assert found.table == pytest.approx(alone.table)
+    text = scaling_table([found])
+    assert (f"total = up + {weight:g} down" in text) == bool(weight)
+    assert fit_summary(found)["downlink_weight"] == weight
+
+
+def test_a_broadcast_hides_what_is_saved_on_the_way_up():
+    law = next(law for law in LAWS if (law.method, law.quantity) == ("diana", "d"))
+    n, d, kappa, k = law.at(64.0)
+    rounds = METHODS["diana"].orders.rounds(n, d, kappa, d / k - 1)
+    assert law.order(64.0) == 2 * k * rounds
+    assert law.order(64.0, 0.5) == (2 * k + 32) * rounds

@@ -8,7 +8,7 @@ import pytest
 
 from bitbound.cli import main
 from bitbound.figures.checks.looseness import draw_looseness
-from bitbound.figures.text.theory_tables import row_summary
+from bitbound.figures.text.theory_tables import row_summary, theorems_table
 from bitbound.theory.checks import standard as report
 from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition
@@ -53,8 +53,22 @@ def test_rows(examined):
     assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
 
 
+def test_rows_count_what_is_received_by_its_weight(monkeypatch):
+    monkeypatch.setattr(report, "METHODS", {"gd": report.METHODS["gd"]})
+    alone, found = (
+        [row for some in rows(seeds=1, accuracy=1e-2, downlink=weight) for row in some]
+        for weight in (0.0, 0.5)
+    )
+    assert {row.downlink for row in found} == {0.5}
+    assert all(row.holds for row in found)
+    for one, other in zip(alone, found, strict=True):
+        assert other.bits == pytest.approx(one.bits)  # both ways cost the same
+    assert "bits: total = up + 0.5 down" in theorems_table(found)
+    assert row_summary(found[0])["downlink_weight"] == 0.5
+
+
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter(examined))
+    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter(examined))
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -67,7 +81,9 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
-    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds: iter([[ROW, wrong]]))
+    monkeypatch.setattr(
+        "bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter([[ROW, wrong]])
+    )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "1 of 2 rows fail" in text

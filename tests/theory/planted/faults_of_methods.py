@@ -156,6 +156,7 @@ METHOD_FAULTS = [
         None,
         ("error forgotten", "s.e + change - c)", "change - c)"),
         ("error not sent again", "self.b * s.e + change)", "change)"),
+        ("first error turned", "e=gradient - h)", "e=gradient + h)"),
         ("estimates do not accumulate", "State(x, s.h + c,", "State(x, c,"),
         ("mean estimate twice", "s.h_mean + mean(c)", "s.h_mean + 2 * mean(c)"),
         ("error added twice", "self.b * s.e + change)", "s.e + change)"),
@@ -233,6 +234,17 @@ METHOD_FAULTS = [
             "(problem.grad(y, active=active) - self.mu * y)",
         ),
         ("sum of duals stale", "v=s.v + 1 / (1 + self.omega) * m_total", "v=s.v"),
+    ),
+    *faults_of(
+        "5gcs-cc",
+        "five_gcs_cc",
+        "best",
+        (
+            "a criterion that is too strict",
+            "self.tau / (2 * self.L_F)",
+            "self.tau / (3 * self.L_F)",
+        ),
+        ("a criterion that is too lax", "self.tau / (2 * self.L_F)", "self.tau / self.L_F"),
     ),
     fault(
         "5gcs-cc: n/C left out",

@@ -14,13 +14,8 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.checks.method.promise import (
-    Promise,
-    RoundCost,
-    accuracy_constant,
-    promise,
-    round_cost,
-)
+from bitbound.theory.checks.method.promise import Promise, accuracy_constant, promise
+from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
 from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.gd import GradientDescent
@@ -37,7 +32,7 @@ def by_default_rule(name):
 
 
 class TestArithmetic:
-    promise = Promise(0.5, 8.0, 4.0, RoundCost(100.0, 200.0, 4.0))
+    promise = Promise(0.5, 8.0, 4.0, RoundCost(100.0, 200.0, 4.0, 4.0))
 
     def test_steps(self):
         assert self.promise.steps_to(1.0) == 3
@@ -79,6 +74,28 @@ def test_cost_of_a_round(name, up, down, iterations):
     if iterations is None:
         iterations = 1 / experiment.method.p
     assert cost.iterations == pytest.approx(iterations)
+
+
+RULES = [(name, rule) for name, card in METHODS.items() for rule in card.rules]
+
+
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_gradients_of_a_round_are_those_of_runs_in_the_mean(name, rule):
+    """Exact without coins, else within 7 standard errors of 256 runs."""
+    card = METHODS[name]
+    need = None if rule == "5gcs" else card.method.needs.compressor
+    compressor = {"unbiased": RandK(2), "contractive": RandK(4), None: None}[need]
+    experiment = Experiment.of(card.parameters(PROBLEM, compressor, rule), PROBLEM, compressor)
+    stated = round_cost(experiment).gradients
+    assert math.isnan(stated) == ((name, rule) in {("gradskip", "paper"), ("5gcs-cc", "best")})
+    if math.isnan(stated):
+        if card.gradients is None:
+            return
+        stated = card.gradients(experiment.method)
+    rounds, start = 50, simulate(experiment, seeds=1, budget=Budget(iterations=1))
+    trace = simulate(experiment, seeds=256, budget=Budget(rounds=rounds))
+    counted = (trace.final("gradients") - start.columns["gradients"][0]) / rounds
+    assert abs(counted.mean() - stated) <= 7 * counted.std(ddof=1) / 16 + 1e-12 * stated
 
 
 @pytest.mark.parametrize(
@@ -172,3 +189,28 @@ def test_an_accuracy_that_is_not_reached_tests_no_bits():
     assert short.lyapunov.outcome == "measured"
     late = whole_runs(TooFast(), experiment, accuracy=1e-8, iterations=200)
     assert late.bits.outcome == "FAILS"  # it has spent more than it may
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 10.0])
+@pytest.mark.parametrize("name", ["gd", "diana", "locodl"])
+def test_whole_runs_count_what_is_received_by_its_weight(name, weight):
+    experiment = by_default_rule(name)
+    theorem = METHODS[name].best_theorem(experiment.method, Setting.at(experiment))
+    asked = {"seeds": 3, "accuracy": 1e-3, "iterations": 5000}
+    alone = whole_runs(theorem, experiment, **asked)
+    found = whole_runs(theorem, experiment, downlink=weight, **asked)
+    cost = promise(theorem, experiment).cost
+    assert found.bits.holds
+    assert found.promised_bits / alone.promised_bits == pytest.approx(
+        cost.bits(weight) / cost.uplink_bits
+    )
+    assert found.bits.value / alone.bits.value == pytest.approx(
+        cost.bits(weight) / cost.uplink_bits
+    )
+
+
+def test_a_promise_that_forgets_what_is_received_is_seen(monkeypatch):
+    experiment = Experiment.of(GD(1 / 20), PROBLEM)
+    monkeypatch.setattr(RoundCost, "bits", lambda cost, downlink=0.0: cost.uplink_bits)
+    found = whole_runs(GradientDescent(), experiment, accuracy=1e-4, downlink=100.0)
+    assert found.bits.outcome == "FAILS"

@@ -29,7 +29,7 @@ from bitbound.theory.checks.channel.walk import (
     size,
     walk,
 )
-from bitbound.theory.checks.method.promise import round_cost
+from bitbound.theory.checks.method.round_cost import round_cost
 from bitbound.theory.potential import Squares, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of

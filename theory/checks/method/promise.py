@@ -5,42 +5,22 @@ every point of a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on 
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import Every, WithProbability
+from bitbound.solvers.method import WithProbability
 from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
 from bitbound.theory.potential import Gap, Potential, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-
-
-@dataclass(frozen=True)
-class RoundCost:
-    """Mean cost of one communication round, per client (mean over clients).
-
-    Attributes
-    ----------
-    uplink_bits, downlink_bits : float
-        Counted on the channel that the simulation uses.
-    iterations : float
-        Mean number of iterations from one round to the next: 1/p or K.
-    """
-
-    uplink_bits: float
-    downlink_bits: float
-    iterations: float
 
 
 @dataclass(frozen=True)
@@ -75,17 +55,21 @@ class Promise:
         """Return the mean number of rounds to E[f - f*] <= accuracy."""
         return self.steps_to(accuracy) / self.steps_per_round
 
-    def bits_to(self, accuracy: float) -> float:
-        """Return the mean uplink bits per client to E[f - f*] <= accuracy."""
-        return self.rounds_to(accuracy) * self.cost.uplink_bits
+    def bits_to(self, accuracy: float, downlink: float = 0.0) -> float:
+        """Return the mean uplink bits per client to E[f - f*] <= accuracy, or total bits."""
+        return self.rounds_to(accuracy) * self.cost.bits(downlink)
 
-    def reals_to(self, accuracy: float) -> float:
+    def reals_to(self, accuracy: float, downlink: float = 0.0) -> float:
         """Return the same in reals of 32 bits."""
-        return self.bits_to(accuracy) / 32
+        return self.bits_to(accuracy, downlink) / 32
 
 
-def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
+def promise(
+    theorem: Theorem, experiment: ConvexExperiment, cost: RoundCost | None = None
+) -> Promise:
     """Evaluate what a theorem promises about a method on a problem, started at x = 0.
+
+    The cost of a round is counted here, if it has not been.
 
     Raises
     ------
@@ -99,7 +83,7 @@ def promise(theorem: Theorem, experiment: ConvexExperiment) -> Promise:
             f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
         )
     psi = value_at_start(theorem, experiment)
-    cost = round_cost(experiment)
+    cost = cost or round_cost(experiment)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
     start = accuracy_constant(theorem, experiment) * psi
     return Promise(theorem.rate(method, setting), start, steps, cost)
@@ -112,29 +96,6 @@ def value_at_start(potential: Potential, experiment: ConvexExperiment) -> float:
     state = method.start(channel.template, oracle, channel)
     star, setting = fixed_point(method, view), Setting.at(experiment)
     return float(value(potential.lyapunov(method, state, star, setting, view), view)[0])
-
-
-def round_cost(experiment: ConvexExperiment) -> RoundCost:
-    """Count the mean bits of a round on the channel; coins are enumerated, not sampled.
-
-    The clients that a cohort or mask chooses do not change the total, so one draw is enough.
-    """
-    method = experiment.method
-    channel, oracle = simulated_world(experiment)
-    state = method.start(channel.template, oracle, channel)
-
-    def spend(world: _CoinChannel) -> np.ndarray[Any, np.dtype[np.float64]]:
-        method.communicate(state, oracle, world)
-        ledger = world.inner.ledger
-        return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0]]) / experiment.n
-
-    def fresh(script: Sequence[int]) -> _CoinChannel:
-        return _CoinChannel(simulated_world(experiment)[0], script)
-
-    up, down = sum(probability * bits for probability, bits in outcomes(spend, fresh))
-    schedule = method.schedule
-    iterations = schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p
-    return RoundCost(float(up), float(down), float(iterations))
 
 
 def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> float:
@@ -162,18 +123,3 @@ def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> flo
     constants = experiment.problem.constants
     smoothness = constants.L_f + constants.ridge
     return float(smoothness / 2 * row @ np.linalg.pinv(matrix, hermitian=True) @ row)
-
-
-class _CoinChannel(Scripted):
-    """The simulation's channel, with its coins enumerated."""
-
-    def __init__(self, inner: Channel, script: Sequence[int]) -> None:
-        super().__init__(inner.n, inner.template.shape[1], script)
-        self.inner = inner
-        self.uplink = inner.uplink  # type: ignore[method-assign]
-        self.send = inner.send  # type: ignore[method-assign]
-        self.broadcast = inner.broadcast  # type: ignore[method-assign]
-        self.downlink = inner.downlink  # type: ignore[method-assign]
-        self.client_coins = inner.client_coins  # type: ignore[method-assign]
-        self.cohort = inner.cohort  # type: ignore[method-assign]
-        self.ownership = inner.ownership  # type: ignore[method-assign]

@@ -34,10 +34,11 @@ class RunsCheck:
         log of sup_t Psi^t/(tau^t Psi^0) over all runs, against what it exceeds with probability
         ``FALSE_ALARM`` at most.
     bits : Verdict
-        Median bits to the accuracy, against the promised bits to 1/k of it. By Markov's inequality
-        a run is above k times the bound on its mean with probability 1/k at most, and k is such
-        that half of the runs are with probability ``FALSE_ALARM`` at most. Where a coin calls the
-        rounds, they may be 7 standard deviations more than their mean.
+        Median bits to the accuracy, against the promised bits to 1/k of it; with a weight of the
+        downlink, total bits. By Markov's inequality a run is above k times the bound on its mean
+        with probability 1/k at most, and k is such that half of the runs are with probability
+        ``FALSE_ALARM`` at most. Where a coin calls the rounds, they may be 7 standard deviations
+        more than their mean.
         Not tested where a run ends before the accuracy, unless it has spent too much by then.
     measured, error : float
         Mean of log(Psi^T/Psi^0)/T over the runs and half its 95 % confidence interval.
@@ -45,6 +46,8 @@ class RunsCheck:
         log tau. measured/promised says how loose the theorem is on this problem.
     promised_bits : float
         Promised bits to the accuracy.
+    downlink : float
+        The weight of a bit received in the bits.
     """
 
     lyapunov: Verdict
@@ -53,6 +56,7 @@ class RunsCheck:
     error: float
     promised: float
     promised_bits: float
+    downlink: float = 0.0
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -67,8 +71,9 @@ def whole_runs(
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
     iterations: int = 20_000,
+    downlink: float = 0.0,
 ) -> RunsCheck:
-    """Check whole runs: Lyapunov values, rate and bits to an accuracy.
+    """Check whole runs: Lyapunov values, rate and bits to an accuracy, with a weight in total.
 
     Psi^t/tau^t is a non-negative supermartingale, so by Ville's inequality it ever exceeds
     R/delta times its start in one of R runs with probability at most delta = ``FALSE_ALARM``.
@@ -100,11 +105,11 @@ def whole_runs(
         with np.errstate(invalid="ignore"):  # of runs that diverge
             spread = float(np.std(slopes, ddof=1))
         error = spread / math.sqrt(runs) * float(stdtrit(runs - 1, 0.975))
-    reached = trace.bits_to(accuracy)
+    reached = trace.bits_to(accuracy, downlink)
     unfinished = [ending == "iterations" for ending in trace.ending]
-    least = np.where(unfinished, trace.final("uplink_bits"), np.nan_to_num(reached, nan=np.inf))
+    least = np.where(unfinished, trace.final_bits(downlink), np.nan_to_num(reached, nan=np.inf))
     bits = float(np.sort(np.where(np.isnan(reached), least, reached))[runs // 2])
-    allowed = _allowed_bits(promised, accuracy, runs)
+    allowed = _allowed_bits(promised, accuracy, runs, downlink)
     return RunsCheck(
         Verdict(
             "Psi^t/(tau^t Psi^0) (log)",
@@ -114,7 +119,7 @@ def whole_runs(
             "Along whole runs the Lyapunov function falls more slowly than the theorem promises.",
         ),
         Verdict(
-            "median bits to the accuracy",
+            f"median {'total ' if downlink else ''}bits to the accuracy",
             bits,
             allowed,
             "at least: not reached in the iterations allowed"
@@ -126,17 +131,18 @@ def whole_runs(
         float(np.mean(slopes)),
         error,
         float(np.log(promised.rate)),
-        promised.bits_to(accuracy),
+        promised.bits_to(accuracy, downlink),
+        downlink,
     )
 
 
-def _allowed_bits(promised: Promise, accuracy: float, runs: int) -> float:
+def _allowed_bits(promised: Promise, accuracy: float, runs: int, downlink: float) -> float:
     """Return what the median of the bits of so many runs exceeds hardly ever."""
     upper = runs - runs // 2
     k = (math.comb(runs, upper) / FALSE_ALARM) ** (1 / upper)
     rounds = promised.rounds_to(accuracy / k)
     spread = math.sqrt(rounds * (1 - 1 / promised.steps_per_round))
-    return (rounds + DEVIATIONS * spread) * promised.cost.uplink_bits
+    return (rounds + DEVIATIONS * spread) * promised.cost.bits(downlink)
 
 
 def _log_lyapunov(trace: Trace) -> NDArray[np.float64]:

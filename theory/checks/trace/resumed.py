@@ -23,10 +23,10 @@ class _StoppedError(Exception):
 class _Stopping(Checkpoint):
     """Keeps the runs after an iteration, and stops them there."""
 
-    stop = 0
+    stop: float = 0
 
     def write_if_due(self, batch: int, carried: Carried) -> None:
-        if carried.iteration == self.stop:
+        if carried.iteration.max() >= self.stop:
             self.write(batch, carried)
             raise _StoppedError
 
@@ -49,7 +49,7 @@ def goes_on(experiment: Experiment[Any], seed: int = 0) -> Verdict:
                 simulate(experiment, checkpoint=checkpoint, **options)
             except _StoppedError:
                 continue
-        checkpoint.stop = -1
+        checkpoint.stop = np.inf
         parts = simulate(experiment, checkpoint=checkpoint, **options)
     found = [(0.0 if parts.ending == whole.ending else np.inf, "the ending")]
     for name, column in whole.columns.items():

@@ -44,7 +44,7 @@ class FusedGradients:
     @classmethod
     def of(cls, matrix: scipy.sparse.csr_array, n: int) -> "FusedGradients":
         """Prepare the rows (n m, d) of n clients, one client after the other; numba is loaded."""
-        from bitbound.data.problems import row_passes  # noqa: PLC0415  (numba is slow to import)
+        from bitbound.data.passes import row_passes  # noqa: PLC0415  (numba is slow to import)
 
         total, d = matrix.shape
         m = total // n
@@ -79,7 +79,7 @@ class FusedGradients:
         out = np.empty((n, d, runs))
         self.code.combined(
             lanes, self.rows, self.features, (n, m, d, runs), block, -scale / m,
-            (*self._read(x), a), (*self._read(x if u is None else u), b), out.reshape(-1),
+            (*self.read(x), a), (*self.read(x if u is None else u), b), out.reshape(-1),
         )  # fmt: skip
         return out
 
@@ -91,7 +91,7 @@ class FusedGradients:
         out = np.empty(indices.shape)
         self.code.chosen_entries(
             self.features, self._slopes(x), scale,
-            (*self._read(x), a), (*self._read(x if u is None else u), b),
+            (*self.read(x), a), (*self.read(x if u is None else u), b),
             self.shape[2], indices, out,
         )  # fmt: skip
         return out
@@ -108,11 +108,11 @@ class FusedGradients:
         """-(1/m) / (1 + exp(a' x_i)) of all rows: (n m, R)."""
         (n, m, _), runs = self.shape, x.shape[2]
         z, lanes = np.zeros(n * m * runs), self.code.lanes_for(runs)
-        self.code.add_products(lanes, self.rows, *self._read(x), m, runs, z)
+        self.code.add_products(lanes, self.rows, *self.read(x), m, runs, z)
         self.code.slopes(z, np.empty_like(z), -1.0 / m)
         return z.reshape(n * m, runs)
 
-    def _read(self, x: Vectors) -> tuple[Vectors, int]:
+    def read(self, x: Vectors) -> tuple[Vectors, int]:
         """Return vectors as they are read through, and how far the next client's are away."""
         n, _, _ = self.shape
         return x.reshape(-1), x[0].size if len(x) == n else 0

@@ -1,6 +1,6 @@
 """Passes over sparse rows with all runs at once, compiled by numba; imported when first needed.
 
-Runs are the lanes of a vector register: one primitive, :func:`_add_row`, adds a sparse row times
+Runs are the lanes of a vector register: one primitive, :func:`add_row`, adds a sparse row times
 the vectors of up to W runs, W being the length of a tuple of lanes and so known to the compiler.
 Clients are worked on in blocks, so that what a block needs stays in a cache between the products.
 """
@@ -21,7 +21,7 @@ _LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _add_row(
+def add_row(
     typing_context: Any, lanes: Any, values: Any, columns: Any, first: Any, last: Any,
     y: Any, base: Any, stride: Any, runs: Any, out: Any, at: Any,
 ) -> Any:  # fmt: skip
@@ -133,7 +133,7 @@ def add_products(
         for row in range(starts.size - 1):
             base, at = row // m * y_step + r, row * runs + r
             begin, end = starts[row], starts[row + 1]
-            _add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
+            add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
 
 
 @compiled
@@ -174,12 +174,12 @@ def combined(
             for row in range(first * m, last * m):
                 begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
                 base = row // m * step + r
-                _add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
+                add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
             slopes(s[: count * width], powers[: count * width], scale)
             base = -first * m * width
             for k in range(clients[first], clients[last]):
                 begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
-                _add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+                add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
 
 
 @compiled

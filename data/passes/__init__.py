@@ -1,0 +1,1 @@
+"""Compiled passes over the data of all clients: gradients, and many steps along them."""

@@ -1,0 +1,81 @@
+"""Many gradient steps of every client at its own point, without the vectors in between."""
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.passes.fused import FusedGradients, Vectors
+
+Numbers = NDArray[np.float64]
+"""One for each run, (R,)."""
+
+_CLIENTS = 16
+"""Clients of a group, whose products lie beside each other."""
+_LARGEST, _MOST = 6, 50
+"""Products of pairs of rows that there may be for an entry of rows; and times the lanes of runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class FusedSteps:
+    """The steps x_i <- a x_i + b u_i + c grad h_i(x_i), by compiled code.
+
+    The products z_i = A_i x_i obey z_i <- a z_i + b A_i u_i + c A_i A_i' s(z_i), a recursion of m
+    numbers for each client, with grad h_i(x_i) = A_i' s(z_i). From all s the last x_i follows:
+    a^t x_i + b (1 + a + ... + a^(t-1)) u_i + c A_i' sum_k a^k s(z_i^(t-1-k)).
+
+    Parameters
+    ----------
+    losses : FusedGradients
+        The gradients of the h_i.
+    grams : array of shape (groups, m, m, clients)
+        A_i A_i' of all clients, in groups; those of clients that are not there are 0.
+    code : module
+        The compiled passes.
+    """
+
+    losses: FusedGradients
+    grams: Vectors
+    code: ModuleType
+
+    @classmethod
+    def of(cls, losses: FusedGradients) -> "FusedSteps | None":
+        """Prepare the steps; None where the products of rows would take too much memory."""
+        n, m, _ = losses.shape
+        if n * m * m > _LARGEST * losses.rows[2].size:
+            return None
+        from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
+
+        grams = np.zeros((-(-n // _CLIENTS), m, m, _CLIENTS))
+        local_passes.gram(losses.rows, losses.shape, grams)
+        return cls(losses, grams, local_passes)
+
+    def pay(self, runs: int) -> bool:
+        """Whether they are faster than single steps, in which runs share vector registers."""
+        lanes = self.losses.code.lanes_for(runs)
+        return len(lanes) * self.grams.size <= _MOST * self.losses.rows[2].size
+
+    def powers_and_sums(self, a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+        """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""
+        powers, sums = np.empty(a.size), np.empty(a.size)
+        self.code.powers_and_sums(a, steps, powers, sums)
+        return powers, sums
+
+    def after(
+        self, steps: NDArray[np.int64], x: Vectors, u: Vectors, a: Numbers, b: Numbers, c: Numbers
+    ) -> Vectors:
+        """Return the x_i after so many steps in every run, (n, d, R).
+
+        The array x is (n, d, R), and u is (n, d, R) or (1, d, R), both C-contiguous.
+        """
+        losses = self.losses
+        (n, m, d), runs = losses.shape, x.shape[2]
+        powers, sums = self.powers_and_sums(a, steps)
+        out = np.empty_like(x)
+        self.code.local_steps(
+            losses.code.lanes_for(runs), (0,) * _CLIENTS, losses.rows, losses.features,
+            self.grams.reshape(-1), (n, m, d, runs), losses.read(x), losses.read(u),
+            a, b, -c / m, steps, (np.tile(powers, d), np.tile(b * sums, d)), out.reshape(-1),
+        )  # fmt: skip
+        return out

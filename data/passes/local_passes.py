@@ -1,0 +1,155 @@
+"""Local steps of all clients in the space of their rows, compiled; imported when first needed.
+
+The clients of a group are the lanes of a vector register: they do the same number of steps in a
+run, and the m products of each obey a recursion with the m times m products of its rows.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from bitbound.data.files.compilation import compiled
+from bitbound.data.passes.row_passes import add_row, slopes
+
+_LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_dot(
+    typing_context: Any, lanes: Any, x: Any, first: Any, y: Any, count: Any, out: Any, at: Any
+) -> Any:
+    """Add to out[at :] the sum of the products of ``count`` registers from x[first :] and y."""
+    vector = ir.VectorType(_DOUBLE, lanes.count)
+    long = types.int64
+    signature = types.void(lanes, x, long, y, long, out, long)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y, out = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]).data
+            for k in (1, 3, 5)
+        )
+        first, count, at = (arguments[k] for k in (2, 4, 6))
+
+        def register(array: Any, position: Any) -> Any:
+            return builder.bitcast(builder.gep(array, [position]), vector.as_pointer())
+
+        sums = cgutils.alloca_once(builder, vector)
+        builder.store(builder.load(register(out, at), align=8), sums)
+        with cgutils.for_range(builder, count, intp=_LONG) as loop:
+            place = builder.mul(loop.index, _LONG(lanes.count))
+            one = builder.load(register(x, builder.add(first, place)), align=8)
+            other = builder.load(register(y, place), align=8)
+            product = builder.fmul(one, other, flags=("contract",))
+            builder.store(builder.fadd(builder.load(sums), product, flags=("contract",)), sums)
+        builder.store(builder.load(sums), register(out, at)).align = 8
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@compiled
+def gram(rows: Any, shape: Any, out: Any) -> None:  # pragma: no cover
+    """Set ``out``, (groups, m, m, clients), to the products of every two rows of each client."""
+    starts, columns, values = rows
+    n, m, d = shape
+    group, row = out.shape[3], np.zeros(d)
+    for i in range(n):
+        for j in range(m):
+            begin, end = starts[i * m + j], starts[i * m + j + 1]
+            for e in range(begin, end):
+                row[columns[e]] = values[e]
+            for k in range(m):
+                total = 0.0
+                for e in range(starts[i * m + k], starts[i * m + k + 1]):
+                    total += values[e] * row[columns[e]]
+                out[i // group, j, k, i % group] = total
+            for e in range(begin, end):
+                row[columns[e]] = 0.0
+
+
+@compiled
+def powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
+    """Set the two to a^t and 1 + a + ... + a^(t-1), with its own a and t for each run."""
+    for r in range(a.size):
+        powers[r], sums[r] = 1.0, 0.0
+        for _ in range(steps[r]):
+            powers[r] *= a[r]
+            sums[r] = a[r] * sums[r] + 1.0
+
+
+@compiled
+def _steps_of_group(
+    clients: Any, grams: Any, g: Any, a: Any, scale: Any, steps: Any, z: Any, w: Any, sums: Any
+) -> None:  # pragma: no cover
+    """Do steps z <- a z + w + G s with s = scale / (1 + exp(z)); sums <- the sum of a^k s^(t-k).
+
+    z, w and sums are (m, clients), G is that of group g; all are read through.
+    """
+    group, size = len(clients), z.size
+    m = size // group
+    s, powers = np.empty(size), np.empty(size)
+    sums[:] = 0.0
+    for _ in range(steps):
+        s[:] = z
+        slopes(s, powers, scale)
+        for q in range(size):
+            sums[q] = a * sums[q] + s[q]
+            z[q] = a * z[q] + w[q]
+        for k in range(m):
+            _add_dot(clients, grams, (g * m + k) * size, s, m, z, k * group)
+
+
+@compiled
+def local_steps(
+    lanes: Any, clients: Any, rows: Any, features: Any, grams: Any, shape: Any,
+    x: Any, u: Any, a: Any, b: Any, c: Any, steps: Any, factors: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover
+    """Set out_i to x_i after steps x_i <- a x_i + b u_i - c A_i' (1 / (1 + exp(A_i x_i))).
+
+    Each run has its own a, b, c and number of steps. ``factors`` are those of x and u in out, once
+    for each feature, (d, R). Vectors are read through, x and u with the distance from one client to
+    the next; ``rows`` and ``features`` are as in ``row_passes``, of grams there is one for a group.
+    """
+    (n, m, d, runs), width, group = shape, len(lanes), len(clients)
+    (points, step), (vectors, other_step), (powers, totals) = x, u, factors
+    starts, columns, values = rows
+    places, bounds, t_starts, t_columns, t_values = features
+    size = m * group
+    zx, zu = np.empty(size * runs), np.empty(size * runs)
+    z, w, sums = np.empty(size), np.empty(size), np.empty(size)
+    for g in range((n + group - 1) // group):
+        first, last = g * group, min(n, (g + 1) * group)
+        zx[:] = 0.0
+        zu[:] = 0.0
+        for r in range(0, runs, width):
+            some = min(width, runs - r)
+            for row in range(first * m, last * m):
+                i, begin, end, at = row // m, starts[row], starts[row + 1], row - first * m
+                at = at * runs + r
+                add_row(
+                    lanes, values, columns, begin, end, points, i * step + r, runs, some, zx, at
+                )
+                base = i * other_step + r
+                add_row(lanes, values, columns, begin, end, vectors, base, runs, some, zu, at)
+        for r in range(runs):
+            for k in range(m):
+                for i in range(group):
+                    z[k * group + i] = zx[(i * m + k) * runs + r]
+                    w[k * group + i] = b[r] * zu[(i * m + k) * runs + r]
+            _steps_of_group(clients, grams, g, a[r], c[r], steps[r], z, w, sums)
+            for k in range(m):
+                for i in range(group):
+                    zx[(i * m + k) * runs + r] = sums[k * group + i]
+        for i in range(first, last):
+            one, two = points[i * step :], vectors[i * other_step :]
+            own = out[i * d * runs : (i + 1) * d * runs]
+            for q in range(d * runs):
+                own[q] = powers[q] * one[q] + totals[q] * two[q]
+        for r in range(0, runs, width):
+            some, base = min(width, runs - r), r - first * m * runs
+            for k in range(bounds[first], bounds[last]):
+                begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
+                add_row(lanes, t_values, t_columns, begin, end, zx, base, runs, some, out, at)

@@ -1,0 +1,53 @@
+"""Entries are drawn and found in one compiled pass; imported when first needed."""
+
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.files.compilation import compiled
+
+
+@compiled
+def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # pragma: no cover
+    """Draw a subset of features for every client and run, and find the entries there.
+
+    ``indices`` (n, k, R) become those of ``subsets``, and ``values`` the entries of x (n, d, R).
+    """
+    n, d, runs = x.shape
+    k = uniforms.shape[1]
+    for i in range(n):
+        for a in range(k):
+            j = d - k + a
+            for r in range(runs):
+                t = np.int64(uniforms[i, a, r] * (j + 1))
+                for b in range(a):
+                    if indices[i, b, r] == t:
+                        t = np.int64(j)
+                        break
+                indices[i, a, r] = t
+                values[i, a, r] = x[i, t, r]
+
+
+@compiled
+def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # pragma: no cover
+    """Draw one feature of every client and run by its absolute value.
+
+    ``indices`` (n, 1, R) become the features, the first whose cumulative size is above uniforms
+    times the sum, and ``values`` the sum with the sign of the entry, or 0 where that is 0.
+    """
+    n, d, runs = x.shape
+    sums = np.empty(runs)
+    for i in range(n):
+        sums[:] = 0.0
+        for j in range(d):
+            for r in range(runs):
+                sums[r] += abs(x[i, j, r])
+        for r in range(runs):
+            target, so_far, j = uniforms[i, 0, r] * sums[r], abs(x[i, 0, r]), 0
+            if target >= sums[r]:  # rounding has brought it up
+                target = np.nextafter(sums[r], -1.0)
+            while so_far <= target and j < d - 1:
+                j += 1
+                so_far += abs(x[i, j, r])
+            indices[i, 0, r] = j
+            values[i, 0, r] = np.sign(x[i, j, r]) * sums[r]

@@ -1,0 +1,21 @@
+"""Waiting for processes that a test has started."""
+
+import os
+import time
+
+
+def wait_for(condition, seconds=60.0):
+    """Look again and again until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def alive(group):
+    """Whether a process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

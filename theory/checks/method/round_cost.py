@@ -1,0 +1,130 @@
+"""What a communication round costs in the mean: one is counted, for every outcome of coins."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.method import Every
+from bitbound.solvers.total_bits import total_bits
+from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
+
+
+@dataclass(frozen=True)
+class RoundCost:
+    """Mean cost of one communication round, per client (mean over clients).
+
+    Attributes
+    ----------
+    uplink_bits, downlink_bits : float
+        Counted on the channel that the simulation uses.
+    iterations : float
+        Mean number of iterations from one round to the next: 1/p or K.
+    gradients : float
+        Gradients of the client's own function, in the round and its iterations; NaN where clients
+        say by themselves when they evaluate one, so that the number depends on the state.
+    """
+
+    uplink_bits: float
+    downlink_bits: float
+    iterations: float
+    gradients: float
+
+    def bits(self, downlink: float = 0.0) -> float:
+        """Return the bits sent, and those received by their weight."""
+        return total_bits(self.uplink_bits, self.downlink_bits, downlink)
+
+
+def round_cost(experiment: ConvexExperiment) -> RoundCost:
+    """Count the mean cost of a round on the channel; coins are enumerated, not sampled.
+
+    The clients that a cohort or mask chooses do not change the total, so one draw is enough.
+    """
+    method, schedule, n = experiment.method, experiment.method.schedule, experiment.n
+    iterations = float(schedule.iterations if isinstance(schedule, Every) else 1 / schedule.p)
+    channel, oracle = simulated_world(experiment)
+    state = method.start(channel.template, oracle, channel)
+
+    def spend(world: _CoinChannel) -> NDArray[np.float64]:
+        ledger = world.inner.ledger
+        counted = _CountedOnce(oracle.problem, oracle.runs, ledger, oracle.tape, masks=world.masks)
+        method.local_step(state, counted, world)
+        local = float(ledger.gradients[0])
+        method.communicate(state, counted, world)
+        gradients = ledger.gradients[0] + (iterations - 1) * local
+        if counted.unforeseen:
+            gradients = np.nan
+        return np.array([ledger.uplink_bits[0], ledger.downlink_bits[0], gradients]) / n
+
+    def fresh(script: Sequence[int]) -> _CoinChannel:
+        return _CoinChannel(simulated_world(experiment)[0], script)
+
+    up, down, gradients = sum(probability * cost for probability, cost in outcomes(spend, fresh))
+    return RoundCost(float(up), float(down), iterations, float(gradients))
+
+
+class _CoinChannel(Scripted):
+    """The simulation's channel, with its coins enumerated; it keeps the masks that it drew."""
+
+    def __init__(self, inner: Channel, script: Sequence[int]) -> None:
+        super().__init__(inner.n, inner.template.shape[1], script)
+        self.inner, self.masks = inner, list[Array]()
+        self.uplink = inner.uplink  # type: ignore[method-assign]
+        self.send = inner.send  # type: ignore[method-assign]
+        self.broadcast = inner.broadcast  # type: ignore[method-assign]
+        self.downlink = inner.downlink  # type: ignore[method-assign]
+        self.client_coins = inner.client_coins  # type: ignore[method-assign]
+        self.ownership = inner.ownership  # type: ignore[method-assign]
+
+    def coin(self, p: float) -> Array:
+        self.masks.append(super().coin(p))
+        return self.masks[-1]
+
+    def cohort(self, m: int) -> Array:
+        self.masks.append(self.inner.cohort(m))
+        return self.masks[-1]
+
+
+@dataclass(frozen=True)
+class _CountedOnce(Oracle):
+    """The gradients, of which equal steps are done once and counted as often as they would be.
+
+    Attributes
+    ----------
+    masks : list of (n, 1, R) or (1, 1, R) bool
+        What the channel drew. How many clients are in them does not depend on the state.
+    unforeseen : list
+        Not empty once gradients were asked for with any other mask.
+    """
+
+    masks: list[Array] = field(default_factory=list)
+    unforeseen: list[bool] = field(default_factory=list)
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        foreseen = active is None or isinstance(active, int)
+        if not foreseen and not any(active is mask for mask in self.masks):
+            self.unforeseen.append(True)
+        return super().grad(x, active, sample)
+
+    def gradient_steps(
+        self,
+        slope: Callable[[Array], Array],
+        start: Array,
+        active: Array,
+        step: float,
+        count: int,
+    ) -> Array:
+        """Do one of the steps of :func:`~bitbound.solvers.local_solve.gradient_steps`."""
+        if not count:
+            return start
+        before = self.ledger.gradients[0]
+        end = start - step * slope(start)
+        self.ledger.evaluate(self.runs, (count - 1) * (self.ledger.gradients[0] - before), 0)
+        return end
