@@ -8,7 +8,7 @@ decrease is found, and so on.
 Only directions are floats. They are computed where what is left is the identity and all multipliers
 are 1, so that no digits are lost however close a proof is to the best one. At a centre the
 derivative of the barrier solves the dual programme, which bounds the decrease of all proofs.
-Source: Nesterov, Nemirovskii, Interior-Point Polynomial Algorithms in Convex Programming (1994).
+Source: Nesterov, Nemirovskii, Interior-StrictProof Polynomial Algorithms in Convex Programming (1994).
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ DEPENDENT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A proof with room.
+class StrictProof:
+    """A proof that holds strictly, so that all of it may change a little.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Surroundings:
         Those of the blocks in these coordinates.
     """
 
-    point: Point
+    point: StrictProof
     changes: Matrix
     sizes: tuple[int, ...]
 
@@ -161,7 +161,7 @@ class CentralPath:
             changes.append(Stack.of([stack.combined(direction) for direction in kernel.T]))
         return cls(kernel, tuple(changes))
 
-    def best(self, start: Point, close: float) -> tuple[Point, float]:
+    def best(self, start: StrictProof, close: float) -> tuple[StrictProof, float]:
         """Return the best proof, and a bound of the decrease of all.
 
         They are relatively ``close``, unless rounding or the number of steps ends the path before.
@@ -180,7 +180,7 @@ class CentralPath:
             here = next(filter(None, tried), None)
         return start, bound
 
-    def around(self, point: Point) -> Surroundings | None:
+    def around(self, point: StrictProof) -> Surroundings | None:
         """Return the coordinates at a point; None if it is no proof with room."""
         multipliers = point.numbers[1:]
         if min(multipliers) <= 0:
@@ -196,8 +196,8 @@ class CentralPath:
         relative = self.kernel[1:] / multipliers[:, None]
         return Surroundings(point, np.concatenate([*rows, relative.astype(float)]), tuple(sizes))
 
-    def _moved(self, point: Point, direction: Matrix, length: float) -> Point:
+    def _moved(self, point: StrictProof, direction: Matrix, length: float) -> StrictProof:
         parts = np.array([Fraction(float(length * x)) for x in direction], dtype=object)
         pairs = zip(point.left, self.changes, strict=True)
         left = tuple(block + own.combined(parts) for block, own in pairs)
-        return Point(point.numbers + self.kernel @ parts, left)
+        return StrictProof(point.numbers + self.kernel @ parts, left)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.exact.central_path import CentralPath, Point
+from bitbound.theory.exact.central_path import CentralPath, StrictProof
 from bitbound.theory.exact.exact_proof import ExactProof, RationalStep, first_proof, holds
 from bitbound.theory.exact.rational_algebra import Stack, ldl, rounded_down, whitening
 
@@ -48,7 +48,7 @@ def prove(certificate: Certificate) -> ExactProof:
     return replace(_shortened(step, proof), bound=bound)
 
 
-def interior(step: RationalStep, proof: ExactProof) -> Point:
+def interior(step: RationalStep, proof: ExactProof) -> StrictProof:
     """Use all inequalities a little more, together with their reverses.
 
     In the coordinates in which it is the identity, what is left loses less than one half.
@@ -69,7 +69,7 @@ def interior(step: RationalStep, proof: ExactProof) -> Point:
         for name, size in sizes.items()
     }
     left = step.left(weights, proof.decrease, multipliers, following)
-    return Point(np.array([proof.decrease, *multipliers.values()], dtype=object), left.blocks)
+    return StrictProof(np.array([proof.decrease, *multipliers.values()], dtype=object), left.blocks)
 
 
 def _reverse(name: str) -> str:
