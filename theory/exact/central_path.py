@@ -8,7 +8,7 @@ decrease is found, and so on.
 Only directions are floats. They are computed where what is left is the identity and all multipliers
 are 1, so that no digits are lost however close a proof is to the best one. At a centre the
 derivative of the barrier solves the dual programme, which bounds the decrease of all proofs.
-Source: Nesterov, Nemirovskii, Interior-StrictProof Polynomial Algorithms in Convex Programming (1994).
+Source: Nesterov, Nemirovskii, Interior-Point Polynomial Algorithms in Convex Programming (1994).
 """
 
 from dataclasses import dataclass
