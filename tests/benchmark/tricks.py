@@ -80,7 +80,15 @@ def products_added(problem: Any, runs: int, seconds: float) -> Spread:
 def fused_pass(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
     """Gradients are lazy and evaluated in one compiled pass."""
     one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
+    one.local_steps = other.local_steps = None
     other.oracle = replace(other.oracle, lazy=False)
+    return compared(one, other, seconds, one.period)
+
+
+def steps_at_once(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
+    """All local steps until the next round of each run are done at once."""
+    one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
+    other.local_steps = None
     return compared(one, other, seconds, one.period)
 
 
@@ -128,6 +136,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "lazy gradients, one pass (Scaffnew)": partial(fused_pass, name="scaffnew", sent=None),
     "lazy gradients, one pass (LoCoDL)": partial(fused_pass, name="locodl", sent="rand-k:1"),
     "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
+    "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
+    "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
 }
 

@@ -120,7 +120,7 @@ class Stopping(Checkpoint):
     """Writes after the third iteration and is stopped there."""
 
     def write_if_due(self, batch, carried):
-        if carried.iteration == 3:
+        if carried.iteration.max() == 3:
             self.write(batch, carried)
             raise KeyboardInterrupt
 
