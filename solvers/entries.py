@@ -52,7 +52,8 @@ class Entries(Deferred):
         return places(self.indices, self.d).reshape(-1)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if self.values.dtype == np.float64 and is_worth_loading(self.values.size):
+        fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
+        if fits and is_worth_loading(self.values.size):
             from bitbound.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
                 write_entries,
             )
