@@ -13,8 +13,8 @@ Numbers = NDArray[np.float64]
 
 _CLIENTS = 16
 """Clients of a group, whose products lie beside each other."""
-_LARGEST = 6
-"""Products of pairs of rows are made where they are at most so many times the entries of rows."""
+_LARGEST, _MOST = 6, 50
+"""Products of pairs of rows that there may be for an entry of rows; and times the lanes of runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class FusedSteps:
 
     @classmethod
     def of(cls, losses: FusedGradients) -> "FusedSteps | None":
-        """Prepare the steps; None where the rows are too many for their entries to pay."""
+        """Prepare the steps; None where the products of rows would take too much memory."""
         n, m, _ = losses.shape
         if n * m * m > _LARGEST * losses.rows[2].size:
             return None
@@ -50,6 +50,11 @@ class FusedSteps:
         grams = np.zeros((-(-n // _CLIENTS), m, m, _CLIENTS))
         local_passes.gram(losses.rows, losses.shape, grams)
         return cls(losses, grams, local_passes)
+
+    def pay(self, runs: int) -> bool:
+        """Whether they are faster than single steps, in which runs share vector registers."""
+        lanes = self.losses.code.lanes_for(runs)
+        return len(lanes) * self.grams.size <= _MOST * self.losses.rows[2].size
 
     def powers_and_sums(self, a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
         """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""

@@ -7,6 +7,7 @@ from bitbound.figures.certified.measured_bits import ACCURACY
 from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.potential_gains import SEARCHED, PotentialGain
 from bitbound.figures.certified.rates import Rate
+from bitbound.figures.certified.variants import MEANING
 from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import ABSENT, WIDTH, accuracy_name, short_cost, table
 from bitbound.solvers.total_bits import total_text
@@ -34,7 +35,7 @@ def rates_table(measured: list[Rate]) -> str:
     caption = (
         f"1 - factor per step at n = {first.n}, kappa = {first.kappa:g}, omega = {first.omega:g} "
         "(alpha = 1/(1 + omega) for contractions): published and certified, with the weights of "
-        "the method's Lyapunov function"
+        f"the method's Lyapunov function; {MEANING}"
     )
     header = ("method", "rule", "published", "certified", "the theorem is")
     parts = [textwrap.fill(caption, WIDTH), table(header, rows, texts=2), "\n".join(notes)]
@@ -65,7 +66,7 @@ def gains_table(gains: list[PotentialGain]) -> str:
         "1 - factor per step at n, kappa, omega: promised by the best theorem, certified for its "
         "potential, and for "
         "the best quadratic potential that is found; the gain; and what the long run on quadratics "
-        "of one dimension attains, more than which no potential proves"
+        f"of one dimension attains, more than which no potential proves; {MEANING}"
     )
     header = ("", "rule", "promised", "certified", "found", "gain", "attained")
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
@@ -96,7 +97,7 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
         f"the fewest certified bits that a short search finds ({SEARCHED}): promised by the best "
         "theorem, certified for the best quadratic potential that is found, attained in the long "
         "run on quadratics; and bits per client, measured on a random quadratic of the family "
-        f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start"
+        f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start; {MEANING}"
     )
     caption = "; ".join(filter(None, [caption, total_text(downlink)]))
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"

@@ -78,7 +78,7 @@ def quadratic_of(method: Method, where: Setting) -> Quadratic:
         where.n,
         where.d,
         where.mu + ridge,
-        where.L + ridge,
+        where.constants.L_i + ridge,
         shared_eigenvectors=True,
         shared_minimiser=method.needs.shared_minimiser,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.figures.certified.measured_bits import MeasuredBits, Runs, measured_bits
+from bitbound.figures.certified.variants import Variant, variants
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import CARDS
@@ -35,7 +36,7 @@ class PotentialGain:
     Attributes
     ----------
     method, rule : str
-        The method and the rule of its parameters, or ``SEARCHED``.
+        The method and the rule of its parameters, the variant, or ``SEARCHED``.
     n, kappa, omega
         The family.
     promised : float
@@ -86,7 +87,7 @@ class PotentialGains:
             found = (potential_gain(self.method, one, n, kappa, omega, self.runs) for one in rules)
             return [gain for gain in found if gain is not None]
 
-        gains = asked(*CARDS[self.method].rules)
+        gains = asked(*variants(CARDS[self.method]))
         certified = any(math.isfinite(gain.found) for gain in gains)
         return gains + (asked(SEARCHED) if certified else [])
 
@@ -94,30 +95,33 @@ class PotentialGains:
 def potential_gain(
     name: str, rule: str, n: int, kappa: float, omega: float, runs: Runs
 ) -> PotentialGain | None:
-    """Search the best potential of a method with the parameters of a rule in one family.
+    """Search the best potential of a method with the parameters of a rule or variant in one family.
 
     None where the rule has no parameters for it.
     """
     card = CARDS[name]
     promised = certified = attained = float("nan")
+    variant = Variant(rule) if rule == SEARCHED else variants(card)[rule]
     try:
         where = family_setting(card, n, kappa, omega)
         if rule == SEARCHED:
             optimum = _optimum(card, where, runs.downlink)
             method, certified = optimum.method, optimum.certificate.decrease
         else:
-            method = card.at(where, rule)
+            where = variant.setting(where)
+            method = variant.method(card, where)
     except Refusal:
         return None
-    theorem = card.best_theorem(method, where)
+    functions, theorem = variant.functions(where), card.best_theorem(method, where)
     if theorem is not None:
         promised = 1 - theorem.rate(method, where)
         with suppress(Refusal):
-            proved = certify(method, where, potential=theorem).decrease
+            stated = None if card.cut(method) else theorem
+            proved = certify(method, functions, potential=stated).decrease
             certified = float(np.fmax(proved, certified))
     found = certified
     with suppress(Refusal):
-        best = certify(method, where, potential="search")
+        best = certify(method, functions, potential="search")
         found = float(np.fmax(best.decrease, certified))
         limit = limit_of_potentials(best)
         attained = attained if limit is None else limit

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
+from bitbound.figures.certified.variants import variants
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting, verdict
@@ -21,7 +22,7 @@ class Rate:
     Attributes
     ----------
     method, rule : str
-        The method and the rule of its parameters.
+        The method and the rule of its parameters, or the variant.
     n, kappa, omega
         The family.
     varied : str
@@ -70,24 +71,25 @@ class Rates:
         return f"rates of {self.method}"
 
     def trace(self) -> list[Rate]:
-        """Certify all."""
+        """Certify all; what is no rule alone, at the centre."""
         n, kappa, omega = CENTRE
         grid = [("", CENTRE)]
         grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
         if METHODS[self.method].method.needs.compressor is not None:
             grid += [("omega", (n, kappa, value)) for value in _OMEGAS]
         grid += [("n", (value, kappa, omega)) for value in _CLIENTS]
+        card = METHODS[self.method]
         return [
-            compared_rate(self.method, rule, *family, varied)
-            for rule in METHODS[self.method].rules
-            for varied, family in grid
+            compared_rate(self.method, name, *family, varied)
+            for name in variants(card)
+            for varied, family in (grid if name in card.rules else grid[:1])
         ]
 
 
 def compared_rate(
     name: str, rule: str, n: int, kappa: float, omega: float, varied: str = ""
 ) -> Rate:
-    """Certify a method with the parameters of a rule in one family.
+    """Certify a method with the parameters of a rule, or of a variant, in one family.
 
     It is held against the published theorems; where there is none, against those proved here.
     """
@@ -96,13 +98,14 @@ def compared_rate(
     decrease, proved, reason = nan, nan, ""
     try:
         where = class_setting(card.method, n, kappa, omega if compressed else None, None, 1)
-        method = card.at(where, rule)
+        variant = variants(card)[rule]
+        where = variant.setting(where)
+        method = variant.method(card, where)
         published = any(theorem.published for theorem in card.theorems)
         theorem = card.best_theorem(method, where, published=published)
         decrease = 1 - theorem.rate(method, where) if theorem else nan
-        proved = certify(
-            method, where, potential=theorem or card.best_theorem(method, where)
-        ).decrease
+        stated = None if card.cut(method) else theorem or card.best_theorem(method, where)
+        proved = certify(method, variant.functions(where), potential=stated).decrease
     except Refusal as error:
         reason = str(error)
     return Rate(name, rule, n, kappa, omega, varied, decrease, proved, reason)

@@ -183,7 +183,8 @@ class Channel:
         if isinstance(schedule, Every):
             steps = schedule.iterations - iteration % schedule.iterations
             return np.minimum(steps, left), steps <= left
-        return self.streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
+        streams: Any = self.streams  # those of the host
+        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""

@@ -128,7 +128,9 @@ class LocalSteps:
         gradients = SymbolicGradients(problem)
         recursions = _recursions(method, state, gradients)
         passes = problem.rows.fused_steps if recursions else None
-        return None if passes is None else cls(recursions, gradients.counted, passes)
+        if passes is None or not passes.pay(number_of_runs(state)):
+            return None
+        return cls(recursions, gradients.counted, passes)
 
     def after(self, steps: NDArray[np.int64], state: S) -> S:
         """Return a state after so many steps in every run, (R,)."""
@@ -150,9 +152,10 @@ def _recursions(method: Method, state: Any, gradients: SymbolicGradients) -> dic
     """Return what a local step makes of the fields that it changes; none if it is another."""
     symbols = {name: LinearCombination({(name, False): 1.0}) for name in vars(state)}
     runs = number_of_runs(state)
-    nobody: Any = None
+    problem: Any = gradients
+    channel: Any = None
     try:
-        after = vars(method.local_step(replace(state, **symbols), gradients, nobody))
+        after = vars(method.local_step(replace(state, **symbols), problem, channel))
         found = {
             name: Recursion.of(name, x, runs) for name, x in after.items() if x is not symbols[name]
         }

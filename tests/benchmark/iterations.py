@@ -1,13 +1,16 @@
 """A whole iteration of every method at its theoretical parameters."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from workloads import Workload
 
 from bitbound import METHODS, Every, Experiment, compressor
 from bitbound.solvers.state import copied, settled
-from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.iteration import advance, leap
+from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
@@ -18,7 +21,11 @@ _LONG = 1 << 20
 
 
 class Iterations:
-    """The iterations of an experiment with R runs: a call does the next one."""
+    """The iterations of an experiment with R runs: a call does the next one.
+
+    Where local steps are done many at once, a call does the next of them, with the round that
+    follows, when what has been done in the mean over the runs is used up; else nothing.
+    """
 
     use_up = True
     """Whether large arrays of the state are written over, as the engine lets them be."""
@@ -28,19 +35,30 @@ class Iterations:
         self.channel, self.oracle = simulated_world(experiment, range(runs))
         start = self.method.start(self.channel.template, self.oracle, self.channel)
         self.state = copied(settled(start))
-        self.number = 0
+        self.local_steps = LocalSteps.of(self.method, self.state, self.oracle)
+        self.number, self.done = 0, np.zeros(runs, dtype=np.int64)
 
     def __call__(self) -> None:
         self.number += 1
-        world = self.oracle, self.channel, self.number
-        self.state, _ = advance(self.method, self.state, *world, use_up=self.use_up)
+        world, last = (self.oracle, self.channel), np.iinfo(np.int64).max
+        if self.local_steps is None:
+            self.state, _ = advance(
+                self.method, self.state, *world, self.number, use_up=self.use_up
+            )
+        elif self.number > self.done.mean():
+            self.state, _, self.done = leap(
+                self.method, self.state, *world, self.local_steps, self.done, last,
+                use_up=self.use_up,
+            )  # fmt: skip
 
     @property
     def period(self) -> int:
         """Iterations after which the same kinds of work have been done, as far as it is fixed."""
         schedule = self.method.schedule
         ahead = DRAWN_AHEAD if self.channel.compressor.uniforms(self.oracle.d) > 1 else 1
-        return ahead * (schedule.iterations if isinstance(schedule, Every) else 1)
+        if isinstance(schedule, Every):
+            return ahead * schedule.iterations
+        return ahead if self.local_steps is None else ahead * math.ceil(1 / schedule.p)
 
 
 def experiments(workload: Workload, problem: Any, runs: int) -> Iterator[tuple[str, Any]]:

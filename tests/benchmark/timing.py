@@ -56,5 +56,5 @@ def _each(action: Action, times: int) -> float:
 def _block(action: Action, longest: float, period: int) -> int:
     """Return how often an action is done in a block, after a first round that warms up."""
     action()
-    once = _each(action, 1)
+    once = _each(action, period)
     return period * max(1, round(max(_SHORTEST, longest) / (once * period)))

@@ -71,6 +71,7 @@ def test_a_quadratic_has_no_rows(capsys):
 
 
 SCHEMA = {
+    "list": ["list"],
     "run": RUN,
     "compare": ["compare", "breast-cancer@9", "gd", "--network", "lte", *FAST],
     "plan": ["plan", "quadratic:d=9@3", "--kappa", "9", "--methods", "gd", "--until", "1e-3"],

@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 
 import pytest
 from command_lines import CASES, FAST, RUN, run_words
@@ -60,6 +60,23 @@ def test_list_names_what_there_is(capsys):
     for name in (*CARDS, *others, "breast-cancer"):
         assert name in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_list_as_json_names_what_can_be_named(capsys):
+    assert main(["list"]) == 0
+    words = capsys.readouterr().out.replace("\n", " ")
+    assert main(["list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {one["name"] for one in found["methods"]} == set(CARDS)
+    for one in found["methods"]:
+        card = CARDS[one["name"]]
+        assert one["rules"] == list(card.rules)
+        assert one["compressor"] == card.method.needs.compressor
+        assert [each["name"] for each in one["parameters"]] == [f.name for f in fields(card.method)]
+        required = {each["name"] for each in one["parameters"] if each["required"]}
+        assert required == {f.name for f in fields(card.method) if f.default is MISSING}
+    for key in ("compressors", "problems", "losses", "splits"):
+        assert all(name in words for name in found[key])
 
 
 @pytest.mark.parametrize("name", CLIPPING)

@@ -29,11 +29,14 @@ from bitbound.figures.certified.potential_gains import (
     potential_gain,
 )
 from bitbound.figures.certified.rates import Rates, compared_rate
+from bitbound.figures.certified.variants import variants
 from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import symbolic_step
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
@@ -67,6 +70,32 @@ def test_rates_cover_the_grid():
         ours = (found.method, found.rule) == ("diana", "best")  # of a theorem that is proved here
         assert ours or not math.isnan(found.published)
         assert found.certified >= (0.0 if ours else found.published * (1 - 1e-5))
+
+
+def test_versions_and_classes_have_rows_of_their_own():
+    names = {name: set(variants(card)) - set(card.rules) for name, card in CARDS.items()}
+    assert names["adiana"] == {"paper, II", "refined, II", "best, II"}
+    assert names["gradskip"] == {"paper, 2 classes"}
+    assert not any(found for name, found in names.items() if name not in ("adiana", "gradskip"))
+    rows = [rate for name in ("adiana", "gradskip") for rate in Rates(name).trace() if rate.central]
+    asked = variants(CARDS["adiana"]) | variants(CARDS["gradskip"])
+    assert {rate.rule for rate in rows} == set(asked)
+    for rate in rows:
+        assert rate.certified >= rate.published * (1 - 1e-5), rate.rule
+
+
+def test_clients_of_two_classes_have_their_own_parameters():
+    """Those that are less curved skip gradients; no certificate takes them to be alike."""
+    card = CARDS["gradskip"]
+    variant = variants(card)["paper, 2 classes"]
+    where = variant.setting(class_setting(card.method, 10, 100.0, None, None, 4))
+    method = variant.method(card, where)
+    assert len(set(method.q)) == 2
+    assert [one.count for one in variant.functions(where).kinds] == [2, 8]
+    solved = quadratic_of(card.method, where)
+    np.testing.assert_allclose(solved.constants.L_i, where.constants.L_i)
+    with pytest.raises(Refusal):  # q_i of clients that are taken to be alike
+        certify(method, FunctionClass.of(where))
 
 
 def test_contests_without_data_take_what_is_embedded(bare):

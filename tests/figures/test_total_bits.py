@@ -162,6 +162,17 @@ def test_the_report_draws_what_was_weighed(made, found, tmp_path):
     assert bits_name(0.5) in savings_chart([saving | {"downlink_weight": 0.5}]).x.title
 
 
+def test_a_report_of_figures_that_are_drawn_takes_no_weight(found, tmp_path, capsys):
+    keep_comparison(found, "mine", tmp_path, 0.5)
+    words = ["report", "--output", str(tmp_path)]
+    assert main([*words, "--downlink-weight", "1"]) == 2
+    assert "drawn already" in capsys.readouterr().err
+    assert main(words) == 0
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the axis is of bits sent + 0.5 × bits received" in text
+    assert f">{bits_name(0.5)}</text>" in text
+
+
 @pytest.mark.parametrize("flag", [[], ["--downlink-weight", "0.5"]])
 def test_a_run_as_json_has_the_total(capsys, flag):
     words = ["run", "quadratic:d=4@3", "gd", "--kappa", "10", "--until", "1e-3", "--seeds", "1"]

@@ -226,6 +226,32 @@ def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
     wait_for(lambda: not alive(run.pid))
 
 
+def test_processes_leave_interrupts_to_others():
+    """From their first moment: otherwise one that imports dies, and its job is done by another."""
+    pool = workers.Workers(1)
+    future = pool.submit(os.getpid)
+    wait_for(lambda: _workers(os.getpid()))
+    (worker,) = _workers(os.getpid())
+    worker.send_signal(signal.SIGINT)
+    assert future.result() == worker.pid
+    pool.shutdown()
+
+
+def deaf(mark):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    mark.touch()
+    time.sleep(60)
+
+
+def test_a_process_that_does_not_listen_is_killed(tmp_path):
+    pool = workers.Workers(1)
+    pool.submit(deaf, tmp_path / "mark")
+    wait_for((tmp_path / "mark").exists)
+    (worker,) = _workers(os.getpid())
+    pool.stop()
+    worker.wait(5)
+
+
 def _workers(process):
     """Return the processes that were spawned for work."""
     children = psutil.Process(process).children()

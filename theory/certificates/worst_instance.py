@@ -8,6 +8,9 @@ these gradients. One pair (x, u) of point and gradient with <u - mu x, L x - u> 
 
 Its eigenvalues are in [mu, L]. Where a client has one gradient per step, the problem is therefore
 exactly as bad as the programme says; with more gradients per step, the nearest quadratic is taken.
+
+A server's compressor of U(omega) is a rand-k, which has this variance at every vector; one of
+B(alpha) is the linear contraction with the error of the dual.
 """
 
 from collections.abc import Iterator
@@ -21,6 +24,9 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
@@ -36,6 +42,7 @@ from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
+from bitbound.theory.worlds.worst_contraction import WorstContraction
 
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""
@@ -139,11 +146,6 @@ def worst_instance(
     """
     if len(functions.kinds) > 1:
         raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
-    if functions.alpha_down is not None or functions.omega_down:
-        raise Refusal(
-            "no worst case is built where the server compresses what it broadcasts; leave "
-            "alpha_down and omega_down out"
-        )
     functions = replace(functions, L_f=None)
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
@@ -156,6 +158,7 @@ def worst_instance(
     vectors = equal, zero_sum / max(functions.n - 1, 1) ** 0.5
     size = vectors[0].shape[1] + (functions.n - 1) * vectors[1].shape[1]
     sent, d = _fitting(method, functions, size + 1)
+    sent, d = _both_ways(method, functions, step, vectors, sent, d)
     if d > LARGEST_SIZE:
         raise Refusal(
             f"the worst case for n = {functions.n} has {d} features; take fewer clients to "
@@ -222,6 +225,32 @@ def _fitting(method: Method, functions: FunctionClass, size: int) -> tuple[Compr
     omega = 1 / (functions.alpha or 1.0) - 1 if need == "contractive" else functions.omega
     sent, d = rand_k_of(omega, size)
     return Scaled(sent) if need == "contractive" else sent, d
+
+
+def _both_ways(
+    method: Method,
+    functions: FunctionClass,
+    step: SymbolicStep,
+    vectors: Blocks,
+    up: Compressor | None,
+    d: int,
+) -> tuple[Compressor | None, int]:
+    """Return the compressors of both ways, on as many features as both serve."""
+    if method.needs.downlink == "unbiased" and functions.omega_down:
+        down, period = rand_k_of(functions.omega_down)
+        while d % period:
+            up, d = _fitting(method, functions, d + 1)
+        return TwoWay(up or Identity(), RandK(down.k * d // period)), d
+    if method.needs.downlink == "contractive" and functions.alpha_down is not None:
+        v, e = np.zeros(d), np.zeros(d)
+        for number, sent in step.errors:
+            if step.basis.kind[number] < 0:
+                shared = sent[0] @ vectors[0]
+                v[: len(shared)], e[: len(shared)] = shared, vectors[0][number]
+        most = ((1 - functions.alpha_down) * float(v @ v)) ** 0.5
+        e *= min(1.0, most / (float(np.linalg.norm(e)) or 1.0))  # the solver's may be longer
+        return TwoWay(up or Identity(), WorstContraction(v, e)), d
+    return up, d
 
 
 def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Blocks) -> Any:

@@ -9,6 +9,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.method import Method
 from bitbound.solvers.total_bits import require_weight
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
@@ -264,7 +265,7 @@ def examine(
         require_theorem(card, method, setting)
     tell("soundness")
     fitted = experiment.compressor
-    sound = (*soundness(card, experiment), *compressor_checks(fitted, _small(fitted)))
+    sound = (*soundness(card, experiment), *_compressors_checked(fitted))
     tell("the channel")
     sound += channel_checks(
         fitted, d=_small(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
@@ -324,7 +325,7 @@ def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
     sent = experiment.compressor
     sound = (
         *conduct(card, experiment),
-        *compressor_checks(sent, _small(sent)),
+        *_compressors_checked(sent),
         *channel_checks(sent, d=_small(sent), draws=2000),
         *problem_checks(experiment.problem),
         *tool_checks(card, experiment),
@@ -364,7 +365,8 @@ def _promised_steps(
             pass
         else:
             if not theorem.unmet(fewer.method, Setting.at(fewer)):
-                yield steps_at_random_states(theorem, fewer)
+                with suppress(Refusal):
+                    yield steps_at_random_states(theorem, fewer)
     with suppress(Refusal):
         if by_rule:
             yield worst_quadratic(theorem, card, rule)
@@ -380,7 +382,8 @@ def _growing_steps(
         f"{outside}, and in one step the Lyapunov function may grow: runs may diverge. Choose "
         "parameters that meet a theorem; if these are meant, look for a sign error in the step."
     )
-    yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
+    with suppress(Refusal):
+        yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
     with suppress(Refusal):
         yield replace(worst_like(theorem, experiment, limit=1.0), advice=advice)
 
@@ -393,6 +396,12 @@ def _outside(promised: Sequence[Promised]) -> str:
         for c in min(failing, key=len)
     ]
     return f"No theorem covers these parameters: {' and '.join(told)}"
+
+
+def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:
+    """Check the compressor of the clients, and that of the server where it has one."""
+    both = (fitted.up, fitted.down) if isinstance(fitted, TwoWay) else (fitted,)
+    return tuple(verdict for one in both for verdict in compressor_checks(one, _small(one)))
 
 
 def _small(compressor: Compressor) -> int:

@@ -28,8 +28,8 @@ from bitbound.theory.checks.method.conduct import (
     schedule,
     stays_at_solution,
 )
-from bitbound.theory.checks.method.local_solves import local_solves
 from bitbound.theory.checks.method.smallest import in_words, smaller
+from bitbound.theory.checks.method.solves_in_time import solves_in_time
 from bitbound.theory.checks.trace.replay import recorded
 from bitbound.theory.checks.trace.resumed import goes_on
 from bitbound.theory.verdict import Verdict
@@ -55,7 +55,7 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
         untold,
         lambda experiment, _: potential_at_solution(card, experiment),
         lambda experiment, _: bill_check(card, experiment),
-        lambda experiment, seed: local_solves(card, experiment, seed),
+        lambda experiment, seed: solves_in_time(card, experiment, seed),
         lambda experiment, _: best_rule(card, experiment),
     )
     with np.errstate(all="ignore"):

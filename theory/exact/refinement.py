@@ -9,7 +9,7 @@ import numpy as np
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.central_path import CentralPath, Point
 from bitbound.theory.exact.exact_proof import ExactProof, RationalStep, first_proof, holds
-from bitbound.theory.exact.rational_algebra import ldl, rounded_down, scaled, whitening
+from bitbound.theory.exact.rational_algebra import Stack, ldl, rounded_down, whitening
 
 DIGITS_OF_DECREASE = 12
 """Decimal digits of what is proved."""
@@ -56,13 +56,13 @@ def interior(step: RationalStep, proof: ExactProof) -> Point:
     weights, following = proof.weights, proof.following
     left = step.left(weights, proof.decrease, proof.multipliers, following)
     scales = [whitening(*factors) for factors in map(ldl, left.blocks) if factors is not None]
-    sizes = {
-        name: max(
-            float(np.abs(scaled(block, scale)).sum())
-            for block, scale in zip(form.blocks, scales, strict=True)
-        )
-        for name, form in step.inequalities.items()
-    }
+    forms = step.inequalities.values()
+    entries = [
+        Stack.of([form.blocks[place] for form in forms]).scaled(scale).reshape(len(forms), -1)
+        for place, scale in enumerate(scales)
+    ]
+    lengths = np.max([np.abs(block).sum(axis=1) for block in entries], axis=0)
+    sizes = dict(zip(step.inequalities, lengths.tolist(), strict=True))
     multipliers = {
         name: proof.multipliers.get(name, Fraction(0))
         + Fraction(0.5 / len(sizes) / (max(size, sizes[_reverse(name)]) or 1.0))

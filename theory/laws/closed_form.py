@@ -54,11 +54,13 @@ def with_multipliers(
     """Return a proof that uses the inequalities between two points, in both directions, alike.
 
     The points are the last two at which gradients are evaluated, or the only one and the solution.
-    There is one number for each class of clients, ``contractions`` being for its compressors.
+    There is one number for each class of functions, that of g being the last, and one in
+    ``contractions`` for the compressors of each class of clients.
     """
     step = symbolic_step(proof.method, proof.functions, proof.potential, exact=True)
     multipliers: dict[str, Fraction] = {}
-    for kind, value in enumerate(pairs):
+    kinds = dict.fromkeys(e.kind for e in step.evaluations)
+    for kind, value in zip(kinds, pairs, strict=True):
         own = [(place, e.function) for place, e in enumerate(step.evaluations) if e.kind == kind]
         a, b = ("solution", *(f"point {place}" for place, _ in own))[-2:]
         multipliers |= {f"{own[0][1]}: {start} to {end}": value for start, end in ((a, b), (b, a))}

@@ -119,7 +119,7 @@ class GenericChannel(Channel):
             template=np.zeros((1, functions.d, 1)),
         )
 
-    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+    def talking(self, schedule: Schedule, iteration: Any) -> NDArray[np.bool_]:
         """Say whether all runs communicate: as scheduled, or by a fair coin; (1,)."""
         if isinstance(schedule, WithProbability):
             schedule = WithProbability(_fair(schedule.p))

@@ -8,10 +8,15 @@ vector of its Lyapunov function. The errors of different clients and messages ar
 and the last factor is the compressor's exact variance at the vector compressed. The coefficients
 are found by running the unchanged method once, with an error of length 1 put into one message per
 run of the batch. Coins, cohorts and masks are enumerated.
+
+So are the outcomes of the server's compressor, where they are linear in the vector, or few and
+the broadcast comes first: clients then send what depends on what they received. Another broadcast
+has an error like a message of a client; after these, its variance is bounded by omega.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -21,6 +26,8 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import StronglyConvexProblem
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.natural import Natural
+from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.state import each
 from bitbound.solvers.world.channel import Ledger, Oracle
@@ -34,6 +41,12 @@ from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 LINEARITY = 1e-7
 """Relative error up to which a vector counts as linear in the errors of the messages."""
+
+MOST_ROUNDED = 6
+"""Entries of a broadcast up to which the outcomes of natural compression are enumerated."""
+
+MOST_SUBSETS = 1000
+"""Outcomes of a rand-k of the server up to which they are enumerated."""
 
 _DRAWN = 1e-12
 """Relative variance below which a message draws nothing; the rest is rounding."""
@@ -49,7 +62,8 @@ class OneStep:
         Psi and E[Psi+].
     exact : bool
         False where ``expected`` is an upper bound: a function value is taken at a point that
-        depends on the messages, and f(x + e) <= f(x) + <grad f(x), e> + (L_f/2)|e|^2 was used.
+        depends on the messages, and f(x + e) <= f(x) + <grad f(x), e> + (L_f/2)|e|^2 was used, or
+        what is broadcast does, and E|C(v) - v|^2 <= omega |v|^2 was.
     """
 
     now: float
@@ -73,6 +87,7 @@ class ProbingChannel(Scripted):
         super().__init__(n, d, script)
         self.compressor = compressor
         self.variances: list[float] = []
+        self.exact = True
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return the mean of C(v), plus this message's errors in their runs."""
@@ -84,26 +99,72 @@ class ProbingChannel(Scripted):
         variance[variance < _DRAWN * np.sum(x**2, axis=(1, 2))] = 0.0
         received = mean + np.zeros((1, 1, v.shape[2]))
         if self.compressor.shared:
-            sources = [(slice(None), float(variance.sum()), x / max(np.linalg.norm(x), 1e-300))]
+            size = float(variance.sum())
+            self._err(received, slice(None), size, x / max(np.linalg.norm(x), 1e-300))
         else:
-            unit = np.zeros((1, x.shape[1], 1))
-            unit[0, 0, 0] = 1.0
-            sources = [(slice(i, i + 1), float(variance[i]), unit) for i in range(self.n)]
-        for rows, size, direction in sources:
-            self.variances.append(size)
-            run = 2 * len(self.variances) - 1
-            if run + 1 < v.shape[2]:
-                received[rows, :, run] += direction[:, :, 0]
-                received[rows, :, run + 1] -= direction[:, :, 0]
+            for i in range(self.n):
+                self._err(received, slice(i, i + 1), float(variance[i]), _unit(x.shape[1]))
         return self.send(received, cohort)
 
     def downlink(self, v: Array) -> Array:
-        """Return C(v): one of its outcomes, or the only one of a compressor that draws nothing."""
+        """Return one of the outcomes of C(v), or v plus this message's error in its runs."""
         compressor, d = downward(self.compressor), v.shape[1]
         if not compressor.uniforms(d):
             return compressor.compress(v, v[:, :0, :])
-        maps = linear_outcomes(compressor, d)
-        return v * self.choose([(1 / len(maps), diagonal) for diagonal in maps])[None, :, None]
+        x = v[:, :, :1]
+        first = not self.variances
+        if first and isinstance(compressor, Natural) and d <= MOST_ROUNDED:
+            return self.choose(rounded_outcomes(compressor, x)) + (v - x)
+        listed = isinstance(compressor, RandK) and comb(d, compressor.k) <= MOST_SUBSETS
+        if not compressor.unbiased or listed:
+            maps = linear_outcomes(compressor, d)
+            return v * self.choose([(1 / len(maps), diagonal) for diagonal in maps])[None, :, None]
+        size, drawn = float(compressor.variance(x)[0, 0]), 0.0
+        if v.shape[2] > 1:
+            errors = np.sum((v[:, :, 1 : 2 * len(self.variances) : 2] - x) ** 2, axis=(0, 1))
+            drawn = float(errors @ self.variances)
+        if drawn:
+            size = compressor.omega(d) * (float(np.sum(x**2)) + drawn)
+            self.exact = isinstance(compressor, RandK)  # which has this variance for every vector
+        received = v + 0.0
+        self._err(received, slice(None), size, _unit(d))
+        return received
+
+    def _err(self, received: Array, rows: slice, variance: float, direction: Array) -> None:
+        """Count an error of some rows, and put it into its runs."""
+        self.variances.append(variance)
+        run = 2 * len(self.variances) - 1
+        if run + 1 < received.shape[2]:
+            received[rows, :, run] += direction[:, :, 0]
+            received[rows, :, run + 1] -= direction[:, :, 0]
+
+
+def rounded_outcomes(compressor: Natural, x: Array) -> list[tuple[float, Array]]:
+    """Return what natural compression makes of a known vector, (1, d, 1), with probabilities.
+
+    Entries are rounded independently, up or down: 2^d outcomes.
+    """
+    shape = (1, compressor.uniforms(x.shape[1]), 1)
+    low, high = (compressor.compress(x, np.full(shape, end)) for end in (1 - 2.0**-53, 0.0))
+    with np.errstate(invalid="ignore"):
+        rises = np.where(low == high, 0.0, (x - low) / (high - low))
+    found = [(1.0, x)]
+    for j in range(x.shape[1]):
+        ends = ((rises[0, j, 0], high[:, j]), (1 - rises[0, j, 0], low[:, j]))
+        found = [
+            (p * q, np.concat([y[:, :j], end[:, None], y[:, j + 1 :]], axis=1))
+            for p, y in found
+            for q, end in ends
+            if q
+        ]
+    return found
+
+
+def _unit(d: int) -> Array:
+    """Return a vector of length 1, (1, d, 1)."""
+    unit = np.zeros((1, d, 1))
+    unit[0, 0, 0] = 1.0
+    return unit
 
 
 def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> OneStep:
@@ -152,7 +213,8 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
         step(dry, state)
         runs = 1 + 2 * len(dry.variances)
         after = step(world, each(lambda x: np.repeat(x, runs, axis=2), state), runs)
-        return _mean(after, np.array(world.variances), view)
+        psi, exact = _mean(after, np.array(world.variances), view)
+        return psi, exact and world.exact
 
     now = float(value(terms(state), view)[0])
     results = [(p, *result) for p, result in outcomes(expected, channel)]

@@ -4,7 +4,15 @@ import argparse
 
 from tqdm import tqdm
 
-from bitbound.cli.words.options import add_jobs, add_output, file_to_write, read_output
+from bitbound.cli.words.options import (
+    add_downlink_weight,
+    add_jobs,
+    add_output,
+    file_to_write,
+    read_downlink_weight,
+    read_output,
+)
+from bitbound.data.errors import Refusal
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
@@ -17,19 +25,31 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         help="the page (default: report.html in the folder)",
     )
     add_jobs(parser)
+    add_downlink_weight(parser)
     add_output(parser, "results")
 
 
 def write_page(chosen: argparse.Namespace) -> None:
-    """Write the page; where no figure has been drawn, that on embedded data is made first."""
+    """Write the page; where no figure has been drawn, that on embedded data is made first.
+
+    The axes of bits count what the figures were drawn with.
+    """
     from bitbound.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
     from bitbound.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
     from bitbound.figures.report.page import write_report  # noqa: PLC0415  (heavy)
     from bitbound.figures.report.results import read_results  # noqa: PLC0415  (heavy)
 
-    folder = read_output(chosen)
-    if not read_results(folder).figures:
-        reproduce([demonstration()], folder, processes=chosen.jobs, tell=tqdm.write)
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    drawn = read_results(folder).figures
+    if drawn and weight:
+        raise Refusal(
+            f"the figures in {folder} are drawn already, each with its own weight; give "
+            "--downlink-weight where they are drawn, such as to bitbound demo"
+        )
+    if not drawn:
+        reproduce(
+            [demonstration()], folder, downlink=weight, processes=chosen.jobs, tell=tqdm.write
+        )
     results = read_results(folder)
     print(write_report(folder, chosen.page or folder / "report.html"))
     for part in results.parts:

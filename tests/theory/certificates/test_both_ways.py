@@ -7,8 +7,11 @@ import pytest
 from unreduced import unreduced_decrease
 
 from bitbound.data.errors import Refusal
+from bitbound.data.problem import Constants
 from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.state import each
@@ -28,6 +31,7 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.linear_maps import LinearChannel, worst_case
 from bitbound.theory.worlds.outcomes import outcomes
 from bitbound.theory.worlds.probing import one_step
+from bitbound.theory.worlds.worst_contraction import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]
@@ -88,7 +92,7 @@ def test_an_exact_step_is_the_mean_of_all_outcomes(down):
 def test_outcomes_that_cannot_be_listed_are_refused():
     problem = Quadratic.random(2, 3, mu=1.0, L=20.0, seed=1)
     experiment = Experiment.of(
-        EF21PDIANA(0.01, 0.3), problem, compressor("two-way(rand-k:1;natural)")
+        EF21PDIANA(0.01, 0.3), problem, compressor("two-way(rand-k:1;scaled(natural))")
     )
     with pytest.raises(Refusal, match="not linear"):
         one_step(experiment, THEOREM, fixed_point(experiment.method, problem))
@@ -97,8 +101,55 @@ def test_outcomes_that_cannot_be_listed_are_refused():
 def test_a_run_that_diverges_is_found_without_compression_of_the_broadcast():
     functions = FunctionClass(2, 1.0, 20.0, omega=1.0, alpha_down=0.5)
     assert divergence(EF21PDIANA(0.3, 0.3), functions, THEOREM).growth > 1e6
-    with pytest.raises(Refusal, match="no worst case is built"):
-        worst_instance(EF21PDIANA(0.001, 0.3), functions, THEOREM)
+
+
+WORST = [
+    ("locodl-both-ways", "two-way(rand-k:1;rand-k:1)", 3),
+    ("locodl-both-ways", "two-way(rand-k:2;natural)", 4),
+    ("ef21p-diana", "two-way(rand-k:1;scaled(rand-k:1))", 3),
+    ("ef21p-diana", "two-way(natural;top-k:2)", 4),
+]
+
+
+@pytest.mark.parametrize("kappa", [5.0, 50.0])
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize(("name", "selector", "d"), WORST)
+def test_one_step_attains_the_certificate(name, selector, d, n, kappa):
+    """With a compressor of the class both ways: rand-k, or the contraction of the dual."""
+    card, sent = METHODS[name], compressor(selector)
+    where = Setting(Constants(1.0, np.full(n, kappa), kappa), n, d, sent)
+    method, functions = card.at(where), FunctionClass.of(where)
+    instance, proved = worst_instance(method, functions), certify(method, functions)
+    down, size = instance.compressor.down, instance.problem.d
+    if functions.omega_down and card.method.needs.downlink == "unbiased":
+        assert down.omega(size) == pytest.approx(functions.omega_down)
+    else:
+        assert down.alpha(size) >= functions.alpha_down * (1 - 1e-12)
+    step = instance.step()
+    assert step.exact
+    assert 1 - step.factor >= proved.decrease * (1 - 1e-7)
+    assert 1 - step.factor == pytest.approx(proved.solver_decrease, rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "selector", "d"), WORST)
+def test_a_worst_case_with_a_better_broadcast_is_not_attained(name, selector, d):
+    """With steps so long that the server's error matters to EF21-P."""
+    where = Setting(Constants(1.0, np.full(3, 9.0), 9.0), 3, d, compressor(selector))
+    method = METHODS[name].at(where)
+    method = replace(method, gamma=method.gamma * (10 if name == "ef21p-diana" else 1))
+    instance = worst_instance(method, FunctionClass.of(where))
+    assert instance.step().factor == pytest.approx(instance.predicted, rel=1e-6)
+    better = replace(instance, compressor=TwoWay(instance.compressor.up, Identity()))
+    assert 1 - better.step().factor > 1.01 * (1 - instance.predicted)
+
+
+@pytest.mark.parametrize("v", [[3.0, 4.0], [0.0, 0.0]])
+def test_the_contraction_of_a_dual_is_one(v):
+    worst = WorstContraction(np.array(v), np.array([0.0, 0.5]) * bool(any(v)))
+    x = np.random.default_rng(0).standard_normal((5, 2, 4))
+    assert (worst.variance(x) <= (1 - worst.alpha(2)) * np.sum(x**2, axis=1) * (1 + 1e-12)).all()
+    there = np.array(v)[None, :, None]
+    np.testing.assert_allclose(worst.compress(there, there[:, :0])[0, :, 0], v + worst.e)
 
 
 UNBIASED = compressor("two-way(rand-k:1;rand-k:1)")

@@ -8,7 +8,7 @@ import pytest
 
 from bitbound.cli import main
 from bitbound.figures.checks.looseness import draw_looseness
-from bitbound.figures.text.theory_tables import row_summary
+from bitbound.figures.text.theory_tables import row_summary, theorems_table
 from bitbound.theory.checks import standard as report
 from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
 from bitbound.theory.theorem import Condition
@@ -51,6 +51,20 @@ def test_rows(examined):
     tight = [row for row in found if row.theorem == "gradient descent, classical"]
     assert all(row.worst == pytest.approx(1) for row in tight)
     assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
+
+
+def test_rows_count_what_is_received_by_its_weight(monkeypatch):
+    monkeypatch.setattr(report, "METHODS", {"gd": report.METHODS["gd"]})
+    alone, found = (
+        [row for some in rows(seeds=1, accuracy=1e-2, downlink=weight) for row in some]
+        for weight in (0.0, 0.5)
+    )
+    assert {row.downlink for row in found} == {0.5}
+    assert all(row.holds for row in found)
+    for one, other in zip(alone, found, strict=True):
+        assert other.bits == pytest.approx(one.bits)  # both ways cost the same
+    assert "bits: total = up + 0.5 down" in theorems_table(found)
+    assert row_summary(found[0])["downlink_weight"] == 0.5
 
 
 def test_command(monkeypatch, capsys, tmp_path, examined):

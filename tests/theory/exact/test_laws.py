@@ -21,10 +21,11 @@ from bitbound.theory.laws.class_laws import (
 )
 from bitbound.theory.laws.diana_law import DIANA_LAW
 from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW, feedback_numbers
+from bitbound.theory.laws.locodl_law import LOCODL_LAW
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.theorems.ef import Feedback
 
-LAWS = [EF_LAW, EF21_LAW, DIANA_LAW]
+LAWS = [EF_LAW, EF21_LAW, DIANA_LAW, LOCODL_LAW]
 LAWS_OF_CLASSES = [EF_LAW_OF_CLASSES, EF21_LAW_OF_CLASSES]
 
 

@@ -185,16 +185,32 @@ COMPRESSOR_FAULTS = [
     ),
     *(
         fault(
-            f"downlink: {what}",
-            "solvers.world.channel",
+            f"downlink: {what}, {selector}",
+            f"solvers.world.{module}",
             (old, new),
             on="ef21p-diana",
-            compressor="two-way(natural;scaled(rand-k:2))",
+            compressor=selector,
         )
-        for what, old, new in (
-            ("one client pays", "self.runs, self.n * bits)", "self.runs, bits)"),
-            ("from the stream of the clients", '"downlink")\n', '"compressor")\n'),
-            ("compressor of the clients", "downward(self.compressor), ", "self.compressor, "),
+        for selector in (
+            "two-way(natural;scaled(rand-k:2))",
+            "two-way(rand-k:2;natural)",
+        )
+        for what, module, old, new in (
+            ("one client pays", "channel", "self.runs, self.n * bits)", "self.runs, bits)"),
+            ("32 bits an entry", "channel", "self.n * bits)", "self.n * 32 * v.shape[1])"),
+            ("the clients' stream", "channel", '"downlink")\n', '"compressor")\n'),
+            (
+                "the clients' compressor",
+                "channel",
+                "downward(self.compressor), ",
+                "self.compressor, ",
+            ),
+            (
+                "the clients' numbers",
+                "randomness",
+                "crc32(purpose.encode())",
+                'crc32(purpose.replace("downlink", "compressor").encode())',
+            ),
         )
     ),
 ]

@@ -23,8 +23,16 @@ from bitbound.theory.verdict import Verdict
 SEEDS, MANY_SEEDS = range(2), range(20)
 COMPRESSORS = ["natural", "l1", "dithering:3", "ternary", "rand-k:2+natural", "rand-k:1@shared"]
 BIASED = ["sign", "scaled(rand-k:2)"]
-BOTH_WAYS = ["two-way(natural;top-k:2)", "two-way(rand-k:2;scaled(rand-k:2))"]
-UNBIASED_BOTH_WAYS = ["two-way(rand-k:2;rand-k:2)", "two-way(natural;rand-k:3)"]
+BOTH_WAYS = [
+    "two-way(natural;top-k:2)",
+    "two-way(rand-k:2;scaled(rand-k:2))",
+    "two-way(rand-k:2;natural)",
+]
+UNBIASED_BOTH_WAYS = [
+    "two-way(rand-k:2;rand-k:2)",
+    "two-way(natural;rand-k:3)",
+    "two-way(natural;natural)",
+]
 OUTSIDE = {("fedcomgate", "published"), ("5gcs-cc", "5gcs")}
 """Rules that follow no theorem, or serve no compressor."""
 

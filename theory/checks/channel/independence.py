@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.compressors.wire import Layout, Message
 from bitbound.solvers.method import WithProbability
 from bitbound.solvers.world.channel import Channel, Ledger
@@ -23,8 +24,9 @@ _CLIENTS, _RUNS, _ROUNDS = 4, 64, 128
 
 @dataclass(frozen=True)
 class _Echo(Compressor):
-    """What is received is the number that was drawn."""
+    """What is received is the first number that was drawn, of ``width`` for every entry."""
 
+    width: int = 1
     name = "echo"
 
     def omega(self, d: int) -> float:
@@ -34,10 +36,10 @@ class _Echo(Compressor):
         return Layout(())
 
     def uniforms(self, d: int) -> int:
-        return d
+        return self.width * d
 
     def message(self, x: Array, uniforms: Array) -> Message:
-        return (uniforms,)
+        return (uniforms[:, : x.shape[1]],)
 
     def vector(self, message: Message, d: int) -> Array:
         return message[0]
@@ -51,7 +53,7 @@ def independent_choices(seed: int = 0) -> Verdict:
 
     The parity of every set of independent fair bits is fair. All sets of these bits are tried: the
     coin of a run, of the next round and of the next run, the coin of the schedule, the coins and
-    the compressors of some clients, a member of the cohort and an owner.
+    the compressors of some clients and of the server, a member of the cohort and an owner.
     """
     bits = _bits(seed)
     names, draws = list(bits), _RUNS * _ROUNDS
@@ -77,8 +79,8 @@ def independent_choices(seed: int = 0) -> Verdict:
 def _bits(seed: int) -> dict[str, NDArray[np.bool_]]:
     """Return fair bits that should be independent, (rounds, runs) each."""
     channel = Channel(
-        _CLIENTS, _Echo(), np.arange(_RUNS), Streams(range(seed, seed + _RUNS)), Ledger(_RUNS),
-        np.zeros((1, 1, _RUNS)),
+        _CLIENTS, TwoWay(_Echo(), _Echo(_CLIENTS)), np.arange(_RUNS),
+        Streams(range(seed, seed + _RUNS)), Ledger(_RUNS), np.zeros((1, 1, _RUNS)),
     )  # fmt: skip
 
     def drawn(draw: Any) -> NDArray[np.bool_]:
@@ -91,6 +93,7 @@ def _bits(seed: int) -> dict[str, NDArray[np.bool_]]:
     cohort = drawn(lambda: channel.cohort(_CLIENTS // 2)[0, 0])
     owner = drawn(lambda: channel.ownership(_CLIENTS // 2)[0, 0])
     sent = drawn(lambda: np.asarray(channel.uplink(v))[:, 0] < 0.5)
+    answered = drawn(lambda: np.asarray(channel.downlink(v[:1]))[0, 0] < 0.5)
     now, later = slice(0, -1), slice(1, None)
     return {
         "the coin": coin[now],
@@ -104,4 +107,5 @@ def _bits(seed: int) -> dict[str, NDArray[np.bool_]]:
         "client 1 as an owner": owner[now],
         **{f"the draw of client {i + 1}'s compressor": sent[now, i] for i in range(2)},
         "the next draw of client 1's compressor": sent[later, 0],
+        "the draw of the server's compressor": answered[now],
     }

@@ -4,8 +4,11 @@ import time
 
 import numpy as np
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.two_way import downward
+from bitbound.solvers.compressors.wire import Message
 from bitbound.solvers.world.channel import Channel, Ledger
 from bitbound.solvers.world.randomness import Streams, generator
 from bitbound.theory.verdict import Verdict, worst_of
@@ -52,7 +55,7 @@ def wire_at_every_size(
         if time.perf_counter() - start > patience:
             break
     worst, what = worst_of(found)
-    advice = f"{what}: look at uplink, send and broadcast of the channel, and at the layout."
+    advice = f"{what}: look at uplink, send, broadcast and downlink of the channel, and at layout."
     note = f"up to {largest:,} entries"
     return Verdict("wire and simulation at every size", worst, 0.0, note, advice)
 
@@ -61,15 +64,14 @@ def _at(compressor: Compressor, size: tuple[int, int, int], seed: int) -> list[t
     """Return how far messages of one size are from what should arrive and be counted."""
     n, d, runs = size
     v = np.random.default_rng(seed).standard_normal(size)
-    senders, count = 1 if compressor.shared else n, compressor.uniforms(d)
-    drawn = [generator(seed + run, "compressor").random(senders * count) for run in range(runs)]
-    uniforms = np.stack([row.reshape(senders, count) for row in drawn], axis=2)
-    layout = compressor.layout(d)
-    message = compressor.message(v, uniforms)
+    server, layout = downward(compressor), compressor.layout(d)
+    message = _message(compressor, v, seed, "compressor")
+    answer = _message(server, v[:1], seed, "downlink")
     single = v.astype(np.float32).astype(np.float64)
+    answered = server.vector(server.layout(d).transmit(answer), d)
     expected = {
-        False: (compressor.vector(message, d), v),
-        True: (compressor.vector(layout.transmit(message), d), single),
+        False: (compressor.vector(message, d), v, server.vector(answer, d)),
+        True: (compressor.vector(layout.transmit(message), d), single, answered),
     }
     where = f"n = {n}, d = {d}, {runs} runs"
     found = []
@@ -77,7 +79,7 @@ def _at(compressor: Compressor, size: tuple[int, int, int], seed: int) -> list[t
         bytes_sent = layout.encode(message).shape[1]
         text = f"a message of {layout.bits} bits has {bytes_sent} bytes, {where}"
         found.append((float(abs(bytes_sent - -(-layout.bits // 8))), text))
-    for wire, (sent, plain) in expected.items():
+    for wire, (sent, plain, answered) in expected.items():
         ledger, streams = Ledger(runs), Streams(range(seed, seed + runs))
         channel = Channel(n, compressor, np.arange(runs), streams, ledger, v[:1], wire)
         way = "on the wire" if wire else "without the wire"
@@ -85,12 +87,23 @@ def _at(compressor: Compressor, size: tuple[int, int, int], seed: int) -> list[t
             "an uplink": (channel.uplink(v), sent),
             "a send": (channel.send(v), plain),
             "a broadcast": (channel.broadcast(v[:1]), plain[:1]),
+            "a downlink": (channel.downlink(v[:1]), answered),
         }
         for name, (got, right) in arrived.items():
             off = np.max(np.abs(np.asarray(got) - np.asarray(right)))
             found.append((float(off), f"{name} {way} gives another vector, {where}"))
         up = np.max(np.abs(ledger.uplink_bits - n * (layout.bits + 32 * d)))
-        down = np.max(np.abs(ledger.downlink_bits - 32 * n * d))
+        down = np.max(np.abs(ledger.downlink_bits - n * (32 * d + server.layout(d).bits)))
         found.append((float(up), f"bits up are miscounted by {up} {way}, {where}"))
         found.append((float(down), f"bits down are miscounted by {down} {way}, {where}"))
     return found
+
+
+def _message(compressor: Compressor, v: Array, seed: int, purpose: str) -> Message:
+    """Return the message that numbers drawn directly from the streams of a purpose make."""
+    n, d, runs = v.shape
+    count = compressor.uniforms(d)
+    senders = 1 if compressor.shared else n
+    drawn = [generator(seed + run, purpose).random(senders * count) for run in range(runs)]
+    uniforms = np.stack([row.reshape(senders, count) for row in drawn], axis=2)
+    return compressor.message(v, uniforms)

@@ -31,7 +31,7 @@ class PacedChannel(Channel):
 
     pace: Schedule | None = None
 
-    def talking(self, schedule: Schedule, iteration: int) -> NDArray[np.bool_]:
+    def talking(self, schedule: Schedule, iteration: Any) -> NDArray[np.bool_]:
         """Say whether the runs communicate after an iteration, counted from 1: (R,), all alike."""
         schedule = self.pace or schedule
         if isinstance(schedule, Every):

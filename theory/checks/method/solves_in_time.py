@@ -21,7 +21,7 @@ Note = Callable[[Array, Array, Array], None]
 """Told of a point, of the clients that ask for their gradients there, and of these gradients."""
 
 
-def local_solves(card: Card, experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
+def solves_in_time(card: Card, experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that every local solve ends at the first point that a theorem finds exact enough.
 
     The value is how many points are asked for beyond that, and how many solves end before. None

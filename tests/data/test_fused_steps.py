@@ -1,0 +1,70 @@
+"""Many steps at once against steps of numpy, one after the other."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from test_fused import RUNS, bare_gradients, close, made
+
+from bitbound.data.passes import fused_steps
+from bitbound.data.passes.fused import FusedGradients
+from bitbound.data.passes.fused_steps import FusedSteps
+
+
+def steps_of(matrix, n):
+    return FusedSteps.of(FusedGradients.of(matrix, n))
+
+
+@pytest.mark.parametrize("others", [1, None])
+@pytest.mark.parametrize("runs", RUNS)
+@pytest.mark.parametrize("shape", [(3, 4, 6), (1, 3, 9), (7, 1, 9), (40, 3, 4)])
+def test_every_run_does_its_own_steps(shape, runs, others):
+    n, m, d = shape
+    matrix, rng = made(n, m, d), np.random.default_rng(runs)
+    x, u = rng.standard_normal((n, d, runs)), rng.standard_normal((others or n, d, runs))
+    a, b, c = rng.uniform(0.5, 1, runs), rng.uniform(-1, 1, runs), rng.uniform(-0.3, 0, runs)
+    count = rng.integers(0, 12, runs)
+    kept = x.copy(), u.copy()
+    found = steps_of(matrix, n).after(count, x, u, a, b, c)
+    np.testing.assert_array_equal(x, kept[0])
+    np.testing.assert_array_equal(u, kept[1])
+    for step in range(12):
+        x = np.where(step < count, a * x + b * u + c * bare_gradients(matrix, n, x), x)
+    close(found, x)
+
+
+@pytest.mark.parametrize("a", [1.0, 1 - 1e-9, 0.3, 0.0, -0.7])
+def test_powers_and_sums(a):
+    steps = np.array([0, 1, 2, 500])
+    powers, sums = steps_of(made(3, 4, 6), 3).powers_and_sums(np.full(4, a), steps)
+    np.testing.assert_allclose(powers, a**steps, rtol=1e-12)
+    np.testing.assert_allclose(sums, [sum(a**k for k in range(t)) for t in steps], rtol=1e-12)
+
+
+def test_a_run_is_the_same_alone():
+    matrix, rng = made(20, 3, 5), np.random.default_rng(0)
+    x, u = rng.standard_normal((2, 20, 5, 9))
+    a, b, c = np.full((3, 9), [[0.9], [0.1], [-0.1]])
+    count, steps = np.arange(9), steps_of(matrix, 20)
+    together = steps.after(count, x, u, a, b, c)
+    for r in range(9):
+        own = slice(r, r + 1)
+        alone = (np.ascontiguousarray(v[..., own]) for v in (x, u))
+        found = steps.after(count[own], *alone, a[own], b[own], c[own])
+        np.testing.assert_allclose(found[..., 0], together[..., r], rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_stays_in_its_run(value):
+    x = np.random.default_rng(0).standard_normal((4, 5, 3))
+    x[2, 1, 1] = value
+    one = np.ones(3)
+    out = steps_of(made(4, 3, 5), 4).after(np.array([3, 4, 5]), x, x, one, 0 * one, -0.1 * one)
+    assert not np.isfinite(out[2, 1, 1])
+    assert np.isfinite(out[:, :, [0, 2]]).all()
+
+
+def test_where_they_do_not_pay_there_are_none(monkeypatch):
+    assert steps_of(scipy.sparse.csr_array(np.eye(20)), 1) is None
+    steps = steps_of(made(3, 4, 6), 3)
+    monkeypatch.setattr(fused_steps, "_MOST", 4 * steps.grams.size / steps.losses.rows[2].size)
+    assert [runs for runs in (1, 4, 5, 64) if steps.pay(runs)] == [1, 4]

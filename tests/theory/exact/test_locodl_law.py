@@ -1,0 +1,142 @@
+"""LoCoDL's law: the least probability of a round with the best factor per iteration."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bitbound.solvers.methods.locodl import LoCoDL
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import solver_decrease
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.exact.second_moments import OneDimension, slowest_decrease
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.laws.locodl_law import LOCODL_LAW, difference_moments
+from bitbound.theory.worlds.symbolic.exact_numbers import rational
+
+FEW_CLIENTS = [point for point in LOCODL_LAW.points if point[0] <= 3]
+EXACTLY_LEAST = [point for point in FEW_CLIENTS if not point[1]]
+"""The points of few clients, and those of them with omega = 0, where the law is exact."""
+
+
+def determinant(factor, t, *parameters):
+    """Return det(factor I - M_t), for all numbers exactly."""
+    (a, b, c), (d, e, f), (g, h, i) = factor * np.eye(3, dtype=int) - difference_moments(
+        t, *parameters
+    )
+    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+
+
+def sum_of_the_ends(s, p, rho, eta, omega):
+    return sum(determinant(s**2, t, p, rho, eta, omega) for t in (1 - s, 1 + s))
+
+
+@pytest.mark.parametrize("p", [Fraction(k, 5) for k in range(1, 5)])
+def test_the_determinants_of_both_ends_add_up(p):
+    """At more points than the degrees in s, p, rho, eta and omega, 6, 3, 3, 3 and 1: a proof."""
+    parts = [Fraction(k, 8) for k in range(1, 8)]
+    for s, rho, eta, omega in product(parts, parts[:4], parts[2:6], parts[:2]):
+        g, d = p * rho * (2 - rho), 1 - s**2
+        assert sum_of_the_ends(s, p, rho, eta, omega) == 2 * s**4 * (
+            g * (2 * p * eta - d) - (1 + omega) * p * eta**2
+        )
+
+
+@pytest.mark.parametrize(("n", "omega"), [(1, 0.0), (1, 3.0), (2, 3.0)])
+@pytest.mark.parametrize("t", [0.25, 1.75])
+def test_the_map_of_the_differences_is_that_of_the_class(n, omega, t):
+    method = LoCoDL(gamma=1.0, chi=0.3 * (1 + 2 * omega) / 0.5, rho=0.8, p=0.5, omega=omega)
+    functions = FunctionClass(n, mu=0.125, L=2.0, omega=omega)
+    whole = OneDimension.of(method, functions, np.full(n, t), t).second_moments
+    part = difference_moments(*map(Fraction, (t, 0.5, 0.8, 0.3, omega))).astype(float)
+    spectrum = np.linalg.eigvals(whole)
+    for root in np.linalg.eigvals(part):
+        assert min(abs(spectrum - root)) < 1e-6
+
+
+@pytest.mark.parametrize("rho", [-0.5, 0.0, 2.0, 2.5])
+def test_no_other_rho_has_the_factor(rho):
+    s = 0.75
+    for p, eta, omega in product([0.25, 0.75], [0.0, 0.25, 1.0], [0.0, 1.0]):
+        maps = [difference_moments(t, p, rho, eta, omega).astype(float) for t in (1 - s, 1 + s)]
+        assert min(max(abs(np.linalg.eigvals(one))) for one in maps) > s - 1e-9
+
+
+@pytest.mark.parametrize("point", FEW_CLIENTS, ids=str)
+def test_the_factor_is_attained(point):
+    """It is that of gradient descent, and no potential of the method promises more."""
+    proof = LOCODL_LAW.proof(*point)
+    _, omega, _ = point
+    s = (proof.functions.L - 1) / (proof.functions.L + 1)
+    assert 1 - float(proof.decrease) == pytest.approx(s**2, rel=1e-12)
+    curvatures = 1.0, proof.functions.L
+    attained = slowest_decrease(proof.method, proof.functions, curvatures)
+    assert attained == pytest.approx(float(proof.decrease), rel=1e-6)
+    p, rho = proof.method.p, proof.method.rho
+    assert p**2 * rho * (2 - rho) >= (1 + float(omega)) * float(proof.decrease) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("point", EXACTLY_LEAST, ids=str)
+def test_without_compression_no_p_is_smaller(point):
+    """In rational numbers, by the class that runs, and for all potentials that are searched."""
+    proof = LOCODL_LAW.proof(*point)
+    s, law = 1 - 2 / (1 + rational(proof.functions.L)), rational(proof.method.p)
+    for change in (Fraction(1), Fraction(999, 1000)):
+        ends = [
+            sum_of_the_ends(s, change * law, rho, eta * law, Fraction(0))
+            for rho, eta in product([Fraction(k, 8) for k in range(1, 16)], repeat=2)
+        ]
+        assert max(ends) <= 0
+        assert (max(ends) == 0) == (change == 1)
+    curvatures = 1.0, proof.functions.L
+    for rho, chi in product([0.95, 1.0, 1.05], repeat=2):
+        rarer = replace(proof.method, p=0.99 * proof.method.p, rho=rho, chi=chi)
+        assert slowest_decrease(rarer, proof.functions, curvatures) < 0.995 * float(proof.decrease)
+    rarer = replace(proof.method, p=0.99 * proof.method.p)
+    found = certify(rarer, proof.functions, potential="search").decrease
+    assert found < 0.995 * float(proof.decrease)
+
+
+@pytest.mark.parametrize("n", [1, 3, 1000])
+def test_balanced_is_the_law_without_compression(n):
+    where = class_setting(LoCoDL, n, 100.0, 0.0, None, 1)
+    balanced = METHODS["locodl"].at(where, "balanced")
+    law = LOCODL_LAW.proof(n, Fraction(0), Fraction(10)).method
+    for name in ("gamma", "chi", "rho", "p"):
+        assert getattr(balanced, name) == pytest.approx(getattr(law, name), rel=1e-12)
+
+
+@pytest.mark.parametrize("point", [(1, Fraction(4), Fraction(3)), (3, Fraction(0), Fraction(5))])
+def test_the_law_is_the_best_of_its_potential(point):
+    """The solver finds as much, and less where rounds are 1 % rarer."""
+    proof = LOCODL_LAW.proof(*point)
+    law, rarer = (
+        solver_decrease(
+            replace(proof.method, p=share * proof.method.p),
+            proof.functions,
+            proof.potential,
+            "free",
+        )
+        for share in (1.0, 0.99)
+    )
+    assert law == pytest.approx(float(proof.decrease), rel=1e-6)
+    assert rarer < 0.99 * law
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_what_unlike_quadratics_need(n):
+    """They need (1 + omega) where the law has (1 + (2 - 1/n) omega), for all rho and chi tried."""
+    functions = FunctionClass(n, mu=1.0, L=100.0, omega=1.0)
+    d, noise = 400 / 101**2, 2 * (1 + 1 / n)
+    p, rho = (d * noise) ** 0.5, n / (n + 1)
+
+    def decrease(p, rho, share):
+        method = LoCoDL(gamma=2 / 101, chi=3 * share / noise, rho=rho, p=p, omega=1.0)
+        return slowest_decrease(method, functions, (1.0, 100.0))
+
+    assert decrease(p, rho, 1.0) == pytest.approx(d, rel=1e-4)
+    around = product([0.97, 1.0, 1.03], [0.97, 1.0, 1.03])
+    assert max(decrease(0.99 * p, a * rho, b) for a, b in around) < 0.999 * d
