@@ -1,16 +1,13 @@
 """Data sets by name or path: found here, or downloaded from the LibSVM page; checked either way."""
 
 import difflib
-import importlib.util
 import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import cache_folder
@@ -109,7 +106,9 @@ def load_numbers(name_or_path: str | Path, download: bool = True) -> Dataset:
 
 def _bundled() -> Dataset:
     """Return scikit-learn's breast-cancer set with every feature standardised."""
-    data, target = _breast_cancer()
+    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (slow to import)
+
+    data, target = load_breast_cancer(return_X_y=True)
     standardised = (data - data.mean(axis=0)) / data.std(axis=0)
     return Dataset(
         BUNDLED,
@@ -118,20 +117,6 @@ def _bundled() -> Dataset:
         (0.0, 1.0),
         "scikit-learn",
     )
-
-
-def _breast_cancer() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return features (N, d) and targets (N,), from scikit-learn's file: importing it is slow."""
-    spec = importlib.util.find_spec("sklearn")
-    for folder in spec.submodule_search_locations or () if spec else ():
-        path = Path(folder) / "datasets" / "data" / "breast_cancer.csv"
-        if path.is_file():
-            rows = np.loadtxt(path, delimiter=",", skiprows=1)
-            return np.ascontiguousarray(rows[:, :-1]), rows[:, -1]
-    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (slow to import)
-
-    data, target = load_breast_cancer(return_X_y=True)
-    return data, target
 
 
 def _own_folders() -> list[Path]:

@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import math
-import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +16,6 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 
-Sparse = Any
-"""A sparse matrix of scipy."""
-
 SUFFIXES: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
@@ -28,11 +24,6 @@ SUFFIXES: dict[str, Callable[..., Any]] = {
 """How files with these endings are opened."""
 
 _LARGEST_INDEX = 2**31 - 1
-
-_NUMBER = rb"[+-]?(?:\d+\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
-_PLAIN = re.compile(rb"(?:%b(?: ++\d++:%b)*+ *+\r?\n)++" % (_NUMBER, _NUMBER))
-_SHORT = 1 << 22
-"""Bytes of a file that is parsed here in less time than scikit-learn needs to be imported."""
 
 
 def content(path: Path) -> bytes:
@@ -101,40 +92,6 @@ def read_rows(
     Refusal
         As :func:`parse` does, but for the label values.
     """
-    matrix, values = _plain_rows(text) or _any_rows(text, source)
-    if not len(values):
-        raise Refusal(f"{source} is empty; expected lines of the form <label> <index>:<value> ...")
-    if not matrix.nnz:
-        raise Refusal(f"{source} has no entry in any of its {len(values)} rows; expected some")
-    A = scipy.sparse.csr_array(
-        (matrix.data, matrix.indices, matrix.indptr),
-        shape=(len(values), max(matrix.shape[1], features)),
-    )
-    A.eliminate_zeros()
-    return A, values
-
-
-def _plain_rows(text: bytes) -> tuple[Sparse, NDArray[np.float64]] | None:
-    """Parse a short text without comments, blank lines or faults; None for any other."""
-    if len(text) > _SHORT or not _PLAIN.fullmatch(text):
-        return None
-    entries = np.array([line.count(b":") for line in text.splitlines()])
-    numbers = np.array(text.replace(b":", b" ").split()).astype(np.float64)
-    ends = np.cumsum(2 * entries + 1)
-    labels = ends - 2 * entries - 1
-    values, pairs = numbers[labels], np.delete(numbers, labels).reshape(-1, 2)
-    indices, first = pairs[:, 0], np.cumsum(entries) - entries
-    rising = np.diff(indices, prepend=0) > 0
-    rising[first[entries > 0]] = True
-    known = len(pairs) and indices.min() >= 1 and indices.max() <= _LARGEST_INDEX
-    if not (known and rising.all() and np.isfinite(numbers).all()):
-        return None
-    columns, starts = indices.astype(np.int64) - 1, np.append(first, len(pairs))
-    return scipy.sparse.csr_array((pairs[:, 1].copy(), columns, starts)), values
-
-
-def _any_rows(text: bytes, source: str) -> tuple[Sparse, NDArray[np.float64]]:
-    """Parse a text by scikit-learn; refuse the first fault."""
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (slow to import)
 
     try:
@@ -145,7 +102,16 @@ def _any_rows(text: bytes, source: str) -> tuple[Sparse, NDArray[np.float64]]:
     finite = np.isfinite(matrix.data).all() and np.isfinite(values).all()
     if not finite or b"_" in text or b"qid" in text:
         _refuse_first_fault(text, source)  # scikit-learn lets these pass
-    return matrix, values
+    if not len(values):
+        raise Refusal(f"{source} is empty; expected lines of the form <label> <index>:<value> ...")
+    if not matrix.nnz:
+        raise Refusal(f"{source} has no entry in any of its {len(values)} rows; expected some")
+    A = scipy.sparse.csr_array(
+        (matrix.data, matrix.indices, matrix.indptr),
+        shape=(len(values), max(matrix.shape[1], features)),
+    )
+    A.eliminate_zeros()
+    return A, values
 
 
 def _lines(text: bytes) -> list[tuple[int, list[bytes]]]:

@@ -4,16 +4,13 @@ import bz2
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.libsvm import _breast_cancer, load, load_numbers
+from bitbound.data.files.libsvm import load, load_numbers
 from bitbound.data.files.manifest import BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
 from bitbound.data.files.verification import normalised_sha256
 
@@ -251,26 +248,6 @@ def test_bundled_set_needs_no_file():
     columns = dataset.A.toarray()
     np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-13)
     np.testing.assert_allclose(columns.std(axis=0), 1.0, rtol=1e-13)
-
-
-def test_bundled_set_is_that_of_scikit_learn():
-    (data, target), (expected, targets) = _breast_cancer(), load_breast_cancer(return_X_y=True)
-    np.testing.assert_array_equal(data, expected)
-    np.testing.assert_array_equal(target, targets)
-
-
-def test_short_files_are_read_without_importing_scikit_learn(tmp_path):
-    (tmp_path / "short").write_text("1 1:2\n2 1:3\n")
-    told = """
-import sys
-from bitbound.data.files.libsvm import load
-for name in ("short", "breast-cancer"):
-    load(name)
-print("sklearn" in sys.modules)
-"""
-    command = [sys.executable, "-c", told]
-    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert found.stdout == "False\n"
 
 
 def test_names_are_of_sets_whose_sum_is_known():
