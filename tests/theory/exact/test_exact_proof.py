@@ -176,7 +176,7 @@ def test_the_checker_accepts_what_is_written(name, tmp_path):
 
 def test_the_checker_is_short_and_needs_nothing():
     text = PAGE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 113
+    assert len(list(filter(str.strip, text.splitlines()))) < 100
     imported = re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
     assert set(imported) == {"json", "sys", "fractions", "pathlib"}
 
