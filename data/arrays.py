@@ -4,7 +4,6 @@ from types import ModuleType
 from typing import Any
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy
@@ -19,9 +18,9 @@ def is_numpy(x: Array) -> bool:
 
 
 def array_namespace(x: Array) -> ModuleType:
-    """Return the namespace of an array, as ``array_api_compat`` does; at once for numpy."""
+    """Return the namespace of an array, as ``array_api_compat`` does; numpy's is numpy itself."""
     if is_numpy(x):
-        return array_api_compat.numpy
+        return np
     return array_api_compat.array_namespace(x)
 
 

@@ -67,9 +67,10 @@ def shortening(file, one, steps):
     (x, g, _), (y, h, _) = (end(file, one["class"], steps[name]) for name in ("from", "to"))
     share, ridge, own = steps["share"], steps["ridge"], file["classes"][one["class"]]
     change = total((share, h), (-share, g), (ridge, y), (-ridge, x))
-    assert total((1, one["error"]), (-1, one["vector"])) == change and steps["number"] > 0
+    assert total((1, one["error"]), (-1, one["vector"])) == change
+    assert min(share, steps["number"] - 1) >= 0
     slowest = max(abs(1 - steps["size"] * (share * own[c] + ridge)) for c in ("mu", "L"))
-    assert share >= 0 and slowest ** (2 * steps["number"]) <= steps["ratio"]
+    assert slowest ** (2 * steps["number"]) <= steps["ratio"]
     return steps["ratio"]
 
 

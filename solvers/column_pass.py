@@ -25,12 +25,9 @@ def scale_and_shift(x: Any, runs: Any, factors: Any, shared: Any) -> None:  # pr
 
 @compiled
 def write_entries(indices: Any, values: Any, out: Any) -> None:  # pragma: no cover
-    """Write entries (n, k, R) at their features, and 0 at all others, into an array (n, d, R)."""
+    """Write entries (n, k, R) at their features into an array (n, d, R)."""
     n, k, runs = values.shape
     for i in range(n):
-        for j in range(out.shape[1]):
-            for r in range(runs):
-                out[i, j, r] = 0.0
         for a in range(k):
             for r in range(runs):
                 out[i, indices[i, a, r], r] = values[i, a, r]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import numpy as namespace
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 
@@ -22,7 +21,7 @@ class Deferred(NDArrayOperatorsMixin):
         return None
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return namespace
+        return np
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -52,15 +52,15 @@ class Entries(Deferred):
         return places(self.indices, self.d).reshape(-1)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if self.values.dtype == np.float64 and is_worth_loading(self.values.size):
+        written = np.zeros(self.shape, self.values.dtype)
+        fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
+        if fits and is_worth_loading(self.values.size):
             from bitbound.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
                 write_entries,
             )
 
-            written = np.empty(self.shape)
             write_entries(*map(np.ascontiguousarray, (self.indices, self.values)), written)
         else:
-            written = np.zeros(self.shape, self.values.dtype)
             written.reshape(-1)[self._places] = self.values.reshape(-1)
         return written if dtype is None else written.astype(dtype, copy=False)
 

@@ -22,7 +22,7 @@ from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.card import Role
 from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.method.promise import round_cost
+from bitbound.theory.checks.method.round_cost import round_cost
 from bitbound.theory.orders import LOWER_BOUND, Order
 
 _REAL = 32

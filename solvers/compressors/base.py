@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,6 +153,17 @@ class Biased(Compressor):
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); by default C(x), for a compressor that draws nothing."""
         return self.compress(x, x[:, :0, :])
+
+
+def stretched(uniforms: NDArray[np.float64], x: NDArray[Any]) -> NDArray[np.float64]:
+    """Return uniforms (n, q, R) for vectors (n, d, R) where clients, or runs, have the same ones.
+
+    Compiled code does not stretch what it is given.
+    """
+    n, _, runs = x.shape
+    if uniforms.shape[::2] == (n, runs):
+        return uniforms
+    return np.broadcast_to(uniforms, (n, uniforms.shape[1], runs))
 
 
 def require_positive_integer(name: str, value: int, meaning: str) -> None:

@@ -1,6 +1,7 @@
 """Compressors made of compressors."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class RandKNatural(Compressor):
     def __post_init__(self) -> None:
         RandK(self.k)
 
-    @property
+    @cached_property
     def _rand_k(self) -> RandK:
         return RandK(self.k)
 

@@ -13,7 +13,7 @@ from bitbound.solvers.backend import (
     round_power_of_two,
 )
 from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.base import Compressor, stretched
 from bitbound.solvers.deferred import written
 
 SMALLEST_POWER = 2.0**-126
@@ -80,7 +80,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
     )
 
     out = np.empty(x.shape)
-    powers_of_two(np.ascontiguousarray(x), uniforms, out)
+    powers_of_two(np.ascontiguousarray(x), stretched(uniforms, x), out)
     return out
 
 

@@ -12,7 +12,12 @@ from bitbound.data.errors import Refusal
 from bitbound.data.files.compilation import can_compile, is_worth_loading
 from bitbound.solvers.backend import feature_sum, gather, scatter, squared_norm
 from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
+from bitbound.solvers.compressors.base import (
+    Biased,
+    Compressor,
+    require_positive_integer,
+    stretched,
+)
 from bitbound.solvers.deferred import written
 
 
@@ -58,8 +63,7 @@ class RandK(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         n, d, runs = x.shape
         self.check(d)
-        fits = is_numpy(x) and x.dtype == np.float64 and not self.shared
-        if fits and is_worth_loading(uniforms.size):
+        if is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size):
             return _in_one_pass("draw_entries", x, uniforms)
         indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
         return indices, gather(x, indices)
@@ -168,8 +172,8 @@ def _in_one_pass(name: str, x: Array, uniforms: Array) -> wire.Message:
     """Draw features and find what is sent of them, by compiled code."""
     from bitbound.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
 
+    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x))
     indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
-    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(uniforms)
     getattr(selection_pass, name)(x, uniforms, indices, values)
     return indices, values
 

@@ -16,9 +16,10 @@ from timing import Action, Spread, compared
 
 import bitbound
 from bitbound import Experiment, compressor, parameters
+from bitbound.data.files import compilation
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
-from bitbound.solvers.compressors import natural
+from bitbound.solvers.compressors import natural, selection
 
 
 @contextmanager
@@ -102,6 +103,15 @@ def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(step, plain, seconds)
 
 
+def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
+    """Entries are drawn, found and written by compiled code."""
+    sent, d = compressor(name), problem.d
+    x = np.random.default_rng(0).standard_normal((problem.n, d, runs))
+    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(d), runs))
+    step = lambda: np.asarray(sent.vector(sent.message(x, uniforms), d))  # noqa: E731
+    return compared(step, _without(step, owner, "can_compile", lambda: False), seconds)
+
+
 def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:
     """Large vectors are lent to a round, and what it changes is put back in place."""
     one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
@@ -139,6 +149,10 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
+    "entries in compiled passes (rand-2)": partial(
+        selection_pass, name="rand-k:2", owner=compilation
+    ),
+    "entries in compiled passes (l1)": partial(selection_pass, name="l1", owner=selection),
 }
 
 

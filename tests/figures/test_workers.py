@@ -228,9 +228,12 @@ def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
 
 def test_processes_leave_interrupts_to_others():
     """From their first moment: otherwise one that imports dies, and its job is done by another."""
+    # a shell has its background jobs ignore interrupts, and a child inherits that
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     pool = workers.Workers(1)
     future = pool.submit(os.getpid)
     wait_for(lambda: _workers(os.getpid()))
+    signal.signal(signal.SIGINT, inherited)
     (worker,) = _workers(os.getpid())
     worker.send_signal(signal.SIGINT)
     assert future.result() == worker.pid

@@ -47,6 +47,16 @@ def test_messages_are_those_of_numpy(monkeypatch, loaded, name, shape):
         assert got.dtype == expected.dtype
 
 
+@pytest.mark.parametrize("stretch", [(1, 3, 4), (5, 3, 1), (1, 3, 1)])
+@pytest.mark.parametrize("name", ["rand-k:3", "rand-k:3@shared", "natural"])
+def test_what_clients_or_runs_have_alike_is_stretched(monkeypatch, loaded, name, stretch):
+    sent, x = compressor(name), np.random.default_rng(2).standard_normal((5, 12, 4))
+    n, _, runs = stretch
+    uniforms = np.random.default_rng(1).random((n, sent.uniforms(12), runs))
+    for got, expected in zip(*both_ways(monkeypatch, sent, x, uniforms), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-15, atol=0)
+
+
 def test_the_largest_uniform_number_draws_a_feature(monkeypatch, loaded):
     """Rounding brings u |x|_1 up to |x|_1 where this is small; features of size 0 are not drawn."""
     x = np.array([5e-324, 0.0, 3.0, 0.0]).reshape(2, 2, 1)

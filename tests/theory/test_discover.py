@@ -84,9 +84,11 @@ def counted(monkeypatch):
         ("local steps, uncompressed", 2, 1, Scaffnew),
     ],
 )
-def test_known_methods_are_found_again(counted, kind, constants, best, known):
+@pytest.mark.parametrize("kappa", [TASK.kappa, 1000.0])
+def test_known_methods_are_found_again(counted, kind, constants, best, known, kappa):
     """They are the best of their kind, from a blank grammar and a few certificates."""
-    search = discover(TASK, of_kind(kind, constants), best=best, certificates=4, seed=1)
+    task = replace(TASK, kappa=kappa)
+    search = discover(task, of_kind(kind, constants), best=best, certificates=4, seed=1)
     first = search.found[0]
     assert type(first.known) is known
     assert len(counted) <= 4 * best

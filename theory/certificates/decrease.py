@@ -27,8 +27,10 @@ Weights = Literal["fixed", "free"]
 SMALLEST_WEIGHT = 1e-6
 """How small a free weight may become, relative to the method's own."""
 
-RETREATS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0, 10.0)
-RETREATS += (1e3, 1e5, 1e7)
+RETREATS = (
+    *(1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0),
+    *(10.0, 1e3, 1e5, 1e7),
+)
 """Parts of the solver's decrease that are given up, one after the other, for a proof.
 
 The last ones are for an exact proof to start from.

@@ -4,12 +4,14 @@ One step is run on symbols once, with a square for every part of the state and f
 parts, so that a form, of any signs, is as much an unknown of the programme as the multipliers are.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 
+from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.decrease import CENTRES
 from bitbound.theory.certificates.interpolation import Form
@@ -45,11 +47,11 @@ class Family:
     Attributes
     ----------
     start : QuadraticPotential
-        Whose rows are the units; it has f - f*, too.
+        Whose rows are the units; it has f - f*, too, if forms may.
     step : SymbolicStep
-        One step, with the terms: f - f*, then squares of parts and of sums of two parts.
+        One step, with the terms: f - f*, or 0, then squares of parts and of sums of two parts.
     model : (parts,)
-        The model as a combination of the units.
+        The model as a combination of the units, where gradients at it are parts.
     """
 
     start: QuadraticPotential
@@ -57,15 +59,21 @@ class Family:
     model: Matrix
 
     @classmethod
-    def of(cls, method: Method, functions: FunctionClass, gradients: bool) -> "Family":
+    def of(
+        cls, method: Method, functions: FunctionClass, gradients: bool, values: bool = True
+    ) -> "Family":
         """Run a step with all parts that do not follow from others."""
-        start = _independent(method, functions, _parts(method, functions, gradients))
+        start = _independent(method, functions, _parts(method, functions, gradients, values))
         step = symbolic_step(method, functions, start.spread(), trusted=True)
         now, after = (
             tuple(form * weight for form, weight in zip(forms, step.weights, strict=True))
             for forms in (step.now, step.after)
         )
+        if not values:
+            now, after = ((forms[0] * 0.0, *forms) for forms in (now, after))
         step = replace(step, now=now, after=after, weights=(1.0,) * len(now))
+        if not gradients:
+            return cls(start, step, np.zeros(len(start.mean_rows)))
         place = int(np.flatnonzero(now[0].values)[0])
         point = step.evaluations[place].point[0]
         parts = [
@@ -73,8 +81,25 @@ class Family:
             for name, first in step.basis.names.items()
             if name[0] == "state"
         ]
-        row = np.array([*parts, *(0.0,) * int(gradients)])
+        row = np.array([*parts, 0.0])
         return cls(start, step, row @ np.linalg.pinv(start.mean_rows))
+
+    @classmethod
+    def largest(cls, method: Method, functions: FunctionClass) -> "Family":
+        """Return the forms with all that a step allows.
+
+        Gradients at the model are parts where the next model has no noise of the same step, and f -
+        f* is where it does not depend on who takes part.
+
+        Raises
+        ------
+        Refusal
+            If the step cannot be certified with any form.
+        """
+        for gradients, values in ((True, True), (False, True)):
+            with suppress(Refusal):
+                return cls.of(method, functions, gradients, values)
+        return cls.of(method, functions, gradients=False, values=False)
 
     def rounder(self, kappa: float) -> "Family":
         """Return the same forms for the functions of the class with L_i/mu_i <= kappa."""
@@ -168,7 +193,7 @@ class Family:
             np.trace(np.linalg.solve(u, m), axis1=1, axis2=2)
             for m, u in zip(self.matrices, self.forms(self.unit), strict=True)
         )
-        traces[0] = 1.0
+        traces[0] = float(self.start.values > 0)
         return float(traces @ np.array(weights)), traces
 
     def _floor(self) -> Weights:
@@ -213,11 +238,13 @@ class Family:
         ):
             row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
             forms.append(row.T @ (np.array(own)[:, None] * row))
-        return self.weights(potential.values / self.start.values, *forms)
+        return self.weights(potential.values / (self.start.values or 1.0), *forms)
 
 
-def _parts(method: Method, functions: FunctionClass, gradients: bool) -> QuadraticPotential:
-    """Return the sum of the squares of all parts of a state, in natural units, and f - f*."""
+def _parts(
+    method: Method, functions: FunctionClass, gradients: bool, values: bool
+) -> QuadraticPotential:
+    """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
     arrays = {field.name: getattr(state, field.name) for field in fields(state)}
@@ -230,7 +257,8 @@ def _parts(method: Method, functions: FunctionClass, gradients: bool) -> Quadrat
     sizes = [units[name] for name, _ in names]
     clients = [units[name] for name, own in names if own]
     apart = np.diag(clients) if clients else np.zeros((0, 0))
-    return QuadraticPotential(np.diag(sizes), apart, gradients, 1 / L, names=tuple(names))
+    weight = 1 / L if values else 0.0
+    return QuadraticPotential(np.diag(sizes), apart, gradients, weight, names=tuple(names))
 
 
 def _independent(

@@ -46,20 +46,16 @@ MOST_SWEEPS, MOST_AIMS = 5, 40
 def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
     """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
 
-    Gradients at the model are parts of the form too, where the next model has no noise of the same
-    step. The form is at least ``SMALLEST`` of where it is largest in all directions but that of the
-    model, which its gradient bounds: one that forgets a slow direction would decrease by more than
-    the method.
+    It is one of :meth:`Family.largest`, and at least ``SMALLEST`` of where it is largest in all
+    directions but that of the model, which its gradient bounds: one that forgets a slow direction
+    would decrease by more than the method.
 
     Raises
     ------
     Refusal
-        If no such form can be certified; with the reason of the first.
+        If no such form can be certified.
     """
-    family: Family | None = None
-    with suppress(Refusal):  # the next model has noise
-        family = Family.of(method, functions, gradients=True)
-    family = family or Family.of(method, functions, gradients=False)
+    family = Family.largest(method, functions)
     return _readable(family, _best(family))
 
 

@@ -75,8 +75,8 @@ class Coordinates:
 
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
-        centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is more than
-        1 at gradients of this length, they are shorter.
+        centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is above 1
+        at gradients of this length, they are shorter.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
         psi = _lifted(step, psi)

@@ -84,10 +84,7 @@ def certify_steps(
 
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:
     """Return a chain from Psi to what is wanted, by the best potentials between them."""
-    family: Family | None = None
-    with suppress(Refusal):  # the next model has noise
-        family = Family.of(once.method, once.functions, gradients=True)
-    family = family or Family.of(once.method, once.functions, gradients=False)
+    family = Family.largest(once.method, once.functions)
     end = () if measure == "potential" else (AtModel(measure),)
     joined = Joined((psi, family.start.spread(), *end))
     step = symbolic_step(once.method, once.functions, joined, trusted=True)

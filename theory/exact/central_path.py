@@ -19,7 +19,7 @@ import scipy.linalg
 import scipy.optimize
 
 from bitbound.theory.exact.exact_proof import RationalForm, RationalStep
-from bitbound.theory.exact.rational_algebra import Rationals, ldl, scaled, whitening
+from bitbound.theory.exact.rational_algebra import Rationals, Stack, ldl, whitening
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_kernel
 from bitbound.theory.worlds.symbolic.frames import Matrix
 
@@ -40,8 +40,8 @@ DEPENDENT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A proof with room.
+class StrictProof:
+    """A proof that holds strictly, so that all of it may change a little.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Surroundings:
         Those of the blocks in these coordinates.
     """
 
-    point: Point
+    point: StrictProof
     changes: Matrix
     sizes: tuple[int, ...]
 
@@ -140,12 +140,12 @@ class CentralPath:
     ----------
     kernel : (1 + K, directions)
         What directions change in the decrease and the multipliers.
-    changes : tuples of (k, k) matrices
-        And in what is left, by blocks and directions.
+    changes : tuple of Stack
+        And in what is left, by blocks.
     """
 
     kernel: Rationals
-    changes: tuple[tuple[Rationals, ...], ...]
+    changes: tuple[Stack, ...]
 
     @classmethod
     def of(cls, step: RationalStep, now: RationalForm) -> "CentralPath":
@@ -155,16 +155,13 @@ class CentralPath:
         values = np.array(rows, dtype=object).reshape(len(rows), len(forms))
         free = exact_kernel(values, np.ones(len(forms), dtype=bool))
         kernel = np.array([[x.value for x in row] for row in free], dtype=object)
-        changes = tuple(
-            tuple(
-                sum((-x * f.blocks[b] for x, f in zip(c, forms, strict=True) if x), 0 * block)
-                for c in kernel.T
-            )
-            for b, block in enumerate(now.blocks)
-        )
-        return cls(kernel, changes)
+        changes = []
+        for block in range(len(now.blocks)):
+            stack = Stack.of([-form.blocks[block] for form in forms])
+            changes.append(Stack.of([stack.combined(direction) for direction in kernel.T]))
+        return cls(kernel, tuple(changes))
 
-    def best(self, start: Point, close: float) -> tuple[Point, float]:
+    def best(self, start: StrictProof, close: float) -> tuple[StrictProof, float]:
         """Return the best proof, and a bound of the decrease of all.
 
         They are relatively ``close``, unless rounding or the number of steps ends the path before.
@@ -183,7 +180,7 @@ class CentralPath:
             here = next(filter(None, tried), None)
         return start, bound
 
-    def around(self, point: Point) -> Surroundings | None:
+    def around(self, point: StrictProof) -> Surroundings | None:
         """Return the coordinates at a point; None if it is no proof with room."""
         multipliers = point.numbers[1:]
         if min(multipliers) <= 0:
@@ -195,15 +192,12 @@ class CentralPath:
                 return None
             coordinates = whitening(*factors)
             sizes.append(coordinates.shape[1])
-            flat = np.array([scaled(change, coordinates) for change in own])
-            rows.append(flat.reshape(len(own), sizes[-1] ** 2).T)
+            rows.append(own.scaled(coordinates).reshape(len(own.integers), -1).T)
         relative = self.kernel[1:] / multipliers[:, None]
         return Surroundings(point, np.concatenate([*rows, relative.astype(float)]), tuple(sizes))
 
-    def _moved(self, point: Point, direction: Matrix, length: float) -> Point:
-        parts = [Fraction(float(length * x)) for x in direction]
-        left = tuple(
-            block + sum((p * c for p, c in zip(parts, own, strict=True) if p), 0 * block)
-            for block, own in zip(point.left, self.changes, strict=True)
-        )
-        return Point(point.numbers + self.kernel @ np.array(parts, dtype=object), left)
+    def _moved(self, point: StrictProof, direction: Matrix, length: float) -> StrictProof:
+        parts = np.array([Fraction(float(length * x)) for x in direction], dtype=object)
+        pairs = zip(point.left, self.changes, strict=True)
+        left = tuple(block + own.combined(parts) for block, own in pairs)
+        return StrictProof(point.numbers + self.kernel @ parts, left)

@@ -158,11 +158,15 @@ End Meaning.
     the solution, and the function values that count there: one, or none at the solution. *)
 Record evaluation := { class : nat; point : vector; gradient : vector; values : list nat }.
 
-(** Functions of a class are [mu]-strongly convex and [L]-smooth, compressors have [alpha]. *)
-Record constants := { mu : Q; L : Q; alpha : Q }.
+(** Functions of a class are [mu]-strongly convex and [L]-smooth. *)
+Record constants := { mu : Q; L : Q }.
 
-(** A vector that is compressed, and the error of the compressor. *)
-Record compressed := { of_class : nat; sent : vector; error : vector }.
+(** Two vectors of which the second is shorter, |short|^2 <= kept |long|^2 in the mean. They are
+
+    - v and the error C(v) - v of a contractive compressor, [kept] being 1 - alpha, or
+    - the gradients before and after local gradient steps, [kept] being no less than
+      max{|1 - s a|, |1 - s b|}^(2 k) for k steps of size s and curvatures between a and b. *)
+Record shortened := { of_class : nat; long : vector; short : vector; kept : Q }.
 
 Section Model.
   (** The number of clients of each class, and the constants of the classes. *)
@@ -198,7 +202,7 @@ Section Model.
 
       Source: Taylor, Hendrickx, Glineur, arXiv:1502.05666, Theorem 4. *)
   Definition interpolation (a b : evaluation) : form :=
-    let c := nth (class a) classes {| mu := 0; L := 1; alpha := 1 |} in
+    let c := nth (class a) classes {| mu := 0; L := 1 |} in
     let u := combine (gradient a) (- mu c) (point a) in
     let v := combine (gradient b) (- mu c) (point b) in
     let apart := combine (point a) (-1) (point b) in
@@ -207,11 +211,10 @@ Section Model.
            ((-1)%Q, product (class a) v apart);
            ((- (1 / (2 * (L c - mu c))))%Q, product (class a) turned turned)].
 
-  (** (1 - alpha) |v|^2 - |C(v) - v|^2, at least 0 in the mean for contractive compressors. *)
-  Definition contraction (s : compressed) : form :=
-    let c := nth (of_class s) classes {| mu := 0; L := 1; alpha := 1 |} in
-    total [((1 - alpha c)%Q, product (of_class s) (sent s) (sent s));
-           ((-1)%Q, product (of_class s) (error s) (error s))].
+  (** kept |long|^2 - |short|^2, at least 0 in the mean. *)
+  Definition contraction (s : shortened) : form :=
+    total [(kept s, product (of_class s) (long s) (long s));
+           ((-1)%Q, product (of_class s) (short s) (short s))].
 End Model.
 
 (** The square of a combination of the unknowns of a block. *)
@@ -232,7 +235,7 @@ Record step := {
   counts : list nat;                 (* the number of clients of each class *)
   classes : list constants;          (* of the clients, of g and the server, of the average *)
   evaluations : list evaluation;     (* where gradients are evaluated, and the solution *)
-  compressions : list compressed;    (* what contractive compressors send *)
+  contracting : list shortened;      (* by compressors and local steps *)
   known : nat;                       (* the number of function values *)
   psi : form;                        (* Psi *)
   after : form                       (* a bound of E[Psi+] *)
@@ -243,7 +246,7 @@ Record step := {
     - [inner b i j] are inner products, of the unknowns of a block: squares are at least 0,
     - function values are at least 0, as f(x) - f* - (mu/2) |x - x*|^2 is,
     - the interpolation inequality holds between all evaluations of one class,
-    - contractive compressors contract, in the mean,
+    - contractive compressors and local gradient steps shorten vectors as it is said of them,
     - E[Psi+] is at most the form [after].
 
     Then Psi is at least 0, and E[Psi+] <= (1 - decrease) Psi. *)
@@ -254,12 +257,12 @@ Definition contracts (s : step) (decrease : Q) : Prop :=
   (forall m, 0 <= value m) ->
   (forall a b, In a (evaluations s) -> In b (evaluations s) -> class a = class b ->
     0 <= meaning (interpolation (counts s) (classes s) a b)) ->
-  (forall c, In c (compressions s) -> 0 <= meaning (contraction (counts s) (classes s) c)) ->
+  (forall c, In c (contracting s) -> 0 <= meaning (contraction (counts s) c)) ->
   expected <= meaning (after s) ->
   0 <= meaning (psi s) /\ expected <= (1 - Q2R decrease) * meaning (psi s).
 
 (** What proves it: how often each inequality is added, by the numbers of the evaluations or of
-    the compression, and the squares whose sum is left, and is Psi. *)
+    what contracts, and the squares whose sum is left, and is Psi. *)
 Record multipliers := {
   interpolations : list (Q * (nat * nat));
   contractions : list (Q * nat);
@@ -275,13 +278,13 @@ Section Check.
   Definition nowhere : vector := fun _ _ => 0%Q.
   Definition at_place (a : nat) : evaluation :=
     nth a (evaluations s) {| class := 0; point := nowhere; gradient := nowhere; values := [] |}.
-  Definition sent_as (c : nat) : compressed :=
-    nth c (compressions s) {| of_class := 0; sent := nowhere; error := nowhere |}.
+  Definition shortened_as (c : nat) : shortened :=
+    nth c (contracting s) {| of_class := 0; long := nowhere; short := nowhere; kept := 0 |}.
 
   Definition interpolated (t : Q * (nat * nat)) : Q * form :=
     (fst t, interpolation (counts s) (classes s) (at_place (fst (snd t))) (at_place (snd (snd t)))).
   Definition contracted (t : Q * nat) : Q * form :=
-    (fst t, contraction (counts s) (classes s) (sent_as (snd t))).
+    (fst t, contraction (counts s) (shortened_as (snd t))).
   Definition squared (t : Q * (nat * list Q)) : Q * form :=
     (fst t, square (fst (snd t)) (snd (snd t))).
   Definition function_value (m : nat) : Q * form :=
@@ -301,7 +304,7 @@ Section Check.
 
   Definition check : bool :=
     forallb there (interpolations y)
-    && forallb (fun t => Nat.ltb (snd t) (length (compressions s))) (contractions y)
+    && forallb (fun t => Nat.ltb (snd t) (length (contracting s))) (contractions y)
     && forallb (fun t => Qle_bool 0 (fst t)) terms_of_psi
     && forallb (fun t => Qle_bool 0 (fst t)) terms
     && same (sizes s) (known s) (psi s) (total terms_of_psi)

@@ -1,5 +1,7 @@
 """Symmetric matrices of rational numbers: whether they are positive, and their factors."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import gcd, lcm
@@ -75,20 +77,40 @@ def rounded_down(number: Fraction, digits: int) -> Fraction:
 def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
     """Return outer' matrix outer, without a common divisor being searched for at every product."""
     (a, first), (t, second) = _integers(matrix), _integers(outer)
-    product = t.T @ (a @ t)
-    denominator = first * second**2
-    result: Rationals = np.full(product.shape, Fraction(0), dtype=object)
-    for place, entry in np.ndenumerate(product):
+    return _fractions(t.T @ (a @ t), first * second**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Matrices of one shape as integers, (count, k, k), over one denominator."""
+
+    integers: Rationals
+    denominator: int
+
+    @classmethod
+    def of(cls, matrices: Sequence[Rationals]) -> "Stack":
+        """Return the stack of some matrices."""
+        return cls(*_integers(np.array(matrices, dtype=object)))
+
+    def combined(self, factors: Rationals) -> Rationals:
+        """Return the sum of multiples of the matrices."""
+        numbers, denominator = _integers(factors)
+        total = np.tensordot(numbers, self.integers, axes=1)
+        return _fractions(total, denominator * self.denominator)
+
+    def scaled(self, outer: Rationals) -> NDArray[np.float64]:
+        """Return outer' matrix outer of all matrices in floats, rounded at the end only."""
+        t, denominator = _integers(outer)
+        products = t.T @ (self.integers @ t)
+        return np.array(products / (self.denominator * denominator**2), dtype=float)
+
+
+def _fractions(integers: Rationals, denominator: int) -> Rationals:
+    result: Rationals = np.full(integers.shape, Fraction(0), dtype=object)
+    for place, entry in np.ndenumerate(integers):
         common = gcd(entry, denominator)
         result[place] = Fraction(entry // common, denominator // common)
     return result
-
-
-def scaled(matrix: Rationals, outer: Rationals) -> NDArray[np.float64]:
-    """Return outer' matrix outer in floats, rounded at the end only."""
-    (a, first), (t, second) = _integers(matrix), _integers(outer)
-    denominator = first * second**2
-    return np.array(t.T @ (a @ t) / denominator, dtype=float)
 
 
 def _integers(matrix: Rationals) -> tuple[Rationals, int]:

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.exact.central_path import CentralPath, Point
+from bitbound.theory.exact.central_path import CentralPath, StrictProof
 from bitbound.theory.exact.exact_proof import ExactProof, RationalStep, first_proof, holds
-from bitbound.theory.exact.rational_algebra import ldl, rounded_down, scaled, whitening
+from bitbound.theory.exact.rational_algebra import Stack, ldl, rounded_down, whitening
 
 DIGITS_OF_DECREASE = 12
 """Decimal digits of what is proved."""
@@ -48,7 +48,7 @@ def prove(certificate: Certificate) -> ExactProof:
     return replace(_shortened(step, proof), bound=bound)
 
 
-def interior(step: RationalStep, proof: ExactProof) -> Point:
+def interior(step: RationalStep, proof: ExactProof) -> StrictProof:
     """Use all inequalities a little more, together with their reverses.
 
     In the coordinates in which it is the identity, what is left loses less than one half.
@@ -56,20 +56,20 @@ def interior(step: RationalStep, proof: ExactProof) -> Point:
     weights, following = proof.weights, proof.following
     left = step.left(weights, proof.decrease, proof.multipliers, following)
     scales = [whitening(*factors) for factors in map(ldl, left.blocks) if factors is not None]
-    sizes = {
-        name: max(
-            float(np.abs(scaled(block, scale)).sum())
-            for block, scale in zip(form.blocks, scales, strict=True)
-        )
-        for name, form in step.inequalities.items()
-    }
+    forms = step.inequalities.values()
+    entries = [
+        Stack.of([form.blocks[place] for form in forms]).scaled(scale).reshape(len(forms), -1)
+        for place, scale in enumerate(scales)
+    ]
+    lengths = np.max([np.abs(block).sum(axis=1) for block in entries], axis=0)
+    sizes = dict(zip(step.inequalities, lengths.tolist(), strict=True))
     multipliers = {
         name: proof.multipliers.get(name, Fraction(0))
         + Fraction(0.5 / len(sizes) / (max(size, sizes[_reverse(name)]) or 1.0))
         for name, size in sizes.items()
     }
     left = step.left(weights, proof.decrease, multipliers, following)
-    return Point(np.array([proof.decrease, *multipliers.values()], dtype=object), left.blocks)
+    return StrictProof(np.array([proof.decrease, *multipliers.values()], dtype=object), left.blocks)
 
 
 def _reverse(name: str) -> str:

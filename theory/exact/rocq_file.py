@@ -17,10 +17,10 @@ ABOUT = """\
    Written by bitbound. What the kernel checks is all of the algebra: that Psi is at least 0, and
    that (1 - decrease) Psi - E[Psi+] is a sum of multiples, none negative, of inequalities and of
    squares. What is assumed stands in the definition of [contracts]: that the inequalities of
-   mu-strongly convex and L-smooth functions and of contractive compressors hold, and that E[Psi+]
-   is at most the form [after]. That the forms [psi] and [after] are those of the method, the mean
-   taken over coins, cohorts and unbiased compressors, E|C(v) - v|^2 being at most omega |v|^2, is
-   not checked here: bitbound has computed them by running the method on symbols.
+   mu-strongly convex and L-smooth functions, of contractive compressors and of local steps hold,
+   and that E[Psi+] is at most the form [after]. That the forms [psi] and [after] are those of the
+   method, the mean taken over coins, cohorts and unbiased compressors, E|C(v) - v|^2 being at most
+   omega |v|^2, is not checked here: bitbound has computed them by running the method on symbols.
 """
 """What stands above a certificate."""
 
@@ -47,13 +47,14 @@ def rocq_file(proof: ExactProof) -> str:
     certificate = written["certificate"]
     places = _places(certificate)
     interpolations = [one for one in certificate["inequalities"] if "from" in one]
-    compressed = [one for one in certificate["inequalities"] if "error" in one]
+    shortened = [one for one in certificate["inequalities"] if "error" in one]
+    classes = certificate["classes"]
     fields = {
         "sizes": f"{_list(len(block) for block in now.blocks)}%nat",
         "counts": f"{_list(certificate['counts'])}%nat",
-        "classes": _list(map(_constants, certificate["classes"]), DEEPER),
+        "classes": _list(map(_constants, classes), DEEPER),
         "evaluations": _list((_evaluation(*place, certificate) for place in places), DEEPER),
-        "compressions": _list(map(_compressed, compressed), DEEPER),
+        "contracting": _list((_shortened(one, classes) for one in shortened), DEEPER),
         "known": str(len(now.values)),
         "psi": _form(certificate["psi"]),
         "after": _form(certificate["expected"]),
@@ -68,7 +69,7 @@ def rocq_file(proof: ExactProof) -> str:
             DEEPER,
         ),
         "contractions": _list(
-            f"({_number(one['multiplier'])}, {place}%nat)" for place, one in enumerate(compressed)
+            f"({_number(one['multiplier'])}, {place}%nat)" for place, one in enumerate(shortened)
         ),
         "left_over": _squares(left),
         "squares_of_psi": _squares(now),
@@ -140,12 +141,14 @@ def _evaluation(kind: int, numbers: tuple[int, ...], certificate: dict[str, Any]
 
 
 def _constants(one: dict[str, str]) -> str:
-    return _record({name: _number(value) for name, value in one.items()})
+    return _record({name: _number(one[name]) for name in ("mu", "L")})
 
 
-def _compressed(one: dict[str, Any]) -> str:
-    sent, error = (f"read {_nested(one[name])}" for name in ("vector", "error"))
-    return _record({"of_class": str(one["class"]), "sent": sent, "error": error})
+def _shortened(one: dict[str, Any], classes: list[dict[str, str]]) -> str:
+    long, short = (f"read {_nested(one[name])}" for name in ("vector", "error"))
+    kept = one["steps"]["ratio"] if "steps" in one else 1 - Fraction(classes[one["class"]]["alpha"])
+    number = str(one["class"])
+    return _record({"of_class": number, "long": long, "short": short, "kept": _number(kept)})
 
 
 def _form(form: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import StronglyConvexProblem
+from bitbound.solvers.backend import quiet_machine
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selector import compressor
@@ -119,7 +120,8 @@ def offers(
     for card in cards:
         for sent in compressors if card.method.needs.compressor else (None,):
             for rule in card.rules:
-                offer = _offer(problem, card, rule, sent, target)
+                with quiet_machine():  # threads of BLAS only wait for each other here
+                    offer = _offer(problem, card, rule, sent, target)
                 if offer is not None:
                     found.append(offer)
     return tuple(found)

@@ -125,7 +125,7 @@ class ProbingChannel(Scripted):
             drawn = float(errors @ self.variances)
         if drawn:
             size = compressor.omega(d) * (float(np.sum(x**2)) + drawn)
-            self.exact = isinstance(compressor, RandK)  # which has this variance for every vector
+            self.exact &= isinstance(compressor, RandK)  # its variance is this for every vector
         received = v + 0.0
         self._err(received, slice(None), size, _unit(d))
         return received

@@ -19,6 +19,7 @@ from bitbound.theory.certificates.potential_family import SMALLEST
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
 from bitbound.theory.certificates.worst_instance import worst_instance
+from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Squares
 
@@ -75,6 +76,30 @@ def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
     assert worst_instance(found.method, found.functions, found.potential).step().factor <= (
         found.factor + 1e-7
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "kappa", "least"),
+    [
+        ("compressed-scaffnew", 3, 100.0, 1.75),
+        ("compressed-scaffnew", 10, 1000.0, 1.85),
+        ("compressed-scaffnew", 10**4, 100.0, 1.0),
+        ("tamuna", 10, 100.0, 1.6),
+    ],
+)
+def test_forms_without_function_values_are_searched_for_masks(name, n, kappa, least):
+    """Where entries are shared by a few, the next model depends on who they are."""
+    card = METHODS[name]
+    where = class_setting(card.method, n, kappa, None, None, 1)
+    method = card.at(where)
+    assert method.s < n
+    found = certify(method, where, potential="search")
+    assert found.potential.values == 0
+    assert least * (1 - card.theorems[0].rate(method, where)) <= found.decrease
+    assert found.verify() == found.factor
+    if n <= 3:  # no potential proves more than what is attained
+        functions = FunctionClass.of(where)
+        assert found.decrease < slowest_decrease(method, functions, (1.0, kappa))
 
 
 def test_parts_that_follow_from_others_are_left_out():

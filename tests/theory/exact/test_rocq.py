@@ -21,7 +21,7 @@ from bitbound.theory.function_class import ClientClass, FunctionClass
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
-OTHERS = ["two classes", "potential that was found"]
+OTHERS = ["two classes", "potential that was found", "many local steps"]
 
 
 def refusal(text, folder):
@@ -33,12 +33,16 @@ def refusal(text, folder):
 
 
 def proof_of(name):
-    """Return the exact proof of a method at its first rule, or of one of two other cases."""
+    """Return the exact proof of a method at its first rule, or of another case."""
     if name == "two classes":
         return prove(certify(GD(0.25), CLASSES))
     if name == "potential that was found":
         functions = FunctionClass(100, 1.0, 30.0, omega=4.0)
         return prove(certify(DIANA(0.01, 0.2), functions, potential="search"))
+    if name == "many local steps":
+        card = METHODS["5gcs-cc"]
+        where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
+        return prove(certify(card.at(where), where))
     card = METHODS[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 5, 30.0, omega, None, 1)
@@ -85,15 +89,24 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
 
 @KERNEL
 @pytest.mark.parametrize(
-    ("field", "change"),
+    ("case", "field", "change"),
     [
-        ("counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
-        ("L of the average", lambda text: text.replace("L := 6;", "L := 30;")),
-        ("squares", lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text)),
+        ("two classes", "counts", lambda text: text.replace("[1; 3]", "[2; 3]")),
+        ("two classes", "L of the average", lambda text: text.replace("L := 6 |}", "L := 30 |}")),
+        (
+            "two classes",
+            "squares",
+            lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text),
+        ),
+        (
+            "many local steps",
+            "factor of the local steps",
+            lambda text: re.sub(r"kept := \((\d+) #", r"kept := (10\1 #", text),
+        ),
     ],
 )
-def test_the_kernel_refuses_a_changed_file(field, change, tmp_path):
-    text = rocq_file(proof_of("two classes"))
+def test_the_kernel_refuses_a_changed_file(case, field, change, tmp_path):
+    text = rocq_file(proof_of(case))
     changed = change(text)
     assert changed != text, field
     assert "Unable to unify" in refusal(changed, tmp_path)

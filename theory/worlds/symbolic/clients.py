@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import numpy as namespace
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
@@ -81,7 +80,7 @@ class ClientArray(NDArrayOperatorsMixin):
         return 3
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return namespace
+        return np
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         written = self.values[self.layout.row_of] if self.shape[0] > 1 else self.values
