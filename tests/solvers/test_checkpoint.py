@@ -101,6 +101,21 @@ def test_every_method(tmp_path, name, wire):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "name", ["scaffnew", "locodl", "locodl-both-ways", "tamuna", "compressed-scaffnew"]
+)
+def test_runs_that_are_at_different_iterations(tmp_path, name):
+    """Where all local steps until a run's next round are done at once."""
+    problem = select_problem("breast-cancer@9", kappa=1e3)
+    kind = METHODS[name].method.needs.compressor
+    sent = compressor(COMPRESSORS[kind][0]) if kind else None
+    experiment = Experiment.of(parameters(name, problem, sent), problem, sent)
+    options = {"seeds": 3, "budget": Budget(rounds=40), "record": Record(1, 3), "keep_model": True}
+    found, stops = stopped_and_gone_on_with(experiment, tmp_path / "trace.npz", 4, **options)
+    assert stops >= 2
+    assert_equal(found, simulate(experiment, **options))
+
+
 @pytest.mark.parametrize("name", COMPRESSORS["unbiased"])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_every_compressor(tmp_path, name, storage):
