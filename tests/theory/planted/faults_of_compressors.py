@@ -162,8 +162,8 @@ COMPRESSOR_FAULTS = [
         "rand-k+natural: one draw for two purposes",
         "solvers.compressors.composition",
         (
-            "random_bits(uniforms[:, self.k :, :])",
-            "random_bits(uniforms[:, : self.k, :])",
+            "powers_near(values, uniforms[:, self.k :, :])",
+            "powers_near(values, uniforms[:, : self.k, :])",
         ),
         on="diana",
         compressor="rand-k:2+natural",

@@ -94,10 +94,7 @@ MESSAGE_FAULTS = [
     fault(
         "accounts: gradients of skipping clients counted",
         "solvers.world.channel",
-        (
-            "self.ledger.evaluate(self.runs, active, self.problem.n)",
-            "self.ledger.evaluate(self.runs, self.n, self.problem.n)",
-        ),
+        ("self.count(active)", "self.count(self.n)"),
         on="gradskip",
     ),
 ]

@@ -119,7 +119,7 @@ def whole_runs(
             "Along whole runs the Lyapunov function falls more slowly than the theorem promises.",
         ),
         Verdict(
-            f"median {'total ' if downlink else ''}bits to the accuracy",
+            "median bits to the accuracy",
             bits,
             allowed,
             "at least: not reached in the iterations allowed"
