@@ -56,6 +56,8 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     name = str(name_or_path)
     if name == BUNDLED:
         return _bundled()
+    own_name = name.removeprefix(PREFIX)
+    name = own_name if own_name in CATALOGUE else name
     entry = CATALOGUE.get(name)
     if entry is not None:
         folders = [*_own_folders(), _downloads()]
@@ -97,7 +99,8 @@ def _plain_name(path: Path) -> str:
 def load_numbers(name_or_path: str | Path, download: bool = True) -> Dataset:
     """Load a data set whose labels may be any numbers; see :func:`load`."""
     name = str(name_or_path)
-    if name == BUNDLED or name in CATALOGUE or PREFIX + name in CATALOGUE:
+    plain = name.removeprefix(PREFIX)
+    if name == BUNDLED or plain in CATALOGUE or PREFIX + plain in CATALOGUE:
         return replace(load(name, download), labels=())
     path = _path(name)
     A, values = read_rows(content(path), str(path))
@@ -157,8 +160,9 @@ def _path(name: str) -> Path:
         raise Refusal(f"there is no file {name}; give the path of a LibSVM file or a name")
     found = _find(name, _own_folders())
     if found is None:
-        names = CATALOGUE if name.startswith(PREFIX) else NAMES
-        near = ", ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.0))
+        names = {each.removeprefix(PREFIX): each for each in (*CATALOGUE, *NAMES)}
+        close = difflib.get_close_matches(name.removeprefix(PREFIX), names, n=3, cutoff=0.0)
+        near = ", ".join(names[each] for each in close)
         raise Refusal(f"the data set {name!r} is unknown; the nearest names are {near}")
     return found
 

@@ -204,6 +204,11 @@ def test_a_file_without_a_sum_is_asked_for_with_a_prefix(places, read):
     assert dataset.origin == str(places[0] / "loose")
 
 
+def test_the_prefix_does_not_make_a_set_another(places):
+    (places[1] / "made").write_bytes(TEXT)
+    assert load("libsvm:made").name == load_numbers("libsvm:made").name == "made"
+
+
 def test_any_file_of_the_folders_has_a_name(places):
     (places[1] / "mine.svm").write_bytes(TEXT)
     assert load("mine.svm").name == "mine.svm"
@@ -211,7 +216,12 @@ def test_any_file_of_the_folders_has_a_name(places):
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("a5", "a5a"), ("libsvm:mushroom", "libsvm:mushrooms"), ("diabetes-scale", "diabetes_scale")],
+    [
+        ("a5", "a5a"),
+        ("mushroom", "libsvm:mushrooms"),
+        ("libsvm:mushroom", "libsvm:mushrooms"),
+        ("diabetes-scale", "diabetes_scale"),
+    ],
 )
 def test_unknown_names_are_told_the_nearest(places, name, near):
     with pytest.raises(Refusal) as refusal:
