@@ -165,7 +165,8 @@ def _recursions(method: Method, state: Any, gradients: SymbolicGradients) -> dic
         x, u = getattr(state, name), getattr(state, step.u)
         fits = all(type(array) is np.ndarray and array.dtype == np.float64 for array in (x, u))
         stays = step.u == name or step.u not in found
-        of_clients = step.c is None or (len(x) == gradients.n and len(u) in (1, len(x)))
+        n, of_u = x.shape[0], u.shape[0]
+        of_clients = step.c is None or (n == gradients.n and of_u in (1, n))
         if not (fits and stays and of_clients and x.shape[1:] == u.shape[1:]):
             return {}
     return found
