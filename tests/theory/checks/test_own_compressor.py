@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
+from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.theory.checks.compressor.compression import compressor_checks
 
@@ -117,4 +120,19 @@ def test_what_fails_for_one_number_of_entries_only_is_seen(own):
     text = SIGNS.replace("return size * signs", "return size * signs * (1 + (d == 7))")
     verdicts = compressor_checks(compressor(f"{own(text)}:RandomSigns"))
     failing = [verdict for verdict in verdicts if not verdict.holds]
-    assert "d = 7" in failing[0].advice
+    assert "d = 4" in failing[0].advice
+
+
+@dataclass(frozen=True)
+class OddAtFour(RandK):
+    """Random sparsification that confuses the clients where they have 4 features."""
+
+    def vector(self, message, d):
+        vector = super().vector(message, d)
+        return np.roll(vector, 1, axis=0) if d == 4 else vector
+
+
+def test_other_sizes_are_looked_at():
+    failed = [verdict for verdict in compressor_checks(OddAtFour(2), 12) if not verdict.holds]
+    assert failed
+    assert all("d = 4" in verdict.advice for verdict in failed)

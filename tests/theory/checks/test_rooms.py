@@ -1,0 +1,87 @@
+"""Every room makes all its checks: one that is left out would be missed by nobody else."""
+
+import pytest
+
+from bitbound.data.problems.selector import problem
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS, parameters
+from bitbound.theory.checks.channel.choices import channel_checks
+from bitbound.theory.checks.compressor.compression import compressor_checks
+from bitbound.theory.checks.problem.problems import problem_checks
+from bitbound.theory.checks.soundness import soundness
+
+PROBLEM = problem("breast-cancer@9", kappa=100.0)
+SENT = compressor("rand-k:2")
+CONDUCT = [
+    "pure steps",
+    "alone as in a batch",
+    "bits counted are bits sent",
+    "nothing passes unsent",
+    "communicates as scheduled",
+    "recorded as run",
+    "stopped runs go on",
+]
+
+
+def of_method():
+    experiment = Experiment.of(parameters("diana", PROBLEM, SENT), PROBLEM, SENT)
+    return soundness(METHODS["diana"], experiment)
+
+
+ROOMS = {
+    "method and trace": (
+        of_method,
+        [
+            "stays at the solution",
+            "invariants",
+            *CONDUCT,
+            "nothing is used untold",
+            "Psi at the solution",
+            "bits of a round as published",
+            "no better than best",
+        ],
+    ),
+    "channel": (
+        lambda: channel_checks(SENT, d=12, draws=2000),
+        [
+            "sizes of cohorts and masks",
+            "frequencies of coins, cohorts, masks",
+            "variance of the mean message",
+            "choices are independent",
+            "a device as the host",
+            "bits through masks",
+            "wire and simulation at every size",
+        ],
+    ),
+    "problem": (
+        lambda: problem_checks(PROBLEM),
+        [
+            "gradient of the value",
+            "gradient at x*",
+            "grad_star and f_star",
+            "gap of the value",
+            "clients alone and together",
+            "views",
+            "compiled as plain",
+            "L_i, L_f, mu and eigenvalues",
+            "Hessian of the gradient",
+        ],
+    ),
+    "compressor": (
+        lambda: compressor_checks(SENT, 12),
+        [
+            "mean of C(x)",
+            "variance of C(x)",
+            "variance - omega |x|^2",
+            "C(x) of every client alone",
+            "bytes of C(x)",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_makes_all_its_checks(room):
+    make, names = ROOMS[room]
+    assert [verdict.check for verdict in make()] == names
