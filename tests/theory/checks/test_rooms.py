@@ -2,12 +2,14 @@
 
 import pytest
 
+from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
+from bitbound.theory.checks.examination import examine
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
 
@@ -85,3 +87,12 @@ ROOMS = {
 def test_a_room_makes_all_its_checks(room):
     make, names = ROOMS[room]
     assert [verdict.check for verdict in make()] == names
+
+
+def test_a_check_has_every_room():
+    small = Quadratic.random(3, 12, 1.0, 10.0)
+    experiment = Experiment.of(parameters("diana", small, SENT), small, SENT)
+    found = examine(METHODS["diana"], experiment, seeds=2, accuracy=1e-2)
+    made = {verdict.check for verdict in found.sound}
+    told = {name for _, names in ROOMS.values() for name in names}
+    assert told - made <= {"compiled as plain", "Hessian of the gradient"}  # of data only
