@@ -120,7 +120,7 @@ def test_what_fails_for_one_number_of_entries_only_is_seen(own):
     text = SIGNS.replace("return size * signs", "return size * signs * (1 + (d == 7))")
     verdicts = compressor_checks(compressor(f"{own(text)}:RandomSigns"))
     failing = [verdict for verdict in verdicts if not verdict.holds]
-    assert "d = 4" in failing[0].advice
+    assert "d = 7" in failing[0].advice
 
 
 @dataclass(frozen=True)
