@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -221,7 +222,7 @@ class FunctionClass:
         alike = ClientClass(self.n, self.mu, self.L, self.omega, self.alpha)
         return self.classes or (alike,)
 
-    @property
+    @cached_property
     def kind_of_client(self) -> NDArray[np.intp]:
         """The number of the class of every client, (n,)."""
         return np.repeat(np.arange(len(self.kinds)), [int(one.count) for one in self.kinds])

@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -75,3 +76,6 @@ class AGD(Method):
     def fixed_point(self, problem: Solution) -> State:
         x = problem.x_star
         return State(x, x)
+
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
+        return ()

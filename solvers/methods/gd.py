@@ -6,6 +6,7 @@ from typing import ClassVar
 from bitbound.solvers.authoring import (
     Array,
     Every,
+    Functions,
     Gradients,
     Messages,
     Method,
@@ -62,3 +63,6 @@ class GD(Method):
 
     def fixed_point(self, problem: Solution) -> State:
         return State(problem.x_star)
+
+    def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
+        return ()

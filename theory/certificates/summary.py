@@ -13,7 +13,6 @@ from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
 from bitbound.theory.certificates.certify import certify, contracts
 from bitbound.theory.certificates.decrease import Weights
-from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
@@ -177,12 +176,12 @@ def account(
     stated: Potential | None = theorem or card.potential(method, where)
     if cut is not None:
         method, stated = cut
-    if search:
-        stated = None
-    potential = stated or searched_potential(method, functions)
-    if stated is None:
-        weights = "fixed"
-    certificate = certify(method, functions, weights, potential=potential)
+    if search or stated is None:
+        stated, weights = None, "fixed"
+        certificate = certify(given, functions, potential="search")
+    else:
+        certificate = certify(method, functions, weights, potential=stated)
+    potential = certificate.potential
     proved = Reweighted(potential, certificate.weights)
     attained = None
     unattained = ""

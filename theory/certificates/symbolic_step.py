@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -139,12 +140,10 @@ def symbolic_step(
         of the functions.
     """
     _check(method, functions)
-    n = _enough_clients(method, functions.n)
-    natural = in_units(method, n, functions.L)
+    found, natural, n = _outcomes(method, functions)
     if not trusted:
         kinds_of_all = functions.kind_of_client
         require_linear(natural, n, kinds_of_all if n == functions.n else None)
-    found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
     kinds = len(functions.kinds)
     one_by_one = True
     for one_by_one, size in product((True, False), (16, LARGEST_BASIS)):
@@ -164,12 +163,19 @@ def symbolic_step(
     return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
 
 
-def _enough_clients(method: Method, n: int) -> int:
-    """Return how many clients show what a method does: all, or many of those treated alike."""
-    if n <= MANY_CLIENTS:
-        return n
-    told_apart = any(orbit.chooses for orbit in orbits(method, n)[0])
-    return n if told_apart else MANY_CLIENTS
+@lru_cache(maxsize=1)
+def _outcomes(
+    method: Method, functions: FunctionClass
+) -> tuple[tuple[Orbit, ...], MethodInUnits, int]:
+    """Return the outcomes of a step, the method in its units, and how many clients show it.
+
+    They are all, or many of those treated alike. Several potentials of the same step follow each
+    other, and for many clients this is most of the work.
+    """
+    found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
+    told_apart = any(orbit.chooses for orbit in found)
+    n = functions.n if told_apart else min(functions.n, MANY_CLIENTS)
+    return found, in_units(method, n, functions.L), n
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
@@ -305,8 +311,7 @@ def _form(
     gram = _expected(smoothness / 2 * frame.gram(noise), functions, problem, channel)
     blocks = frame.blocks(gram, basis)
     for function in ("f", "g") if method.needs.composite else ("f",):
-        everyone = np.ones(functions.n, dtype=bool)
-        for evaluation in problem.evaluate(function, term.point - noise, everyone):
+        for evaluation in problem.evaluate(function, term.point - noise, frame.everyone):
             values[problem.evaluations.index(evaluation)] += 1
             mu, _ = functions.curvature(evaluation.kind)
             count = functions.n if evaluation.kind < 0 else functions.kinds[evaluation.kind].count

@@ -25,6 +25,9 @@ from bitbound.theory.worlds.outcomes import Scripted, outcomes
 MOST_NUMBERS_OF_HEADS = 2000
 """How many outcomes the coins of clients of several classes may have."""
 
+MOST_NUMBERS_OF_ONE_CLASS = 1000
+"""And those of one class: the odds of more are no floats."""
+
 
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
@@ -56,10 +59,11 @@ class OrbitChannel(Scripted):
                     "and are not exchangeable; give all of a class the same"
                 )
         numbers = prod(len(cell) + 1 for cell in cells)
-        if len(cells) > 1 and numbers > MOST_NUMBERS_OF_HEADS:
+        most = MOST_NUMBERS_OF_HEADS if len(cells) > 1 else MOST_NUMBERS_OF_ONE_CLASS
+        if numbers > most:
             raise Refusal(
                 f"the coins of classes of {', '.join(str(len(cell)) for cell in cells)} clients "
-                f"have {numbers} outcomes, more than {MOST_NUMBERS_OF_HEADS}; take fewer clients"
+                f"have {numbers} outcomes, more than {most}; take fewer clients"
             )
         mask = np.zeros(self.n, dtype=bool)
         self.alike *= 2**self.n

@@ -14,7 +14,9 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.theory.cards.catalogue import METHODS, card_of
+from bitbound.theory.certificates import programme
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import solver_decrease
 from bitbound.theory.certificates.potential_family import SMALLEST
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
@@ -229,6 +231,85 @@ def test_a_potential_is_printed_as_a_formula():
     found = repr(searched_potential(EF21(eta), functions))
     assert "|mean g - mean grad f|^2" in found
     assert "x" not in found
+
+
+def at_a_point(name, n, kappa, omega):
+    """Return a method with the parameters of its first rule, and the setting."""
+    card = METHODS[name]
+    sent = omega if card.method.needs.compressor else None
+    where = class_setting(card.method, n, kappa, sent, None, 1)
+    return card.at(where), where
+
+
+@pytest.mark.parametrize("point", [(3, 100.0, 4.0), (10, 1000.0, 9.0), (10, 100.0, 4.0)], ids=str)
+@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
+def test_a_search_never_gives_less_than_the_stated_potential(name, point):
+    method, where = at_a_point(name, *point)
+    try:
+        stated = certify(method, where)
+    except Refusal:
+        pytest.skip("the stated potential is not certified here")
+    found = certify(method, where, potential="search")
+    assert found.decrease >= stated.decrease
+    assert found.verify() == found.factor
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "gain"),
+    [
+        ("adiana", (10, 100.0, 4.0), 1.35),
+        ("marina", (10, 100.0, 4.0), 1.34),
+        ("marina", (10, 1000.0, 9.0), 1.33),
+        ("econtrol", (10, 1000.0, 9.0), 1.41),
+        ("gradskip", (10, 1000.0, None), 1.62),
+        ("agd", (10, 100.0, None), 1.11),
+    ],
+)
+def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, point, gain):
+    method, where = at_a_point(name, *point)
+    stated = certify(method, where).decrease
+    assert certify(method, where, potential="search").decrease >= gain * stated > 0
+
+
+def test_values_at_other_points_of_the_state_are_printed():
+    """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
+    method, where = at_a_point("adiana", 10, 100.0, 4.0)
+    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where)))
+
+
+@pytest.mark.parametrize("n", [1, 10, 10**6])
+def test_a_potential_with_tiny_parts_loses_no_digits(n):
+    """EF21's first has weights of very different sizes where kappa is large."""
+    theorem = METHODS["ef21"].theorems[0]
+
+    def decrease(n, kappa):
+        method, where = at_a_point("ef21", n, kappa, 1.0)
+        return solver_decrease(method, FunctionClass.of(where), theorem)
+
+    assert decrease(n, 1e5) == pytest.approx(decrease(1, 100.0) / 1000, rel=3e-3)
+    assert decrease(n, 1e6) == pytest.approx(decrease(1, 100.0) / 10_000, rel=3e-2)
+
+
+@pytest.mark.parametrize(
+    "name", ["locodl", "adiana", "diana", "scaffnew", "ef21", "econtrol", "marina", "dasha"]
+)
+def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypatch):
+    calls = []
+
+    def counted(*programme):
+        calls.append(1)
+        return clarabel(*programme)
+
+    clarabel = programme._SOLVERS["clarabel"]
+    monkeypatch.setitem(programme._SOLVERS, "clarabel", counted)
+    found = []
+    method, _ = at_a_point(name, 10**5, 100.0, 4.0)
+    for n in (10**5, 10**6):
+        _, where = at_a_point(name, n, 100.0, 4.0)
+        calls.clear()
+        found.append(certify(method, where, potential="search").decrease)
+        assert len(calls) <= 80
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
 @pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])

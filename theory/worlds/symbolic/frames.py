@@ -87,14 +87,14 @@ class Frame:
         self, cells: NDArray[np.intp], kinds: NDArray[np.intp], exact: bool = False
     ) -> None:
         self.n, self.exact = len(cells), exact
-        order = np.argsort(cells, kind="stable")
-        ends = np.flatnonzero(np.diff(cells[order])) + 1
-        self.members = np.split(order, ends)
+        self.everyone = np.ones(self.n, dtype=bool)
+        labels = np.flatnonzero(np.bincount(cells)).tolist()
+        self.members = [np.flatnonzero(cells == label) for label in labels]
         self.layout = ClientRows.of(self.members)
         self.row_cells = cells[self.layout.representatives]
         self.row_kinds = kinds[self.layout.representatives]
         self.cell_kinds = [int(kinds[cell[0]]) for cell in self.members]
-        self.counts = [int(np.sum(kinds == kind)) for kind in range(int(kinds.max()) + 1)]
+        self.counts: list[int] = np.bincount(kinds).tolist()
         self.differences: dict[int, int] = {}
         columns = [np.ones(len(self.row_cells), dtype=int)]
         self.norms, self.multiplicity, self.run_cells = [self.n], [0], [-1]

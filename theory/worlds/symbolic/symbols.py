@@ -71,7 +71,7 @@ class SymbolicProblem:
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
     ) -> ClientArray:
         """Exact gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
-        rows_of_all = np.ones(self.frame.n, dtype=bool)
+        rows_of_all = self.frame.everyone
         if not (active is None or isinstance(active, int)):
             rows_of_all = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
         if not (rows_of_all.any() and self.frame.rows(x).any()):  # nobody, or the solution
@@ -80,8 +80,8 @@ class SymbolicProblem:
 
     def grad_g(self, y: Array) -> ClientArray:
         """Gradient of g; (1, basis, R)."""
-        everyone = np.ones(self.frame.n, dtype=bool)
-        return self.frame.unknown(self.basis, self.evaluate("g", y, everyone)[0].unknown)
+        unknown = self.evaluate("g", y, self.frame.everyone)[0].unknown
+        return self.frame.unknown(self.basis, unknown)
 
     def gradient_steps(
         self,
