@@ -309,7 +309,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypat
         calls.clear()
         found.append(certify(method, where, potential="search").decrease)
         assert len(calls) <= 80
-    assert found[0] == pytest.approx(found[1], rel=1e-4)
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
 
 
 @pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
