@@ -96,11 +96,18 @@ def steps_at_once(problem: Any, runs: int, seconds: float, name: str, sent: str 
 def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     """Natural compression is one compiled pass."""
     x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
-    uniforms = np.random.default_rng(1).random((problem.n, -(-problem.d // 4), runs))
     sent = compressor("natural")
+    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(problem.d), runs))
     step = lambda: sent.message(x, uniforms)  # noqa: E731
     plain = _without(step, natural, "is_worth_loading", lambda numbers: False)
     return compared(step, plain, seconds)
+
+
+def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
+    """Two uniform numbers serve all entries of a natural message, not each its own."""
+    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
+    plain = _without(other, natural.Natural, "uniforms", lambda compressor, d: d)
+    return compared(one, plain, seconds, DRAWN_AHEAD)
 
 
 def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
@@ -149,6 +156,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
+    "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),
