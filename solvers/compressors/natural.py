@@ -16,9 +16,11 @@ from bitbound.solvers.backend import (
     floor_power_of_two,
     round_power_of_two,
 )
+from bitbound.solvers.columns import multiple
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor, stretched
 from bitbound.solvers.deferred import written
+from bitbound.solvers.lazy_gradient import LazyGradient
 
 SMALLEST_POWER = 2.0**-126
 """The smallest positive number of a 9-bit natural value."""
@@ -65,7 +67,7 @@ class Natural(Compressor):
         return (powers_near(x, uniforms),)
 
     def vector(self, message: wire.Message, d: int) -> Array:
-        return message[0]
+        return multiple(message[0])
 
     def variance(self, x: Array) -> Array:
         return feature_sum(power_of_two_variance(x))[:, 0, :]
@@ -74,18 +76,21 @@ class Natural(Compressor):
 def powers_near(x: Array, uniforms: Array) -> Array:
     """Round numbers (n, d, R) to powers of two, with uniforms (n, d, R), or (n, 2, R) for all d.
 
-    Compiled code does the same bit for bit.
+    Compiled code does the same bit for bit. Gradients that are not evaluated are rounded block by
+    block of clients, while these are in a cache, and not written out.
     """
-    x = written(x)
     d = x.shape[1]
-    if not (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(x.size)):
+    terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
+    x = x if terms else written(x)
+    if not (terms or (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(x.size))):
         return round_power_of_two(x, spread_bits(uniforms, d))
-    from bitbound.solvers.compressors.natural_pass import (  # noqa: PLC0415  (numba is slow to import)
-        powers_of_two,
-    )
+    from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
-    out = np.empty(x.shape)
-    powers_of_two(np.ascontiguousarray(x), stretched(uniforms, x), _powers(np, "cpu", d), out)
+    out, given = np.empty(x.shape), (stretched(uniforms, x), _powers(np, "cpu", d))
+    if terms:
+        natural_pass.powers_of_gradients(terms, *given, out)
+    else:
+        natural_pass.powers_of_two(np.ascontiguousarray(x), *given, out)
     return out
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.files.compilation import compiled
+from bitbound.data.passes.row_passes import combined_block
 
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
 _BITS = 2.0**52
@@ -28,14 +29,29 @@ def powers_of_two(x: Any, uniforms: Any, powers: Any, out: Any) -> None:  # prag
                 for r in range(runs):
                     out[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
         else:
-            _round_client(x[i].reshape(-1), uniforms[i], steps, bits, out[i].reshape(-1))
+            out[i] = x[i]
+            _round_client(out[i].reshape(-1), uniforms[i], steps, bits)
 
 
 @compiled
-def _round_client(
-    numbers: Any, uniforms: Any, steps: Any, bits: Any, rounded: Any
+def powers_of_gradients(
+    gradients: Any, uniforms: Any, powers: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Round the numbers of a client, read through, with two uniform numbers for each run."""
+    """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time."""
+    n, runs = out.shape[0], out.shape[2]
+    block, m, width = gradients[4], gradients[3][1], len(gradients[0])
+    steps, bits = np.repeat(powers.view(np.int64), runs), np.empty((2, _AT_ONCE * runs), np.int64)
+    room = np.empty((2, block * m * width))
+    for first in range(0, n, block):
+        last = min(n, first + block)
+        combined_block(gradients, first, last, room, out.reshape(-1))
+        for i in range(first, last):
+            _round_client(out[i].reshape(-1), uniforms[i], steps, bits)
+
+
+@compiled
+def _round_client(numbers: Any, uniforms: Any, steps: Any, bits: Any) -> None:  # pragma: no cover
+    """Round the numbers of a client, read through, in place, with two uniforms for each run."""
     size, runs, width = numbers.size, uniforms.shape[1], bits.shape[1]
     for at in range(0, width, runs):
         for r in range(runs):
@@ -43,10 +59,9 @@ def _round_client(
             bits[1, at + r] = np.int64(uniforms[1, r] * _BITS)
     for first in range(0, size, width):
         last = min(size, first + width)
-        some, step, near = numbers[first:last], steps[first:last], rounded[first:last]
-        shift, factor = bits[0], bits[1]
+        some, step, shift, factor = numbers[first:last], steps[first:last], bits[0], bits[1]
         for q in range(last - first):
-            near[q] = _near(some[q], (shift[q] + factor[q] * step[q]) & _MANTISSA)
+            some[q] = _near(some[q], (shift[q] + factor[q] * step[q]) & _MANTISSA)
 
 
 @compiled

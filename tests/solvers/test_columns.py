@@ -10,7 +10,7 @@ from test_lazy_gradient import CASES, PROBLEM, SEEDS, agree
 from bitbound import METHODS, Experiment, compressor
 from bitbound.solvers import backend, columns, lazy_gradient
 from bitbound.solvers.backend import gather, mean
-from bitbound.solvers.columns import Columns
+from bitbound.solvers.columns import Columns, Multiple, multiple
 from bitbound.solvers.entries import Entries
 from bitbound.solvers.state import copied, each, lent, returned
 from bitbound.solvers.world.iteration import advance
@@ -71,6 +71,10 @@ OPERATIONS = {
     "entries": lambda x, r: x - 0.3 * few(r),
     "shared entries": lambda x, r: x + 2 * (random(1, D, r) - few(r)),
     "entries and more": lambda x, r: random(N, D, r) - (x + few(r)) + few(r),
+    "a multiple": lambda x, r: x + 0.3 * Multiple(random(N, D, r)),
+    "multiples": lambda x, r: 2 * (Multiple(random(N, D, r)) * 3 - x) - Multiple(random(N, D, r)),
+    "a multiple by run": lambda x, r: np.arange(r) * (x - 2 * Multiple(random(N, D, r))),
+    "a multiple and entries": lambda x, r: x + Multiple(random(N, D, r), -2.0) + few(r),
     "negative": lambda x, r: -x,
     "itself": lambda x, r: x - 0.5 * x,
     "other functions": lambda x, r: np.abs(x) + x**2,
@@ -94,6 +98,26 @@ def test_columns_are_used_like_an_array(operation, runs):
         found.put_back()
         kept[:, :, runs] = expected
         np.testing.assert_allclose(x, kept, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda m: 0.3 * m,
+        lambda m: m * np.arange(1, R + 1),
+        lambda m: mean(-2.0 * m),
+        lambda m: gather(m, few(R).indices),
+        lambda m: random(1, D, R) - m,
+        lambda m: m + random(N, D, R),
+        lambda m: np.abs(m)[1:3],
+    ],
+    ids=["scaled", "by run", "mean", "entries", "from what is shared", "sum", "function"],
+)
+def test_a_multiple_is_used_like_an_array(operation):
+    x = random(N, D, R)
+    found = np.asarray(operation(multiple(x) * 3))
+    assert isinstance(multiple(x), Multiple)
+    np.testing.assert_allclose(found, np.asarray(operation(3 * x)), rtol=1e-13, atol=1e-13)
 
 
 @dataclass(frozen=True)
