@@ -42,7 +42,7 @@ class Natural(Compressor):
 
     Two uniform numbers serve all entries (:func:`spread_bits`). Mean and variance of every entry
     are exact, and clients are independent; that two given entries of one client are both rounded
-    up has the product of their probabilities to d 2^-50.
+    up has the product of their probabilities to d 2^-50. One number for each entry serves as well.
 
     Source: S. Horvath et al., Natural compression for distributed deep learning, MSML 2022.
     """
