@@ -10,41 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import add_scaled
 from bitbound.data.files.compilation import can_compile
-from bitbound.solvers.deferred import Deferred
-from bitbound.solvers.entries import Entries, Shifted
+from bitbound.solvers.deferred import Deferred, Received
+from bitbound.solvers.entries import Shifted
 
 Vectors = NDArray[np.float64]
 
 LARGE, ALL_LARGE = 1 << 14, 1 << 18
 """Numbers in an array (n, d, R) from which on some of its runs, or all, are lent."""
-
-
-@dataclass(frozen=True, eq=False)
-class Multiple(Deferred):
-    """The vectors c x_i, (n, d, R), to be used like an array of numpy; x must not change.
-
-    Adding them to what is lent is one pass over x.
-    """
-
-    x: Vectors
-    c: float = 1.0
-    dtype: Any = field(default=np.dtype(np.float64), init=False)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Clients, features, runs: (n, d, R)."""
-        n, d, runs = self.x.shape
-        return n, d, runs
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        value = self.x if self.c == 1 else self.c * self.x
-        return value if dtype is None else value.astype(dtype, copy=False)
-
-    def _combined(self, ufunc: Any, other: Any, leads: bool) -> "Multiple | None":
-        scaled = ufunc is np.multiply and isinstance(other, float | int)
-        return replace(self, c=self.c * other) if scaled else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +45,7 @@ class Columns(Deferred):
     runs: NDArray[np.intp]
     c: Vectors
     shared: Vectors | None = None
-    added: Vectors | Entries | Multiple | None = None
+    added: Vectors | Received | None = None
     dtype: Any = field(default=np.dtype(np.float64), init=False)
 
     @property
@@ -110,10 +83,8 @@ class Columns(Deferred):
         if self._scale or self.shared is not None:
             shared = np.zeros((1, *self.shape[1:])) if self.shared is None else self.shared
             scale_and_shift(self.x, self.runs, self.c, np.ascontiguousarray(shared))
-        if isinstance(self.added, Entries):
+        if isinstance(self.added, Received):
             self.added.add_to(self.x, self.runs)
-        elif isinstance(self.added, Multiple) and self.added.shape == self.x.shape:
-            add_scaled(self.x, self.added.c, self.added.x)
         elif self.added is not None:
             everyone = self.runs.size == self.x.shape[2]
             changed = self.x if everyone else self.x[:, :, self.runs]
@@ -148,17 +119,11 @@ class Columns(Deferred):
     def _plus(self, other: Any) -> "Columns":
         if isinstance(other, Shifted):
             return self._plus(other.shared)._plus(other.entries)
-        if not isinstance(other, Entries | Multiple):
+        if not isinstance(other, Received):
             other = np.asarray(other, dtype=np.float64)
         name = "shared" if other.shape[0] == 1 else "added"
         before = getattr(self, name)
         return replace(self, **{name: other if before is None else before + other})
-
-
-def multiple(x: Any) -> Any:
-    """Return new vectors of many clients as ones whose multiples are not written out, if large."""
-    fits = type(x) is np.ndarray and x.dtype == np.float64 and x.size >= ALL_LARGE
-    return Multiple(x) if fits else x
 
 
 def columns(x: Any, runs: NDArray[np.intp]) -> Columns | None:

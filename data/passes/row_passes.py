@@ -146,17 +146,17 @@ def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
     ``rows`` are all rows; ``features`` the transposed ones of every client that are not empty, with
     their places in (n, d) and where each client's begin.
     """
-    n, block = gradients[3][0], gradients[4]
-    room = np.empty((2, block * gradients[3][1] * len(gradients[0])))
+    (n, m, d, runs), block = gradients[3], gradients[4]
+    room, size = np.empty((2, block * m * len(gradients[0]))), d * runs
     for first in range(0, n, block):
-        combined_block(gradients, first, min(n, first + block), room, out)
+        combined_block(gradients, first, min(n, first + block), room, out[first * size :])
 
 
 @compiled
 def combined_block(
     gradients: Any, first: Any, last: Any, room: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Do what :func:`combined` does for some clients; ``room`` has two numbers a row and lane."""
+    """Set the vectors of some clients; ``room`` has two numbers for each of their rows and lane."""
     lanes, rows, features, (_, m, d, runs), _, scale, x, u = gradients
     (points, step, a), (vectors, other_step, b), width = x, u, len(lanes)
     starts, columns, values = rows
@@ -164,7 +164,7 @@ def combined_block(
     s, powers = room
     for i in range(first, last):
         one, other = points[i * step :], vectors[i * other_step :]
-        own = out[i * d * runs : (i + 1) * d * runs]
+        own = out[(i - first) * d * runs : (i + 1 - first) * d * runs]
         for q in range(d * runs):
             own[q] = a * one[q] + b * other[q]
     count = (last - first) * m
@@ -178,7 +178,7 @@ def combined_block(
         slopes(s[: count * width], powers[: count * width], scale)
         base = -first * m * width
         for k in range(clients[first], clients[last]):
-            begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
+            begin, end, at = t_starts[k], t_starts[k + 1], (places[k] - first * d) * runs + r
             add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
 
 

@@ -16,9 +16,9 @@ from bitbound.solvers.backend import (
     floor_power_of_two,
     round_power_of_two,
 )
-from bitbound.solvers.columns import multiple
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor, stretched
+from bitbound.solvers.compressors.powers import Powers
 from bitbound.solvers.deferred import written
 from bitbound.solvers.lazy_gradient import LazyGradient
 
@@ -67,7 +67,7 @@ class Natural(Compressor):
         return (powers_near(x, uniforms),)
 
     def vector(self, message: wire.Message, d: int) -> Array:
-        return multiple(message[0])
+        return message[0]
 
     def variance(self, x: Array) -> Array:
         return feature_sum(power_of_two_variance(x))[:, 0, :]
@@ -77,7 +77,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
     """Round numbers (n, d, R) to powers of two, with uniforms (n, d, R), or (n, 2, R) for all d.
 
     Compiled code does the same bit for bit. Gradients that are not evaluated are rounded block by
-    block of clients, while these are in a cache, and not written out.
+    block of clients, while these are in a cache, and not written out: :class:`Powers`.
     """
     d = x.shape[1]
     terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
@@ -86,11 +86,13 @@ def powers_near(x: Array, uniforms: Array) -> Array:
         return round_power_of_two(x, spread_bits(uniforms, d))
     from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
-    out, given = np.empty(x.shape), (stretched(uniforms, x), _powers(np, "cpu", d))
+    given = stretched(uniforms, x), _powers(np, "cpu", natural_pass.AT_ONCE + 1)
     if terms:
-        natural_pass.powers_of_gradients(terms, *given, out)
-    else:
-        natural_pass.powers_of_two(np.ascontiguousarray(x), *given, out)
+        total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)
+        natural_pass.powers_of_gradients(terms, *given, exponents, total)
+        return Powers(exponents, total[None])
+    out = np.array(x, order="C")
+    natural_pass.powers_of_two(out, *given)
     return out
 
 

@@ -10,58 +10,74 @@ from bitbound.data.passes.row_passes import combined_block
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
 _BITS = 2.0**52
 _MANTISSA = (1 << 52) - 1
-_AT_ONCE = 8
+AT_ONCE = 16
 """Entries whose bits are made at once, so that loops are long enough for vector registers."""
 
 
 @compiled
-def powers_of_two(x: Any, uniforms: Any, powers: Any, out: Any) -> None:  # pragma: no cover
-    """Round every number to a neighbouring power of two, at random: (n, d, R) to (n, d, R).
+def powers_of_two(x: Any, uniforms: Any, powers: Any) -> None:  # pragma: no cover
+    """Round every number of x, (n, d, R), to a neighbouring power of two, at random, in place.
 
     The same numbers as of ``round_power_of_two`` with the ``spread_bits`` of uniforms, which are
-    (n, d, R), or (n, 2, R) and spread by the ``powers``, (d,).
+    (n, d, R), or (n, 2, R) and spread by the first ``powers`` of the multiplier.
     """
     n, d, runs = x.shape
-    steps, bits = np.repeat(powers.view(np.int64), runs), np.empty((2, _AT_ONCE * runs), np.int64)
+    bits = np.empty((2, AT_ONCE * runs), np.int64)
     for i in range(n):
         if uniforms.shape[1] == d:
             for j in range(d):
                 for r in range(runs):
-                    out[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
+                    x[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
         else:
-            out[i] = x[i]
-            _round_client(out[i].reshape(-1), uniforms[i], steps, bits)
+            _round_client(x[i].reshape(-1), uniforms[i], powers.view(np.int64), bits)
 
 
 @compiled
 def powers_of_gradients(
-    gradients: Any, uniforms: Any, powers: Any, out: Any
+    gradients: Any, uniforms: Any, powers: Any, exponents: Any, total: Any
 ) -> None:  # pragma: no cover
-    """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time."""
-    n, runs = out.shape[0], out.shape[2]
-    block, m, width = gradients[4], gradients[3][1], len(gradients[0])
-    steps, bits = np.repeat(powers.view(np.int64), runs), np.empty((2, _AT_ONCE * runs), np.int64)
-    room = np.empty((2, block * m * width))
+    """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time.
+
+    What is set are the first 12 bits of the powers, (n, d, R) int16, and their sum over the
+    clients, (d, R), which is 0 before.
+    """
+    n, d, runs = exponents.shape
+    block, m, width, sums = gradients[4], gradients[3][1], len(gradients[0]), total.reshape(-1)
+    room, bits = np.empty((2, block * m * width)), np.empty((2, AT_ONCE * runs), np.int64)
+    vectors = np.empty((block, d * runs))
     for first in range(0, n, block):
         last = min(n, first + block)
-        combined_block(gradients, first, last, room, out.reshape(-1))
+        combined_block(gradients, first, last, room, vectors.reshape(-1))
         for i in range(first, last):
-            _round_client(out[i].reshape(-1), uniforms[i], steps, bits)
+            numbers, sent = vectors[i - first], exponents[i].reshape(-1)
+            _round_client(numbers, uniforms[i], powers.view(np.int64), bits)
+            patterns = numbers.view(np.int64)
+            for q in range(d * runs):
+                sums[q] += numbers[q]
+                sent[q] = patterns[q] >> 52
 
 
 @compiled
-def _round_client(numbers: Any, uniforms: Any, steps: Any, bits: Any) -> None:  # pragma: no cover
+def add_powers(x: Any, exponents: Any, factor: Any) -> None:  # pragma: no cover
+    """Add powers of two, given by their first 12 bits, times a factor to numbers, in place."""
+    for q in range(x.size):
+        x[q] += factor * np.int64(np.int64(exponents[q]) << 52).view(np.float64)
+
+
+@compiled
+def _round_client(numbers: Any, uniforms: Any, powers: Any, bits: Any) -> None:  # pragma: no cover
     """Round the numbers of a client, read through, in place, with two uniforms for each run."""
     size, runs, width = numbers.size, uniforms.shape[1], bits.shape[1]
-    for at in range(0, width, runs):
+    shift, moved, step = bits[0], bits[1], powers[AT_ONCE]
+    for j in range(AT_ONCE):
         for r in range(runs):
-            bits[0, at + r] = np.int64(uniforms[0, r] * _BITS)
-            bits[1, at + r] = np.int64(uniforms[1, r] * _BITS)
+            shift[j * runs + r] = np.int64(uniforms[0, r] * _BITS)
+            moved[j * runs + r] = np.int64(uniforms[1, r] * _BITS) * powers[j]
     for first in range(0, size, width):
-        last = min(size, first + width)
-        some, step, shift, factor = numbers[first:last], steps[first:last], bits[0], bits[1]
-        for q in range(last - first):
-            some[q] = _near(some[q], (shift[q] + factor[q] * step[q]) & _MANTISSA)
+        some = numbers[first : min(size, first + width)]
+        for q in range(some.size):
+            some[q] = _near(some[q], (shift[q] + moved[q]) & _MANTISSA)
+            moved[q] *= step
 
 
 @compiled

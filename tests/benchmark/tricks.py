@@ -112,16 +112,9 @@ def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
 
 
 def rounded_in_blocks(problem: Any, runs: int, seconds: float) -> Spread:
-    """Gradients are rounded block by block as they are evaluated."""
+    """Gradients are rounded block by block, and the message is kept as exponents."""
     one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
     return compared(one, _without(other, LazyGradient, "terms", None), seconds, DRAWN_AHEAD)
-
-
-def multiples(problem: Any, runs: int, seconds: float) -> Spread:
-    """Multiples of a dense message are not written out."""
-    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
-    plain = _without(other, natural, "multiple", lambda x: x)
-    return compared(one, plain, seconds, DRAWN_AHEAD)
 
 
 def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
@@ -172,7 +165,6 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
-    "multiples of messages not written (DIANA natural)": multiples,
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),
