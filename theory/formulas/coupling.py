@@ -4,8 +4,8 @@ LoCoDL and Scaffnew have the same form. Let z be the models and w the control va
 clients, both relative to the solution and w without a mean; F the functions. Each iteration is a
 gradient step, z <- z - gamma grad F(z) + gamma w, and with probability p a round, which takes
 rho s from z and (eta/gamma) s from w up to noise, s being the disagreement of z. The noise of z is
-in consensus, that of w has no mean: they are orthogonal, with variances of at most
-rho^2 omega_av |s|^2 and 2 omega (eta/gamma)^2 |s|^2.
+in consensus, that of w has no mean: they are orthogonal, with variances rho^2 a |s|^2 and
+(eta/gamma)^2 b |s|^2; :func:`message_variances` says what (a, b) can be.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+
+from bitbound.theory.potential import ClassConstants
+
+Variances = tuple[tuple[float, float], ...]
+"""Pairs (a, b) of relative variances; noise has averages of them, or smaller ones."""
 
 _STARTS = ((0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (1.0, 0.05))
 """Where the search for the two constants begins: beta, and the logarithm of C p eta."""
@@ -40,9 +45,30 @@ class Coupling:
     decrease: float
 
 
+def message_variances(setting: ClassConstants) -> Variances:
+    """Return the pairs (a, b) of relative variances of models and control variates of LoCoDL.
+
+    Notes
+    -----
+    Proof. Let e_i be the errors of the messages, e their mean, and |z|^2 = sum_i |x_i|^2 + n |y|^2.
+    All models get rho e/2, the control variates multiples of e/2 - e_i and e/2. So the noises are
+    N rho^2 and (M - N)(eta/gamma)^2 with N = (n/2) |e|^2 and M = sum_i |e_i|^2. In the mean M is at
+    most omega sum_i |x_i - y|^2, and that sum at most 2 |s|^2; N is at most omega_av |s|^2. For
+    independent errors N = M/(2n) in the mean: (a, b) is at most (omega_av, 2 omega - omega_av).
+    Otherwise N can be less, or 0: there is a second pair.
+    """
+    independent = (setting.omega_av, 2 * setting.omega - setting.omega_av)
+    return (independent,) if setting.independent else (independent, (0.0, 2 * setting.omega))
+
+
 @lru_cache(maxsize=4096)
 def best_coupling(
-    slowest: float, fastest: float, p: float, rho: float, eta: float, omega: float, omega_av: float
+    slowest: float,
+    fastest: float,
+    p: float,
+    rho: float,
+    eta: float,
+    variances: Variances = ((0.0, 0.0),),
 ) -> Coupling:
     """Return the coupling with the best decrease that is found.
 
@@ -57,8 +83,8 @@ def best_coupling(
         Probability of a round.
     rho, eta : float
         What a round takes from models and control variates.
-    omega, omega_av : float
-        Relative variance of the compressors, and of the mean of n compressed vectors.
+    variances : pairs of float
+        Relative variances of the noise; without it a round has none.
 
     Notes
     -----
@@ -66,7 +92,9 @@ def best_coupling(
     The mean over noise and coin is, with nu = beta (1 - p rho) + C p eta - 1,
 
         gamma E[Psi+] <= |h|^2 - 2 nu <s, q> + (C - 1) |q|^2 + K |s|^2,
-        K = p max{0, rho^2 (1 + omega_av) - 2 rho + 2 beta eta (1 - rho) + C eta^2 (1 + 2 omega)}.
+        K = p max{0, rho^2 (1 + a) - 2 rho + 2 beta eta (1 - rho) + C eta^2 (1 + b)},
+
+    the largest of all pairs (a, b).
 
     As q has no mean, <s, q> = <h, q> + |q|^2, and |s| <= |h + q|. Hence gamma ((1 - e) Psi -
     E[Psi+]) is at least (1 - e) (|z|^2 - 2 beta <z, q> + C |q|^2) - (1 + K) |h|^2
@@ -82,8 +110,9 @@ def best_coupling(
 
     def coupling(beta: float, logarithm: float) -> Coupling:
         C = float(np.exp(logarithm)) / (p * eta)
-        excess = rho**2 * (1 + omega_av) - 2 * rho + 2 * beta * eta * (1 - rho)
-        K = p * max(0.0, excess + C * eta**2 * (1 + 2 * omega))
+        noise = max(rho**2 * a + C * eta**2 * b for a, b in variances)
+        excess = rho**2 - 2 * rho + 2 * beta * eta * (1 - rho) + C * eta**2
+        K = p * max(0.0, excess + noise)
         nu = beta * (1 - p * rho) + C * p * eta - 1
         ends = (_decrease(t, beta, C, nu, K) for t in (slowest, fastest))
         return Coupling(beta, C, min(ends))
@@ -108,5 +137,6 @@ def _decrease(t: float, beta: float, C: float, nu: float, K: float) -> float:
     if min(square, room, primal, constant) <= 0:
         return -1.0
     linear = room + C * primal - 2 * beta * cross
-    root = 2 * constant / (linear + np.sqrt(max(linear**2 - 4 * square * constant, 0.0)))
+    apart = (room - C * primal) ** 2 + 4 * (C * cross - beta * room) * (cross - beta * primal)
+    root = 2 * constant / (linear + np.sqrt(max(apart, 0.0)))  # linear^2 - 4 square constant
     return float(min(root, primal, room / C))  # both factors stay positive, also after rounding

@@ -6,14 +6,8 @@ that factor. With d = 1 - s^2 it is at most
 
     p = sqrt(d (1 + omega_av)(1 + (2 - 1/n) omega)),  rho = 1/(1 + omega_av),
 
-and the control variates move by eta/gamma = p chi/(gamma (1 + 2 omega)) with d = p eta. The
-potential is that of Theorem 3.1; its proof has 2 omega in place of (2 - 1/n) omega: with e_i the
-errors of the compressors, those of the control variates are e/2 - e_i and e/2, e = mean e_i, and
-
-    sum_i |e/2 - e_i|^2 + n |e/2|^2 = sum_i |e_i|^2 - (n/2) |e|^2,
-
-whose mean is at most (1 - 1/(2n)) omega sum_i |x_i - y|^2 for independent errors, and that sum at
-most twice the square of the disagreement.
+and the control variates move by eta/gamma = p chi/(gamma (1 + 2 omega)) with d = p eta: the rule
+``balanced``, by the coupled theorem with beta = 0.
 
 From the other side: if all curvatures are the same, x_i - y and gamma (u_i - v) know of nothing
 else. Their second moments are mapped by ``difference_moments``, M_t for the curvature t/gamma. If
@@ -23,8 +17,7 @@ the factor is s^2, neither end has det(s^2 I - M_t) < 0, and for 0 < rho < 2 the
 
 so that p^2 >= (1 + omega) d/(rho (2 - rho)), whatever chi is. With another rho the factor is at
 least s: so are the determinants of the linear steps, |1 - t| and, in a round, |1 - t| |1 - rho|.
-For omega = 0 both sides are the same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1, the rule
-``balanced``.
+For omega = 0 both sides are the same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1.
 """
 
 from fractions import Fraction
@@ -44,11 +37,20 @@ def _locodl(n: int, omega: Fraction, root: Fraction) -> ExactProof:
     omega_av = omega / n
     noise = (1 + omega_av) * (1 + (2 - Fraction(1, n)) * omega)
     kappa = root**2 * noise
-    step, p = 2 / (1 + kappa), 2 * root * noise / (1 + kappa)
-    decrease = p**2 / noise
-    chi = (1 + 2 * omega) / noise
+    p, chi = 2 * root * noise / (1 + kappa), (1 + 2 * omega) / noise
+    return uncoupled_proof(n, kappa, omega, p, 1 / (1 + omega_av), chi)
+
+
+def uncoupled_proof(
+    n: int, kappa: Fraction, omega: Fraction, p: Fraction, rho: Fraction, chi: Fraction
+) -> ExactProof:
+    """Prove the coupled theorem with beta = 0: 1 - tau = p^2 chi/(1 + 2 omega), gamma = 2/(L + mu).
+
+    It verifies if that is at most 1 - s^2, and chi as small as the theorem says.
+    """
+    step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
     bare = ExactProof(
-        LoCoDL(float(step), float(chi), float(1 / (1 + omega_av)), float(p), float(omega)),
+        LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         Theorem31(),
         decrease,

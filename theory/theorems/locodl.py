@@ -7,7 +7,7 @@ from bitbound.solvers.method import Functions
 from bitbound.solvers.methods.locodl import LoCoDL, State
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.coupling import Coupling, best_coupling
+from bitbound.theory.formulas.coupling import Coupling, best_coupling, message_variances
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.orders import LOCAL_REALS, Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
@@ -112,7 +112,9 @@ class CoupledLoCoDL(Theorem31):
     For 0 < gamma < 2/L, whatever rho and chi are: Psi = (1/gamma) (sum_i |x_i - x* - beta gamma
     (u_i - u_i*)|^2 + n |y - x* - beta gamma (v - v*)|^2) + gamma (C - beta^2) (sum_i |u_i - u_i*|^2
     + n |v - v*|^2), and tau, beta and C of :func:`best_coupling` with eta = p chi/(1 + 2 omega).
-    Proved here.
+    Proved here, with a smaller noise than in Theorem 3.1: 2 omega - omega_av, which is (2 - 1/n)
+    omega for independent messages, in the place of 2 omega. With beta = 0 it is Theorem 3.1 for
+    chi (1 + 2 omega - omega_av)/(1 + 2 omega) <= 2 rho - rho^2 (1 + omega_av).
     """
 
     title = "LoCoDL, coupled potential"
@@ -120,7 +122,7 @@ class CoupledLoCoDL(Theorem31):
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         decrease = _coupling(m, setting).decrease
-        kept = (c for c in super().conditions(m, setting) if "rho" not in c.statement)
+        kept = (c for c in super().conditions(m, setting) if "omega" not in c.statement)
         return (*kept, Condition("0 < 1 - tau", 0.0, decrease, strict=True))
 
     def lyapunov(
@@ -141,7 +143,7 @@ class CoupledLoCoDL(Theorem31):
 
 def _coupling(m: LoCoDL, setting: ClassConstants) -> Coupling:
     eta, ends = m.p * m.chi / (1 + 2 * m.omega), (m.gamma * setting.mu, m.gamma * setting.L)
-    return best_coupling(*ends, m.p, m.rho, eta, m.omega, setting.omega_av)
+    return best_coupling(*ends, m.p, m.rho, eta, message_variances(setting))
 
 
 def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:
@@ -205,14 +207,17 @@ def _paper(setting: Setting) -> LoCoDL:
 def _balanced(setting: Setting) -> LoCoDL:
     """Take gamma = 2/(L + mu), and p such that both parts of the rate are equal.
 
-    p = min{1, sqrt((1 - tau_0)(1 + 2 omega)(1 + omega_av))} with tau_0 = (1 - gamma mu)^2.
+    With tau_0 = (1 - gamma mu)^2 and noise = (1 + omega_av)(1 + 2 omega - omega_av): p = min{1,
+    sqrt((1 - tau_0) noise)}, rho = 1/(1 + omega_av), and the largest chi of the coupled theorem
+    with beta = 0, (1 + 2 omega)/noise. For shared messages, too: for these rho and chi the second
+    pair of variances is no worse than the first.
     """
     omega, omega_av = setting.omega, setting.omega_av
     gamma = 2 / (setting.L + setting.mu)
     tau = gradient_step_factor(gamma, setting.mu, setting.L)
-    p = min(1.0, math.sqrt((1 - tau) * (1 + 2 * omega) * (1 + omega_av)))
-    rho = 1 / (1 + omega_av)
-    return LoCoDL(gamma=gamma, chi=rho, rho=rho, p=p, omega=omega)
+    noise = (1 + omega_av) * (1 + 2 * omega - omega_av)
+    p, rho = min(1.0, math.sqrt((1 - tau) * noise)), 1 / (1 + omega_av)
+    return LoCoDL(gamma=gamma, chi=(1 + 2 * omega) / noise, rho=rho, p=p, omega=omega)
 
 
 CARD = Card(

@@ -90,7 +90,7 @@ THEOREM_FAULTS = [
             compressor="two-way(rand-k:2;rand-k:2)",
         )
         for what, old, new in (
-            ("noise of the server left out", "1 + setting.omega_av + noise", "1"),
+            ("noise left out", "m.rho * (1 + a + noise)", "m.rho"),
             ("error left out of Psi", "Squares(error * setting.n / 2, s.e)", "Squares(0.0, s.e)"),
             ("noise without that of the error", "(omega_down + h**2) / (1 - h)", "omega_down"),
             ("1 - 2 p^2 chi/(1 + 2 omega)", "1 - m.p**2", "1 - 2 * m.p**2"),
