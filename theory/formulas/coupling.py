@@ -5,7 +5,7 @@ clients, both relative to the solution and w without a mean; F the functions. Ea
 gradient step, z <- z - gamma grad F(z) + gamma w, and with probability p a round, which takes
 rho s from z and (eta/gamma) s from w up to noise, s being the disagreement of z. The noise of z is
 in consensus, that of w has no mean: they are orthogonal, with variances rho^2 a |s|^2 and
-(eta/gamma)^2 b |s|^2; :func:`message_variances` says what (a, b) can be.
+(eta/gamma)^2 b |s|^2; ``message_noise`` says what (a, b) can be.
 """
 
 from dataclasses import dataclass, replace
@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bitbound.theory.potential import ClassConstants
-
-Variances = tuple[tuple[float, float], ...]
-"""Pairs (a, b) of relative variances; noise has averages of them, or smaller ones."""
+from bitbound.theory.formulas.message_noise import Variances
 
 _STARTS = ((0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (1.0, 0.05))
 """Where the search for the two constants begins: beta, and the logarithm of C p eta."""
@@ -43,22 +40,6 @@ class Coupling:
     beta: float
     C: float
     decrease: float
-
-
-def message_variances(setting: ClassConstants) -> Variances:
-    """Return the pairs (a, b) of relative variances of models and control variates of LoCoDL.
-
-    Notes
-    -----
-    Proof. Let e_i be the errors of the messages, e their mean, and |z|^2 = sum_i |x_i|^2 + n |y|^2.
-    All models get rho e/2, the control variates multiples of e/2 - e_i and e/2. So the noises are
-    N rho^2 and (M - N)(eta/gamma)^2 with N = (n/2) |e|^2 and M = sum_i |e_i|^2. In the mean M is at
-    most omega sum_i |x_i - y|^2, and that sum at most 2 |s|^2; N is at most omega_av |s|^2. For
-    independent errors N = M/(2n) in the mean: (a, b) is at most (omega_av, 2 omega - omega_av).
-    Otherwise N can be less, or 0: there is a second pair.
-    """
-    independent = (setting.omega_av, 2 * setting.omega - setting.omega_av)
-    return (independent,) if setting.independent else (independent, (0.0, 2 * setting.omega))
 
 
 @lru_cache(maxsize=4096)

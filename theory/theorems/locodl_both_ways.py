@@ -7,7 +7,7 @@ from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.coupling import message_variances
+from bitbound.theory.formulas.message_noise import message_variances
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.orders import Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
@@ -25,8 +25,8 @@ class LocalTrainingBothWays(Theorem):
     (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}, theta = chi/(rho (1 + 2 omega)), phi = 2 - theta -
     (1 - tau)/(p theta), h^2 = omega' theta/phi and K = (omega' + h^2)/(1 - h) (omega_av + 1/(1 -
     h)). If 0 < gamma < 2/L, phi > 0, h < 1 and theta (1 + b) <= 2 - rho (1 + a + K) for the pairs
-    (a, b) of :func:`message_variances`, then E[Psi+] <= tau Psi. With omega' = 0 this is the
-    coupled theorem of LoCoDL for beta = 0.
+    (a, b) of :func:`message_variances` without weights, then E[Psi+] <= tau Psi. Without
+    compression down this is :class:`UnevenLoCoDL` for nu = 0.
 
     Psi = (1/gamma) (sum_i |x_i - x*|^2 + n |y - x*|^2) + (gamma (1 + 2 omega)/(p^2 chi)) (sum_i
     |u_i - u_i* - e/2|^2 + n |v - v* - e/2|^2) + (gamma m/p^2) (n/2) |e|^2 with m = (1 +
