@@ -187,9 +187,29 @@ THEOREM_FAULTS = [
     fault(
         "locodl rule: rho = 1",
         "theory.theorems.locodl",
-        ("LoCoDL(gamma=gamma, chi=rho, rho=rho,", "LoCoDL(gamma=gamma, chi=1.0, rho=1.0,"),
+        ("chi=chi, rho=1 / (1 + a),", "chi=1.0, rho=1.0,"),
         on="locodl",
         rule="balanced",
+    ),
+    *(
+        fault(
+            f"locodl theorem: {what}",
+            f"theory.{module}",
+            (old, new),
+            on="locodl",
+            rule="balanced",
+            compressor="rand-k:2+natural",
+        )
+        for what, module, old, new in (
+            ("2 omega - 2 omega_av", "formulas.message_noise", "omega - a) /", "omega - 2 * a) /"),
+            (
+                "lambda twice as large",
+                "formulas.message_noise",
+                "share = eta /",
+                "share = 2 * eta /",
+            ),
+            ("the weights of Theorem 3.1", "theorems.locodl", "(1 - nu) * u.weight", "u.weight"),
+        )
     ),
     fault(
         "scaffnew theorem: 1 - p for 1 - p^2",
