@@ -30,6 +30,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance, leap
 from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.memory import require_memory_of_runs
+from bitbound.solvers.world.replay import Replay
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -255,6 +256,7 @@ class _Simulation:
             self.oracle.tape.streams if self.oracle.tape else None,
         )
         self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
+        self._replay = self._replayed()
 
     @property
     def problem(self) -> Problem:
@@ -296,6 +298,12 @@ class _Simulation:
         be a view of the state.
         """
         now, world = self.now, (self.oracle, self.channel)
+        if self._replay is not None and now.rounds[now.active[0]]:
+            rounds = self._replay.possible(self._rounds_ahead(self._replay.most))
+            now.state = self._replay.done(rounds, now.state)
+            now.iteration[now.active] += rounds
+            now.rounds[now.active] += rounds - 1
+            return np.ones(now.active.size, dtype=bool)
         if self._local_steps is None or self.callback is not None:
             now.iteration[now.active] += 1
             iteration, use_up = now.iteration[now.active], self.callback is None
@@ -306,6 +314,20 @@ class _Simulation:
             self.budget.iterations, use_up=True,
         )  # fmt: skip
         return turns
+
+    def _rounds_ahead(self, most: Mapping[str, int]) -> int:
+        """Return how many rounds may be done before somebody looks, if each costs so much."""
+        now, budget, n, runs = self.now, self.budget, self.problem.n, self.now.active
+        ahead: list[NDArray[Any]] = [
+            now.due[runs] - now.rounds[runs],
+            budget.iterations - now.iteration[runs],
+        ]
+        if budget.rounds is not None:
+            ahead.append(budget.rounds - now.rounds[runs])
+        for column, limit in (("uplink_bits", budget.bits), ("gradients", budget.gradients)):
+            if limit is not None and most[column]:
+                ahead.append((limit * n - now.ledger.spent[column][runs]) // most[column])
+        return int(min(x.min() for x in ahead))
 
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
@@ -434,3 +456,10 @@ class _Simulation:
         self.method = narrow(self.method, runs)
         self.channel, self.oracle = self.channel.at(runs), self.oracle.at(runs)
         self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
+        self._replay = self._replayed()
+
+    def _replayed(self) -> Replay | None:
+        """Return the rounds of the runs that are still going, where they can be replayed."""
+        if not self._on_host or self.callback is not None or not self.now.active.size:
+            return None
+        return Replay.of(self.method, self.now.state, self.oracle, self.channel)
