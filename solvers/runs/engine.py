@@ -255,8 +255,7 @@ class _Simulation:
             self.channel.streams,
             self.oracle.tape.streams if self.oracle.tape else None,
         )
-        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
-        self._replay = self._replayed()
+        self._prepare()
 
     @property
     def problem(self) -> Problem:
@@ -298,13 +297,13 @@ class _Simulation:
         be a view of the state.
         """
         now, world = self.now, (self.oracle, self.channel)
-        if self._replay is not None and now.rounds[now.active[0]]:
-            rounds = self._replay.possible(self._rounds_ahead(self._replay.most))
-            now.state = self._replay.done(rounds, now.state)
+        if self._rounds is not None and now.rounds[now.active[0]]:
+            rounds = max(1, min(self._rounds_ahead(self._rounds.most), self._rounds.ahead))
+            now.state = self._rounds.done(rounds, now.state)
             now.iteration[now.active] += rounds
             now.rounds[now.active] += rounds - 1
             return np.ones(now.active.size, dtype=bool)
-        if self._local_steps is None or self.callback is not None:
+        if self._local_steps is None:
             now.iteration[now.active] += 1
             iteration, use_up = now.iteration[now.active], self.callback is None
             now.state, turns = advance(self.method, now.state, *world, iteration, use_up=use_up)
@@ -455,11 +454,18 @@ class _Simulation:
         """Leave only some of the runs, by their positions, in the method and its world."""
         self.method = narrow(self.method, runs)
         self.channel, self.oracle = self.channel.at(runs), self.oracle.at(runs)
-        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
-        self._replay = self._replayed()
+        self._prepare()
 
-    def _replayed(self) -> Replay | None:
-        """Return the rounds of the runs that are still going, where they can be replayed."""
+    def _prepare(self) -> None:
+        """Find what the runs that are still going can do at once: local steps, or rounds."""
+        self._local_steps: LocalSteps | Replay | None = None
+        self._rounds: Replay | None = None
         if not self._on_host or self.callback is not None or not self.now.active.size:
-            return None
-        return Replay.of(self.method, self.now.state, self.oracle, self.channel)
+            return
+        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
+        if self._local_steps is None:
+            replay = Replay.of(self.method, self.now.state, self.oracle, self.channel)
+            if replay is not None and replay.with_rounds:
+                self._rounds = replay
+            else:
+                self._local_steps = replay

@@ -1,8 +1,8 @@
-"""Rounds that are replayed: what a round does is found once, and then done without asking again.
+"""Iterations that are replayed: what one does is found once, and done without asking again.
 
-Where vectors are small, a round costs what its calls cost: who pays, which library, which form a
-message has. A method is let do a round with :class:`Unknown` arrays, which only write down what is
-to be done with them; the same operations on the same numbers, in the same order, are the round.
+Where vectors are small, an iteration costs what its calls cost: who pays, which library, which form
+a message has. A method is let do one with :class:`Unknown` arrays, which only write down what is to
+be done with them; the same operations on the same numbers, in the same order, are the iteration.
 """
 
 from collections import Counter
@@ -22,12 +22,9 @@ from bitbound.solvers.state import S, number_of_runs
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
 from bitbound.solvers.world.randomness import Streams
 
-_AT_ONCE = 16
-"""The most rounds whose random numbers are drawn at once; a power of 2."""
-
 
 class Unknown(NDArrayOperatorsMixin):
-    """An array of a round that has not been done: its shape, and its place among all arrays.
+    """An array of an iteration that has not been done: its shape, and its place among all arrays.
 
     What needs its numbers, such as a condition, is refused.
     """
@@ -53,7 +50,7 @@ class Unknown(NDArrayOperatorsMixin):
 
 
 class _Steps:
-    """What is done in a round, written down; to a method, the namespace of its arrays."""
+    """What is done in an iteration, written down; to a method, the namespace of its arrays."""
 
     __name__ = "replay"
 
@@ -104,7 +101,7 @@ class _Steps:
 
 @dataclass(frozen=True)
 class _Channel(Channel):
-    """The network as a method sees it that does a round with unknown arrays."""
+    """The network as a method sees it that does an iteration with unknown arrays."""
 
     def _compressed(self, v: Any, compressor: Compressor, purpose: str) -> tuple[Any, int]:
         d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
@@ -131,102 +128,116 @@ class _Oracle(Oracle):
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """The rounds of some runs, any number of them at a time.
+    """The iterations of some runs, any number of them at a time, up to ``ahead``.
 
     Parameters
     ----------
     steps
-        What is done in a round.
-    before, after : mapping
-        The places of the fields of the state.
+        What is done in an iteration.
+    start, end : mapping
+        The places of the fields of the state, before and after it.
     spent : mapping
-        What a run pays in every round for sure.
+        What a run pays in every iteration for sure.
     most : mapping
         What it pays at most.
     streams, ledger, runs
         Where these runs draw random numbers and pay.
+    with_rounds : bool
+        Whether each iteration is a round; else they are local steps.
     """
 
+    ahead: ClassVar[int] = 16
+    together: ClassVar[bool] = True
+    gradients: ClassVar[int] = 0
+    """As local steps: how many are done at once, by all runs, and what is to be paid for each."""
+
     steps: _Steps
-    before: dict[str, int]
-    after: dict[str, int]
+    start: dict[str, int]
+    end: dict[str, int]
     spent: dict[str, int]
     most: dict[str, int]
     streams: Streams
     ledger: Ledger
     runs: NDArray[np.intp]
+    with_rounds: bool
 
     @classmethod
     def of(cls, method: Method, state: Any, oracle: Oracle, channel: Channel) -> "Replay | None":
-        """Return the rounds of a method; None where each is to be done by the method.
+        """Return the iterations of a method; None where each is to be done by the method.
 
-        That is for methods whose step asks for numbers, for iterations without a round, for large
-        vectors, other arrays than those of numpy with 64-bit floats, noise and the wire.
+        They are the rounds of a method that has no others, else the local steps. None is for what
+        asks for numbers, for large vectors, other arrays than those of numpy with 64-bit floats,
+        noise and the wire.
         """
+        with_rounds = type(method).local_step is Method.local_step
         small = oracle.n * oracle.d * number_of_runs(state) < LARGE
-        plain = type(method).local_step is Method.local_step and method.schedule == Every()
-        arrays = all(type(x) is np.ndarray and x.dtype == np.float64 for x in vars(state).values())
+        arrays = all(type(x) is np.ndarray and x.dtype in _KINDS for x in vars(state).values())
         streams, ledger = channel.streams, channel.ledger
         if not isinstance(streams, Streams) or not isinstance(ledger, Ledger):
             return None
-        if not (small and plain and arrays) or oracle.tape or channel.wire:
+        if not (small and arrays) or oracle.tape or channel.wire:
             return None
+        if with_rounds and method.schedule != Every():
+            return None
+        step = method.communicate if with_rounds else method.local_step
         scratch = Ledger(len(streams))
         try:
-            _written_down(method, state, oracle, channel, scratch)  # what waits then waits always
+            _written_down(step, state, oracle, channel, scratch)  # what waits then waits always
             once = scratch.spent
-            steps, before, after, perhaps = _written_down(method, state, oracle, channel, scratch)
+            steps, start, end, perhaps = _written_down(step, state, oracle, channel, scratch)
         except Exception:  # whatever a step says to unknown arrays
             return None
         run = channel.runs[0]
         spent = {name: int(scratch.spent[name][run] - once[name][run]) for name in _PAID}
         most = spent | {"gradients": spent["gradients"] + perhaps}
-        return cls(steps, before, after, spent, most, streams, ledger, channel.runs)
+        return cls(steps, start, end, spent, most, streams, ledger, channel.runs, with_rounds)
 
-    def possible(self, rounds: int) -> int:
-        """Return how many rounds are done at once of those that may be."""
-        return 1 << (max(1, min(rounds, _AT_ONCE)).bit_length() - 1)
+    def after(self, iterations: NDArray[np.int64], state: S) -> S:
+        """Return the state after so many local steps, the same number in every run, (R,)."""
+        return self.done(int(iterations[0]), state)
 
-    def done(self, rounds: int, state: S) -> S:
-        """Return the state after so many rounds, and pay them."""
+    def done(self, iterations: int, state: S) -> S:
+        """Return the state after so many iterations, and pay them."""
         values, operations = self.steps.values, self.steps.operations
-        for name, place in self.before.items():
+        for name, place in self.start.items():
             values[place] = getattr(state, name)
-        numbers = self._drawn(rounds)
-        pairs = [(self.before[name], place) for name, place in self.after.items()]
-        for round_ in range(rounds):
+        numbers = self._drawn(iterations)
+        changed = [(self.start[name], place) for name, place in self.end.items()]
+        for iteration in range(iterations):
             for purpose, part, shape, place in self.steps.draws:
-                values[place] = numbers[purpose][round_, part].reshape(shape)
+                values[place] = numbers[purpose][iteration, part].reshape(shape)
             for function, inputs, place in operations:
                 values[place] = function(*[values[i] for i in inputs])
-            new = [values[place] for _, place in pairs]
-            for (place, _), x in zip(pairs, new, strict=True):
+            new = [values[place] for _, place in changed]
+            for (place, _), x in zip(changed, new, strict=True):
                 values[place] = x
-        self.ledger.repeat(self.runs, self.spent, rounds)
-        return replace(state, **{name: values[place] for name, place in self.before.items()})
+        self.ledger.repeat(self.runs, self.spent, iterations)
+        return replace(state, **{name: values[place] for name, place in self.start.items()})
 
-    def _drawn(self, rounds: int) -> dict[str, NDArray[np.float64]]:
-        """Draw the random numbers of so many rounds: (rounds, count, R) of each purpose."""
+    def _drawn(self, iterations: int) -> dict[str, NDArray[np.float64]]:
+        """Draw the random numbers of so many iterations: (iterations, count, R) of each purpose."""
+        draw, runs = self.streams.uniform, self.runs
         return {
-            purpose: np.ascontiguousarray(self.streams.uniform(purpose, self.runs, (rounds, count)))
+            purpose: np.ascontiguousarray(draw(purpose, runs, (iterations, count)))
             for purpose, count in self.steps.drawn.items()
         }
 
 
+_KINDS = (np.float64, np.bool_)
 _PAID = ("uplink_bits", "downlink_bits", "gradients", "synchronisations")
 
 
 def _written_down(
-    method: Method, state: Any, oracle: Oracle, channel: Channel, ledger: Ledger
+    step: Callable[..., Any], state: Any, oracle: Oracle, channel: Channel, ledger: Ledger
 ) -> tuple[_Steps, dict[str, int], dict[str, int], int]:
-    """Let a method do a round with unknown arrays, paid from a ledger."""
+    """Let a method do an iteration with unknown arrays, paid from a ledger."""
     steps = _Steps()
-    start = {name: steps.unknown(*x.shape) for name, x in vars(state).items()}
+    before = {name: steps.unknown(*x.shape) for name, x in vars(state).items()}
     unknown: Any = steps
     world = _Oracle(oracle.problem, oracle.runs, ledger, counted=oracle)
     network = _Channel(
         channel.n, channel.compressor, channel.runs, unknown, ledger, channel.template
     )
-    end = vars(method.communicate(replace(state, **start), world, network))
-    before, after = ({name: x.place for name, x in some.items()} for some in (start, end))
-    return steps, before, after, sum(world.perhaps)
+    after = vars(step(replace(state, **before), world, network))
+    start, end = ({name: x.place for name, x in some.items()} for some in (before, after))
+    return steps, start, end, sum(world.perhaps)

@@ -1,4 +1,4 @@
-"""Rounds that are replayed: bit for bit those that the method does, and only where none asks."""
+"""Iterations that are replayed: bit for bit those of the method, and only where none asks."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -22,9 +22,10 @@ SENT = {
     "contractive": ("top-k:2",),
     None: ("identity",),
 }
-REPLAYED = {
+ROUNDS = {
     "adiana", "agd", "dasha", "diana", "econtrol", "ef21", "ef21p-diana", "fedcomgate", "gd"
 }  # fmt: skip
+STEPS = {"compressed-scaffnew", "gradskip", "locodl", "locodl-both-ways", "scaffnew", "tamuna"}
 BUDGETS = {
     "iterations": Budget(iterations=101),
     "rounds": Budget(rounds=77),
@@ -33,7 +34,9 @@ BUDGETS = {
     "several": Budget(iterations=60, rounds=57, gap=1e-2),
 }
 CASES = [
-    (name, s) for name in sorted(REPLAYED) for s in SENT[METHODS[name].method.needs.compressor]
+    (name, s)
+    for name in sorted(ROUNDS | STEPS)
+    for s in SENT[METHODS[name].method.needs.compressor]
 ]
 
 
@@ -58,7 +61,8 @@ def assert_same(expected, found):
 
 @pytest.fixture
 def one_by_one(monkeypatch):
-    """Return traces of the method's own rounds."""
+    """Return traces of the method's own iterations; those replayed are not compiled either."""
+    monkeypatch.setattr(engine.LocalSteps, "of", lambda *world: None)
 
     def run(*arguments, **options):
         with monkeypatch.context() as without:
@@ -69,13 +73,13 @@ def one_by_one(monkeypatch):
 
 
 @pytest.fixture
-def rounds(monkeypatch):
-    """How many rounds were done at a time."""
+def at_once(monkeypatch):
+    """How many iterations were done at a time."""
     found, done = [], Replay.done
 
-    def counted(self, rounds, state):
-        found.append(rounds)
-        return done(self, rounds, state)
+    def counted(self, iterations, state):
+        found.append(iterations)
+        return done(self, iterations, state)
 
     monkeypatch.setattr(Replay, "done", counted)
     return found
@@ -84,16 +88,29 @@ def rounds(monkeypatch):
 @pytest.mark.parametrize("name", METHODS)
 def test_which_methods_are_replayed(name):
     sent = SENT[METHODS[name].method.needs.compressor][0]
-    assert (replay(experiment_of(name, sent)) is not None) == (name in REPLAYED)
+    found = replay(experiment_of(name, sent))
+    assert (found is not None) == (name in ROUNDS | STEPS)
+    assert found is None or found.with_rounds == (name in ROUNDS)
+
+
+def compared(one_by_one, at_once, name, sent, budget):
+    """Compare the traces of a method, where no round follows each local step."""
+    experiment = experiment_of(name, sent, **({"p": 0.2} if name in STEPS else {}))
+    options = {"seeds": 3, "budget": budget, "record": Record(1.1), "keep_model": True}
+    assert_same(one_by_one(experiment, **options), simulate(experiment, **options))
+    assert max(at_once) > 1
+
+
+@pytest.mark.parametrize(("name", "sent"), CASES)
+def test_iterations_are_those_of_the_method(one_by_one, at_once, name, sent):
+    compared(one_by_one, at_once, name, sent, BUDGETS["several"])
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize(("name", "sent"), CASES)
-def test_rounds_are_those_of_the_method(one_by_one, rounds, name, sent, budget):
-    options = {"seeds": 3, "budget": BUDGETS[budget], "record": Record(1.1), "keep_model": True}
-    assert_same(one_by_one(experiment_of(name, sent), **options), simulate(
-        experiment_of(name, sent), **options))  # fmt: skip
-    assert max(rounds) > 1
+@pytest.mark.parametrize("name", sorted(ROUNDS | STEPS))
+def test_they_end_with_any_budget(one_by_one, at_once, name, budget):
+    sent = SENT[METHODS[name].method.needs.compressor][0]
+    compared(one_by_one, at_once, name, sent, BUDGETS[budget])
 
 
 @pytest.mark.parametrize("name", ["diana", "adiana"])
@@ -108,22 +125,22 @@ def test_a_run_is_the_same_in_any_batch(name):
         np.testing.assert_allclose(together.columns["gap"][own], alone.columns["gap"], rtol=1e-10)
 
 
-def test_parameters_of_every_run(one_by_one, rounds):
+def test_parameters_of_every_run(one_by_one, at_once):
     grid = Grid({"gamma": (0.1, 0.5), "alpha": (0.1, 0.4)}, seeds=2)
     experiment = experiment_of("diana", "l1", gamma=grid["gamma"], alpha=grid["alpha"])
     options = {"seeds": grid.runs, "budget": Budget(rounds=40), "keep_model": True}
     assert_same(one_by_one(experiment, **options), simulate(experiment, **options))
-    assert rounds
+    assert at_once
 
 
-def test_any_problem_and_any_ending_in_between(one_by_one, rounds):
+def test_any_problem_and_any_ending_in_between(one_by_one, at_once):
     experiment = experiment_of("diana", "rand-k:1", problem=Quadratic.random(3, 4, 1.0, 10.0))
     budget = Budget(gap=1e-6)
     options = {"seeds": 9, "budget": budget, "record": Record(1.1), "keep_model": True}
     found = simulate(experiment, **options)
     assert_same(one_by_one(experiment, **options), found)
     assert len(set(found.final("rounds"))) > 1
-    assert max(rounds) > 1
+    assert max(at_once) > 1
 
 
 def stepped(change):
@@ -170,8 +187,8 @@ def test_where_it_is_not_done():
     assert replay(experiment, runs=64) is None  # vectors that are not small
 
 
-def test_a_callback_sees_every_iteration(rounds):
+def test_a_callback_sees_every_iteration(at_once):
     simulate(
         experiment_of("diana", "l1"), seeds=2, budget=Budget(rounds=40), callback=lambda row: False
     )
-    assert rounds == []
+    assert at_once == []
