@@ -90,10 +90,10 @@ def _searched(
     """Return the proof for a potential that is searched for, or for the stated one if better."""
     found: list[Certificate] = []
     reason: Refusal | None = None
-    for potential in (lambda: searched_potential(method, functions), lambda: stated):
+    for given in (None, stated) if stated is not None else (None,):
         try:
-            if (one := potential()) is not None:
-                found.append(_proof(method, functions, one, "fixed", solver))
+            potential = given or searched_potential(method, functions)
+            found.append(_proof(method, functions, potential, "fixed", solver))
         except Refusal as refusal:
             reason = reason or refusal
     if reason is not None and not found:
