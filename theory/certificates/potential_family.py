@@ -265,9 +265,10 @@ class Family:
             row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
             forms.append(row.T @ (np.array(own)[:, None] * row))
         given = dict(zip(potential.points, potential.gap_weights, strict=True))
-        units = zip(self.start.points, self.start.gap_weights, strict=True)
-        gaps = [given.get(point, 0.0) / unit for point, unit in units]
-        return self.weights(potential.values / (self.start.values or 1.0), *forms, gaps)
+        own_gaps = zip(self.start.points, self.start.gap_weights, strict=True)
+        gaps = [given.get(point, 0.0) / unit for point, unit in own_gaps]
+        mean, apart = forms
+        return self.weights(potential.values / (self.start.values or 1.0), mean, apart, gaps)
 
 
 def _parts(
