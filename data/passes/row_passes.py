@@ -161,7 +161,7 @@ def combined_block(
     (points, step, a), (vectors, other_step, b), width = x, u, len(lanes)
     starts, columns, values = rows
     places, clients, t_starts, t_columns, t_values = features
-    s, powers = room
+    s, powers = room[0], room[1]
     for i in range(first, last):
         one, other = points[i * step :], vectors[i * other_step :]
         own = out[(i - first) * d * runs : (i + 1 - first) * d * runs]

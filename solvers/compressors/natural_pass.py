@@ -10,8 +10,8 @@ from bitbound.data.passes.row_passes import combined_block
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
 _BITS = 2.0**52
 _MANTISSA = (1 << 52) - 1
-AT_ONCE = 16
-"""Entries whose bits are made at once, so that loops are long enough for vector registers."""
+AT_ONCE = 80
+"""Numbers whose bits are made at once: enough for vector registers, few beside a client's."""
 
 
 @compiled
@@ -22,7 +22,7 @@ def powers_of_two(x: Any, uniforms: Any, powers: Any) -> None:  # pragma: no cov
     (n, d, R), or (n, 2, R) and spread by the first ``powers`` of the multiplier.
     """
     n, d, runs = x.shape
-    bits = np.empty((2, AT_ONCE * runs), np.int64)
+    bits = np.empty((2, max(1, AT_ONCE // runs), runs), np.int64)
     for i in range(n):
         if uniforms.shape[1] == d:
             for j in range(d):
@@ -43,8 +43,8 @@ def powers_of_gradients(
     """
     n, d, runs = exponents.shape
     block, m, width, sums = gradients[4], gradients[3][1], len(gradients[0]), total.reshape(-1)
-    room, bits = np.empty((2, block * m * width)), np.empty((2, AT_ONCE * runs), np.int64)
-    vectors = np.empty((block, d * runs))
+    room, vectors = np.empty((2, block * m * width)), np.empty((block, d * runs))
+    bits = np.empty((2, max(1, AT_ONCE // runs), runs), np.int64)
     for first in range(0, n, block):
         last = min(n, first + block)
         combined_block(gradients, first, last, room, vectors.reshape(-1))
@@ -67,16 +67,16 @@ def add_powers(x: Any, exponents: Any, factor: Any) -> None:  # pragma: no cover
 @compiled
 def _round_client(numbers: Any, uniforms: Any, powers: Any, bits: Any) -> None:  # pragma: no cover
     """Round the numbers of a client, read through, in place, with two uniforms for each run."""
-    size, runs, width = numbers.size, uniforms.shape[1], bits.shape[1]
-    shift, moved, step = bits[0], bits[1], powers[AT_ONCE]
-    for j in range(AT_ONCE):
-        for r in range(runs):
-            shift[j * runs + r] = np.int64(uniforms[0, r] * _BITS)
-            moved[j * runs + r] = np.int64(uniforms[1, r] * _BITS) * powers[j]
-    for first in range(0, size, width):
-        some = numbers[first : min(size, first + width)]
+    _, count, runs = bits.shape
+    for r in range(runs):
+        shift, factor = np.int64(uniforms[0, r] * _BITS), np.int64(uniforms[1, r] * _BITS)
+        for j in range(count):
+            bits[0, j, r], bits[1, j, r] = shift, factor * powers[j]
+    shifts, moved, step = bits[0].reshape(-1), bits[1].reshape(-1), powers[count]
+    for first in range(0, numbers.size, shifts.size):
+        some = numbers[first : min(numbers.size, first + shifts.size)]
         for q in range(some.size):
-            some[q] = _near(some[q], (shift[q] + moved[q]) & _MANTISSA)
+            some[q] = _near(some[q], (shifts[q] + moved[q]) & _MANTISSA)
             moved[q] *= step
 
 

@@ -15,8 +15,7 @@ Vectors = NDArray[np.float64]
 class Powers(Received):
     """The vectors c p_i, (n, d, R), of powers of two p_i, to be used like an array of numpy.
 
-    Scaling them, summing them over the clients and adding them to what is lent to a round writes
-    nothing out.
+    Scaling them, summing them over the clients and adding them to vectors does not write them out.
 
     Parameters
     ----------
@@ -57,6 +56,12 @@ class Powers(Received):
         value *= self.c
         return value if dtype is None else value.astype(dtype, copy=False)
 
-    def _combined(self, ufunc: Any, other: Any, leads: bool) -> "Powers | None":
-        scaled = ufunc is np.multiply and isinstance(other, float | int)
-        return replace(self, c=self.c * other) if scaled else None
+    def _combined(self, ufunc: Any, other: Any, leads: bool) -> Any:
+        if ufunc is np.multiply and isinstance(other, float | int):
+            return replace(self, c=self.c * other)
+        adds = ufunc is np.add or (ufunc is np.subtract and not leads)
+        if adds and type(other) is np.ndarray and other.shape == self.shape:
+            own, total = self if ufunc is np.add else self * -1.0, other.astype(np.float64, "C")
+            own.add_to(total, np.arange(self.shape[2]))
+            return total
+        return None

@@ -117,9 +117,21 @@ def test_columns_are_used_like_an_array(operation, runs):
         lambda m: gather(m, few(R).indices),
         lambda m: random(1, D, R) - m,
         lambda m: m + random(N, D, R),
+        lambda m: random(N, D, R) - m,
+        lambda m: m - random(N, D, R),
         lambda m: np.abs(m)[1:3],
     ],
-    ids=["scaled", "by run", "mean", "entries", "from what is shared", "sum", "function"],
+    ids=[
+        "scaled",
+        "by run",
+        "mean",
+        "entries",
+        "from what is shared",
+        "sum",
+        "taken from an array",
+        "an array taken from it",
+        "function",
+    ],
 )
 def test_powers_are_used_like_an_array(operation):
     found, x = operation(3 * powers(R)), 3 * np.asarray(powers(R))
