@@ -43,8 +43,10 @@ class ClientClass:
     alpha: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.count >= 1:
-            raise Refusal(f"a class of {self.count} clients is none; give at least 1")
+        if not (isinstance(self.count, int) and self.count >= 1):
+            raise Refusal(
+                f"a class of {self.count!r} clients is none; give an integer of at least 1"
+            )
         FunctionClass(1, self.mu, self.L, omega=self.omega, alpha=self.alpha)
 
 

@@ -99,6 +99,14 @@ def readable_factor(decrease: float, digits: int = 8) -> str:
     return readable(factor, digits)
 
 
+def times_psi(decrease: float, digits: int = 8) -> str:
+    """Write (1 - decrease) Psi, without a factor of 1."""
+    factor = readable_factor(decrease, digits)
+    if factor == "1":
+        return "Psi"
+    return f"({factor}) Psi" if " " in factor else f"{factor} Psi"
+
+
 def outcome(verdicts: Iterable[Verdict]) -> str:
     """Return the words for several verdicts together: no more is known than of the weakest."""
     every = list(verdicts)

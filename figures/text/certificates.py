@@ -15,7 +15,7 @@ from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential
-from bitbound.theory.verdict import FAILS, Known, readable_factor
+from bitbound.theory.verdict import FAILS, Known, readable_factor, times_psi
 from bitbound.theory.worlds.orbits import StepCost
 
 
@@ -35,7 +35,7 @@ def describe_account(account: Account) -> str:
         *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
-        f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
+        f"{'certified':12}E[Psi+] <= {times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
@@ -48,7 +48,7 @@ def describe_account(account: Account) -> str:
         limit = _limit(account.step_name, now, account.largest_step, proved=proved)
         lines.append(f"{'step size':12}{limit}")
     if account.attained is not None:
-        found = _times_psi(1 - account.attained.factor)
+        found = times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
         lines.append(
             f"{'worst case':12}a quadratic drawn from the dual: {word} {found} there, by one "
@@ -75,14 +75,6 @@ def _classes(family: FunctionClass) -> str:
     return f"clients by smoothness: {', '.join(parts)}"
 
 
-def _times_psi(decrease: float) -> str:
-    """Write (1 - decrease) Psi, without a factor of 1."""
-    factor = readable_factor(decrease)
-    if factor == "1":
-        return "Psi"
-    return f"({factor}) Psi" if " " in factor else f"{factor} Psi"
-
-
 def _parameters(values: dict[str, Any], name: str) -> str:
     parts = (
         f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
@@ -95,7 +87,7 @@ def _parameters(values: dict[str, Any], name: str) -> str:
 def _published(account: Account) -> str:
     if account.title is None:
         return "none applies to these parameters"
-    return f"E[Psi+] <= {_times_psi(account.published)} ({account.title})"
+    return f"E[Psi+] <= {times_psi(account.published)} ({account.title})"
 
 
 def _proof_holds(account: Account) -> bool:
@@ -130,7 +122,7 @@ def _divergence(account: Account) -> str:
 def describe_proof(decrease: Fraction, path: Path | None) -> str:
     """Say what is proved in rational numbers, and where the proof is written."""
     line = (
-        f"{'exact':12}E[Psi+] <= (1 - {float(decrease):.12g}) Psi, proved in rational numbers"
+        f"{'exact':12}E[Psi+] <= {times_psi(float(decrease), 12)}, proved in rational numbers"
         + ("" if path is None else f"; written to {path}")
     )
     return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
@@ -148,13 +140,15 @@ def describe_limit(decrease: float) -> str:
 def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
     """Say what several steps prove together, beside one step and what is attained."""
     count, holds = len(chain.links), chain.verify() == chain.factor
+    proved = readable_factor(chain.decrease, 6)
     text = (
-        f"E[Psi after {chain.steps} steps] <= (1 - {chain.decrease:.6g})^{chain.steps} Psi, "
+        f"E[Psi after {chain.steps} steps] <= ({proved})^{chain.steps} Psi, "
         f"{'proved' if holds else FAILS} by a chain of {count} certificate{'s' * (count > 1)}; "
-        f"one step proves 1 - {once:.6g}"
+        f"one step proves {readable_factor(once, 6)}"
     )
     if attained is not None:
-        text += f", and {chain.steps} steps attain 1 - {attained:.6g} each on quadratics"
+        factor = readable_factor(attained, 6)
+        text += f", and {chain.steps} steps attain {factor} each on quadratics"
     return textwrap.fill(
         f"{'steps':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
     )
@@ -186,7 +180,7 @@ def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
     lines = [
         f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",
-        f"{'certified':12}E[Psi+] <= {_times_psi(optimum.certificate.decrease)}",
+        f"{'certified':12}E[Psi+] <= {times_psi(optimum.certificate.decrease)}",
         f"{'per decade':12}certified {_cost(optimum.cost, downlink)}",
         f"{'':12}published {_cost(optimum.before, downlink)}",
     ]

@@ -17,7 +17,7 @@ from bitbound.data.files.cache import write_text
 from bitbound.figures.report.records import BENCHMARK
 from bitbound.figures.report.results import read_record
 
-_LIBRARIES = ("bitbound", "numpy", "scipy", "array-api-compat")
+_LIBRARIES = ("bitbound", "numpy", "scipy", "numba", "array-api-compat")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_the_record_is_complete(record, folder):
     (path,) = folder.glob("*.json")
     content = json.loads(path.read_text(encoding="utf-8"))
     assert set(content) == {field.name for field in fields(Record)}
-    assert {"python", "numpy", "scipy"} <= set(content["versions"])
+    assert {"python", "numpy", "scipy", "numba"} <= set(content["versions"])
     assert content["hardware"]["processor"]
     assert all(set(ratio) == {field.name for field in fields(Ratio)} for ratio in content["ratios"])
     assert last(folder) == record

@@ -18,7 +18,7 @@ import bitbound
 from bitbound import Experiment, compressor, parameters
 from bitbound.data.files import compilation
 from bitbound.data.problems import rows
-from bitbound.solvers import backend
+from bitbound.solvers import backend, local_solve
 from bitbound.solvers.compressors import natural, selection
 from bitbound.solvers.lazy_gradient import LazyGradient
 from bitbound.solvers.world.replay import Replay
@@ -153,6 +153,12 @@ def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Sprea
     return compared(one, other, seconds, DRAWN_AHEAD)
 
 
+def fewer_clients(problem: Any, runs: int, seconds: float) -> Spread:
+    """Clients whose local solve has ended in all runs are left out."""
+    one, other = (Iterations(experiment_of(problem, "5gcs-cc", "rand-k:1"), runs) for _ in range(2))
+    return compared(one, _without(other, local_solve, "_LARGE", 1 << 62), seconds)
+
+
 def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
     """The allocator keeps the memory of temporaries: two processes, with products in between."""
     found = []
@@ -182,6 +188,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
     "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
+    "only clients that still solve (5GCS-CC)": fewer_clients,
     "iterations replayed (DIANA rand-1)": partial(replayed, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(replayed, name="adiana", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,

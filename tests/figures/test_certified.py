@@ -38,6 +38,7 @@ from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import symbolic_step
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.exact import second_moments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
@@ -294,6 +295,17 @@ def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
     for few in (["--n", "5"], ["--potential", "stated"]):
         assert main([*words, *few]) == 0
         assert "other side" not in capsys.readouterr().out
+
+
+def test_more_than_the_long_run_allows_is_a_contradiction(capsys, monkeypatch):
+    """It was printed as if both could be so."""
+    words = ["certify", "gd", "--n", "2", "--kappa", "10", "--potential", "search"]
+    right = second_moments.slowest_decrease
+    monkeypatch.setattr(second_moments, "slowest_decrease", lambda *about: right(*about) / 2)
+    assert main(words) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "believe neither" in err
 
 
 def test_certify_says_what_is_too_large_to_be_attained(capsys):

@@ -106,28 +106,31 @@ def test_without_its_terms_a_method_is_not_found():
         discover(TASK, blind)
 
 
+BOTH = Sentence(
+    "model",
+    "unbiased",
+    "unbiased",
+    reference=True,
+    memory=True,
+    x=(Term("pull"),),
+    h=(Term("apart", free=True),),
+    y=(Term("mean"),),
+    correction=True,
+)
+"""Compression both ways with local steps."""
+
+
 def test_the_method_of_the_page_is_certified():
-    """Compression both ways with local steps; no constants of Scaffnew need so few bits there."""
-    both = Sentence(
-        "model",
-        "unbiased",
-        "unbiased",
-        reference=True,
-        memory=True,
-        x=(Term("pull"),),
-        h=(Term("apart", free=True),),
-        y=(Term("mean"),),
-        correction=True,
-    )
+    """No constants of Scaffnew need so few bits there."""
     natural = compressor("natural")
     task = Task(3, 20.0, 122, natural, natural, weight=1.0)
-    method = method_class(both)(0.6848 / 20, 0.3303, 0.3598, 1.161)
-    proved = certify(method, task.functions(both), potential="search")
+    method = method_class(BOTH)(0.6848 / 20, 0.3303, 0.3598, 1.161)
+    proved = certify(method, task.functions(BOTH), potential="search")
     assert proved.verify() == proved.factor <= 1 - 0.062
     scaffnew = SAID["scaffnew"]
     best = Scaffnew(1.903 / 20, 0.4257)
     attained = 1 - task.screen(scaffnew).steps(best).factor()
-    assert task.cost(both, method, proved.decrease) < 0.7 * task.cost(scaffnew, best, attained)
+    assert task.cost(BOTH, method, proved.decrease) < 0.7 * task.cost(scaffnew, best, attained)
 
 
 @pytest.mark.parametrize(("source", "field"), VOCABULARY)
@@ -221,7 +224,20 @@ def test_the_screen_is_the_long_run(method, ways):
     functions = FunctionClass(2, 1.0, 20.0, omega=up, omega_down=down)
     screen = Screen.extreme(2, 20.0, (ways[0], up**0.5), (ways[1], down**0.5))
     expected = 1 - slowest_decrease(method, functions, (1.0, 20.0))
-    assert screen.steps(method).factor() == pytest.approx(expected, abs=1e-12)
+    assert screen.steps(method).factor() == pytest.approx(expected, rel=1e-11)
+
+
+def test_steps_that_are_too_long_for_certificates_are_shortened():
+    """At kappa = 1000 nothing was certified: constants good on quadratics were far from it."""
+    natural = compressor("natural")
+    task = Task(3, 1000.0, 122, natural, natural, weight=1.0)
+    values = 0.6848, 1.477 / 1000**0.5, 0.3598, 1.161
+    start = tuning.Candidate(BOTH, values, 1.3657e-3, 1e5)
+    found = tuning.tuned(start, task, 8)
+    assert found is not None
+    assert found.values[0] < 0.2 * values[0]
+    proved = certify(found.method(1000.0), task.functions(BOTH), potential="search")
+    assert proved.verify() == proved.factor < 1
 
 
 def test_no_certificate_undercuts_the_screen():

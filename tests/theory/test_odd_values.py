@@ -7,7 +7,11 @@ import pytest
 
 from bitbound.cli import main
 from bitbound.figures.text.examinations import _hypotheses, _whole_runs
+from bitbound.solvers.methods.gd import GD
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.chains.certify_steps import certify_steps
 from bitbound.theory.checks.method.whole_runs import RunsCheck
+from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import Verdict, readable, readable_factor
 
@@ -20,6 +24,8 @@ CERTIFY = [
     "gd --n 3 --kappa 1e8",
     "gd --n 3 --kappa 10 --set gamma=0.2",
     "gd --n 3 --kappa 10 --set gamma=1000",
+    "gd --n 3 --kappa 10 --set gamma=0.3 --steps 3",
+    "gd --n 3 --kappa 10 --set gamma=0.3 --potential search",
     "gd --n 3 --kappa 10 --set gamma=1e-12",
     "diana --n 2 --kappa 10 --omega 0",
     "diana --n 1 --kappa 10 --omega 999999",
@@ -51,6 +57,13 @@ def test_on_the_command_line(capsys, line):
     out, err = capsys.readouterr()
     assert code in ({0, 1} if out else {2})
     assert [told for told in (out + err).splitlines() if ODD.search(told)] == []
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 0.3, -0.1])
+def test_of_certificates_and_chains(gamma):
+    functions = FunctionClass(2, 1.0, 10.0)
+    for found in (certify(GD(gamma), functions), certify_steps(GD(gamma), functions, 3)):
+        assert [told for told in repr(found).splitlines() if ODD.search(told)] == []
 
 
 VALUES = [0.0, 1.0, -1.0, 0.5, 1e-320, math.inf, -math.inf, math.nan]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import scipy.linalg
@@ -69,6 +69,10 @@ def certify(
     True
     """
     start = perf_counter()
+    if weights not in get_args(Weights):
+        raise Refusal(f"weights = {weights!r} is no choice; take 'fixed' or 'free'")
+    if isinstance(potential, str) and potential != "search":
+        raise Refusal(f"potential = {potential!r} is none; take 'search', or an object of your own")
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
     cut = card_of(method).cut(method) if potential is None or potential == "search" else None

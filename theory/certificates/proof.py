@@ -13,6 +13,7 @@ from bitbound.theory.certificates.programme import Coordinates, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.verdict import times_psi
 from bitbound.theory.worlds.symbolic.frames import Matrix
 
 OPERATIONS = 16
@@ -93,7 +94,7 @@ class Certificate:
         return (
             f"Certificate of {self.method}\n"
             f"over all functions with {constants}\n"
-            f"E[Psi+] <= (1 - {self.decrease:.4g}) Psi"
+            f"E[Psi+] <= {times_psi(self.decrease, 4)}"
         )
 
     def verify(self) -> float:

@@ -93,6 +93,22 @@ class Account:
         _require_room(self.method, self.attained, float(1 - exact))
         return replace(self, exact=exact)
 
+    def require_within(self, limit: float) -> None:
+        """Hold what is proved against a decrease that no potential exceeds.
+
+        Raises
+        ------
+        ContradictionError
+            If more is proved.
+        """
+        if self.decrease > limit + CONTRADICTION * abs(limit):
+            raise ContradictionError(
+                f"the certificate of {self.method.name} says that Psi decreases by "
+                f"{self.decrease:.8g} of it, and the long run on quadratics that no potential "
+                f"decreases by more than {limit:.8g}; one of them is wrong, believe neither and "
+                "report it"
+            )
+
     @property
     def looseness(self) -> float:
         """How many times faster the proved rate is: ratio of the decreases, NaN without one."""

@@ -227,6 +227,8 @@ def _symbolic_step(
     state = unknown_state(method, problem)
     now = forms(state, problem, channel)
     terms = lyapunov(state, problem)
+    if not terms:
+        raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
     relations = [problem.frame.rows(x) for x in invariants(method, state, problem)]
     after: list[Form] = []
     for orbit in found:

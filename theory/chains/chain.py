@@ -11,6 +11,7 @@ from itertools import pairwise
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.refinement import prove
+from bitbound.theory.verdict import readable_factor
 
 Link = Certificate | ExactProof
 
@@ -101,7 +102,7 @@ class Chain:
         steps = f"{self.steps} step{'s' * (self.steps > 1)}"
         return (
             f"Chain of {count} of {self.links[0].method}\n"
-            f"E[Psi after {steps}] <= (1 - {self.decrease:.4g})^{self.steps} Psi"
+            f"E[Psi after {steps}] <= ({readable_factor(self.decrease, 4)})^{self.steps} Psi"
         )
 
 

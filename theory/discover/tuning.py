@@ -43,6 +43,10 @@ RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.
 """What the step size, and the relaxations, are multiplied by to begin with, the best of which
 is where the search on certificates goes on."""
 
+FURTHER_RETREATS = ((0.125, 1.0), (0.0625, 1.0), (0.03125, 1.0))
+"""The same where none of these is certified: the larger kappa is, the shorter are the steps with
+which local steps and compression both ways are certified, beside those good on quadratics."""
+
 UNRELAXED = {"gamma", "p", "tau", "beta"}
 """The constants that are no relaxations."""
 
@@ -165,7 +169,9 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
         return value
 
     relaxed = np.array([name not in UNRELAXED for name in one.constants])
-    for step, relaxation in RETREATS:
+    for step, relaxation in (*RETREATS, *FURTHER_RETREATS):
+        if best is not None and (step, relaxation) in FURTHER_RETREATS:
+            break
         x = np.log(np.array(start.values)) + math.log(relaxation) * relaxed
         x[0] += math.log(step)
         if left:

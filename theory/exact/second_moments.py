@@ -175,7 +175,8 @@ def spectral_radius(matrix: Matrix) -> float:
     An eigenvalue moves by its condition number, |x| |y|/|<x, y>| of its vectors from both sides,
     times the size of a perturbation.
     """
-    values, left, right = scipy.linalg.eig(matrix, left=True, right=True)
+    found: Any = scipy.linalg.eig(matrix, left=True, right=True)
+    values, left, right = found
     largest = int(np.argmax(np.abs(values)))
     angle = abs(np.vdot(left[:, largest], right[:, largest]))
     rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)

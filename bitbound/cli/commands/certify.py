@@ -168,6 +168,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         found = found.proved(proof.decrease)
     more: list[tuple[str, Any, str]] = []
     if search and (limit := limit_of_potentials(found.certificate)) is not None:
+        found.require_within(limit)
         more.append(("limit_of_potentials", limit, describe_limit(limit)))
     if chosen.steps:
         chain = _chain(found.certificate, chosen.steps)

@@ -434,3 +434,23 @@ def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
 def test_families_that_are_none(arguments, sentence):
     with pytest.raises(Refusal, match=sentence):
         FunctionClass(**arguments)
+
+
+class NoTerms:
+    """A potential that is nothing."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"weights": "loose"}, "weights = 'loose' is no choice; take 'fixed' or 'free'"),
+        ({"potential": "seek"}, "potential = 'seek' is none; take 'search'"),
+        ({"potential": NoTerms()}, "without terms proves nothing"),
+    ],
+)
+def test_what_is_no_potential_is_refused(options, told):
+    with pytest.raises(Refusal, match=told):
+        certify(GD(0.1), FunctionClass(2, 1.0, 10.0), **options)

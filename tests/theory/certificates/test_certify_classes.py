@@ -199,8 +199,9 @@ def test_more_groups_certify_no_less():
 def test_no_classes_are_refused():
     with pytest.raises(Refusal, match="at least one"):
         FunctionClass.of_classes([])
-    with pytest.raises(Refusal, match="at least 1"):
-        ClientClass(0, 1.0, 2.0)
+    for count in (0, 1.5):
+        with pytest.raises(Refusal, match=f"a class of {count} clients is none; .* at least 1"):
+            ClientClass(count, 1.0, 2.0)
 
 
 def test_runs_that_diverge_stay_within_the_classes():
