@@ -261,6 +261,11 @@ class FunctionClass:
         return self.omega / self.n if self.omega_joint is None else self.omega_joint
 
     @property
+    def independent(self) -> bool:
+        """Whether the clients draw independently."""
+        return self.n == 1 or self.omega_joint is None
+
+    @property
     def average_convexity(self) -> float:
         """Strong convexity of the average of the f_i."""
         if not self.classes:

@@ -80,6 +80,10 @@ class ClassConstants(Protocol):
         """Relative variance of the mean of n compressed vectors."""
 
     @property
+    def independent(self) -> bool:
+        """Whether the clients draw independently."""
+
+    @property
     def alpha(self) -> float | None:
         """Contraction of the compressors; None if they are not known to contract."""
 

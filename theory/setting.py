@@ -94,6 +94,11 @@ class Setting:
         return self.compressor.omega_av(self.d, self.n)
 
     @property
+    def independent(self) -> bool:
+        """Whether the clients draw independently."""
+        return self.n == 1 or not self.compressor.shared
+
+    @property
     def alpha(self) -> float:
         """Contraction of the compressor, E|C(x) - x|^2 <= (1 - alpha) |x|^2."""
         return self.compressor.alpha(self.d)

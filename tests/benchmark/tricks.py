@@ -20,6 +20,7 @@ from bitbound.data.files import compilation
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
+from bitbound.solvers.lazy_gradient import LazyGradient
 from bitbound.solvers.world.replay import Replay
 
 
@@ -116,11 +117,24 @@ def replayed(problem: Any, runs: int, seconds: float, name: str, sent: str | Non
 def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     """Natural compression is one compiled pass."""
     x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
-    uniforms = np.random.default_rng(1).random((problem.n, -(-problem.d // 4), runs))
     sent = compressor("natural")
+    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(problem.d), runs))
     step = lambda: sent.message(x, uniforms)  # noqa: E731
     plain = _without(step, natural, "is_worth_loading", lambda numbers: False)
     return compared(step, plain, seconds)
+
+
+def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
+    """Two uniform numbers serve all entries of a natural message, not each its own."""
+    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
+    plain = _without(other, natural.Natural, "uniforms", lambda compressor, d: d)
+    return compared(one, plain, seconds, DRAWN_AHEAD)
+
+
+def rounded_in_blocks(problem: Any, runs: int, seconds: float) -> Spread:
+    """Gradients are rounded block by block, and the message is kept as exponents."""
+    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
+    return compared(one, _without(other, LazyGradient, "terms", None), seconds, DRAWN_AHEAD)
 
 
 def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
@@ -171,6 +185,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "iterations replayed (DIANA rand-1)": partial(replayed, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(replayed, name="adiana", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
+    "two random numbers for a natural message (DIANA natural)": spread_numbers,
+    "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),

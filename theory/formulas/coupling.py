@@ -4,8 +4,8 @@ LoCoDL and Scaffnew have the same form. Let z be the models and w the control va
 clients, both relative to the solution and w without a mean; F the functions. Each iteration is a
 gradient step, z <- z - gamma grad F(z) + gamma w, and with probability p a round, which takes
 rho s from z and (eta/gamma) s from w up to noise, s being the disagreement of z. The noise of z is
-in consensus, that of w has no mean: they are orthogonal, with variances of at most
-rho^2 omega_av |s|^2 and 2 omega (eta/gamma)^2 |s|^2.
+in consensus, that of w has no mean: they are orthogonal, with variances rho^2 a |s|^2 and
+(eta/gamma)^2 b |s|^2; ``message_noise`` says what (a, b) can be.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+
+from bitbound.theory.formulas.message_noise import Variances
 
 _STARTS = ((0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (1.0, 0.05))
 """Where the search for the two constants begins: beta, and the logarithm of C p eta."""
@@ -42,7 +44,12 @@ class Coupling:
 
 @lru_cache(maxsize=4096)
 def best_coupling(
-    slowest: float, fastest: float, p: float, rho: float, eta: float, omega: float, omega_av: float
+    slowest: float,
+    fastest: float,
+    p: float,
+    rho: float,
+    eta: float,
+    variances: Variances = ((0.0, 0.0),),
 ) -> Coupling:
     """Return the coupling with the best decrease that is found.
 
@@ -57,8 +64,8 @@ def best_coupling(
         Probability of a round.
     rho, eta : float
         What a round takes from models and control variates.
-    omega, omega_av : float
-        Relative variance of the compressors, and of the mean of n compressed vectors.
+    variances : pairs of float
+        Relative variances of the noise; without it a round has none.
 
     Notes
     -----
@@ -66,7 +73,9 @@ def best_coupling(
     The mean over noise and coin is, with nu = beta (1 - p rho) + C p eta - 1,
 
         gamma E[Psi+] <= |h|^2 - 2 nu <s, q> + (C - 1) |q|^2 + K |s|^2,
-        K = p max{0, rho^2 (1 + omega_av) - 2 rho + 2 beta eta (1 - rho) + C eta^2 (1 + 2 omega)}.
+        K = p max{0, rho^2 (1 + a) - 2 rho + 2 beta eta (1 - rho) + C eta^2 (1 + b)},
+
+    the largest of all pairs (a, b).
 
     As q has no mean, <s, q> = <h, q> + |q|^2, and |s| <= |h + q|. Hence gamma ((1 - e) Psi -
     E[Psi+]) is at least (1 - e) (|z|^2 - 2 beta <z, q> + C |q|^2) - (1 + K) |h|^2
@@ -82,8 +91,9 @@ def best_coupling(
 
     def coupling(beta: float, logarithm: float) -> Coupling:
         C = float(np.exp(logarithm)) / (p * eta)
-        excess = rho**2 * (1 + omega_av) - 2 * rho + 2 * beta * eta * (1 - rho)
-        K = p * max(0.0, excess + C * eta**2 * (1 + 2 * omega))
+        noise = max(rho**2 * a + C * eta**2 * b for a, b in variances)
+        excess = rho**2 - 2 * rho + 2 * beta * eta * (1 - rho) + C * eta**2
+        K = p * max(0.0, excess + noise)
         nu = beta * (1 - p * rho) + C * p * eta - 1
         ends = (_decrease(t, beta, C, nu, K) for t in (slowest, fastest))
         return Coupling(beta, C, min(ends))
@@ -108,5 +118,6 @@ def _decrease(t: float, beta: float, C: float, nu: float, K: float) -> float:
     if min(square, room, primal, constant) <= 0:
         return -1.0
     linear = room + C * primal - 2 * beta * cross
-    root = 2 * constant / (linear + np.sqrt(max(linear**2 - 4 * square * constant, 0.0)))
+    apart = (room - C * primal) ** 2 + 4 * (C * cross - beta * room) * (cross - beta * primal)
+    root = 2 * constant / (linear + np.sqrt(max(apart, 0.0)))  # linear^2 - 4 square constant
     return float(min(root, primal, room / C))  # both factors stay positive, also after rounding

@@ -2,29 +2,43 @@
 
 Where all f_i and g are the same quadratic, and all models, LoCoDL is gradient descent: no factor is
 below s^2, s = (kappa - 1)/(kappa + 1), which takes gamma = 2/(L + mu). The law is the least p with
-that factor. With d = 1 - s^2 it is at most
+that factor; for n clients that draw independently it is
 
-    p = sqrt(d (1 + omega_av)(1 + (2 - 1/n) omega)),  rho = 1/(1 + omega_av),
+    p = sqrt(d (1 + a)(1 + b)),  a = omega_av/(1 + lambda),  b = (2 - 1/n) omega/(1 + lambda),
+    d = 1 - s^2,  lambda = (omega - omega_av) eta/(1 - eta),  eta = d/p,  rho = 1/(1 + a):
 
-and the control variates move by eta/gamma = p chi/(gamma (1 + 2 omega)) with d = p eta. The
-potential is that of Theorem 3.1; its proof has 2 omega in place of (2 - 1/n) omega: with e_i the
-errors of the compressors, those of the control variates are e/2 - e_i and e/2, e = mean e_i, and
+the rule ``balanced``, by the theorem with uneven weights.
 
-    sum_i |e/2 - e_i|^2 + n |e/2|^2 = sum_i |e_i|^2 - (n/2) |e|^2,
+No quadratic form of the state proves the factor for a smaller p with this eta, whatever rho is. All
+of them split into forms of (z, q) in three parts, the differences among the clients (A), those of
+their mean with y (B), and the mean of all; so do second moments Z of z, q and h, the models after
+the gradient step. What is asked of these is Z+ = s^2 Z or more, and that |h|^2 is in the mean at
+most s^2 |z|^2, for the f_i and for g. Let sigma = h + q. In A let sigma = q and alpha be its second
+moment; in B let it be 1, as that of q and sigma, and that of q max{1, 2 - m}, m = eta (1 +
+omega_av (1 + alpha/2)). The moments of q are kept, or grow where m > 1, if
 
-whose mean is at most (1 - 1/(2n)) omega sum_i |x_i - y|^2 for independent errors, and that sum at
-most twice the square of the disagreement.
+    alpha (1 - lambda) = 2 lambda,
 
-From the other side: if all curvatures are the same, x_i - y and gamma (u_i - v) know of nothing
-else. Their second moments are mapped by ``difference_moments``, M_t for the curvature t/gamma. If
-the factor is s^2, neither end has det(s^2 I - M_t) < 0, and for 0 < rho < 2 these add up to
+and for every alpha if lambda >= 1. Those of z with z and q are then found, and are moments by the
+inequality of Cauchy and Schwarz, as the coin alone takes at least d from the square of q. What
+|h|^2 lacks to s^2 |z|^2, in all parts together, is
+
+    alpha + min{1, m} - p rho (2 - rho)(1 + alpha) + p rho^2 omega_av (1 + alpha/2).
+
+Where m < 1, 1 - lambda times this is p times the difference of both sides of the condition of the
+theorem: positive below the law. Between f_i and g it can be shared as needed: the mean of all may
+be large, and h and q of B may depend on it with opposite signs.
+
+Quadratics alone ask for less: if all curvatures are the same, x_i - y and gamma (u_i - v) know of
+nothing else. Their second moments are mapped by ``difference_moments``, M_t for the curvature
+t/gamma. If the factor is s^2, neither end has det(s^2 I - M_t) < 0, and for 0 < rho < 2 these add
+up to
 
     2 s^4 (g (2 p eta - d) - (1 + omega) p eta^2),  g = p rho (2 - rho),
 
 so that p^2 >= (1 + omega) d/(rho (2 - rho)), whatever chi is. With another rho the factor is at
 least s: so are the determinants of the linear steps, |1 - t| and, in a round, |1 - t| |1 - rho|.
-For omega = 0 both sides are the same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1, the rule
-``balanced``.
+For omega = 0 both sides are the same: p = 2 sqrt(kappa)/(kappa + 1) with rho = chi = 1.
 """
 
 from fractions import Fraction
@@ -34,25 +48,33 @@ import numpy as np
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.rational_algebra import Rationals
+from bitbound.theory.formulas.message_noise import unevenness
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.theorems.locodl import Theorem31
 
 
-def _locodl(n: int, omega: Fraction, root: Fraction) -> ExactProof:
-    """Prove the law where sqrt(kappa/((1 + omega_av)(1 + (2 - 1/n) omega))) is rational."""
-    omega_av = omega / n
-    noise = (1 + omega_av) * (1 + (2 - Fraction(1, n)) * omega)
-    kappa = root**2 * noise
-    step, p = 2 / (1 + kappa), 2 * root * noise / (1 + kappa)
-    decrease = p**2 / noise
-    chi = (1 + 2 * omega) / noise
+def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> ExactProof:
+    """Prove the law for a p and a rho that are its own, rounded so that they are rational."""
+    decrease = 4 * kappa / (1 + kappa) ** 2
+    return uneven_proof(n, omega, kappa, p, rho, (1 + 2 * omega) * decrease / p**2)
+
+
+def uneven_proof(
+    n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction, chi: Fraction
+) -> ExactProof:
+    """Prove 1 - tau = p^2 chi/(1 + 2 omega) for gamma = 2/(L + mu), with uneven weights.
+
+    It verifies where that is at most 1 - s^2, and chi no larger than the theorem says.
+    """
+    step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
+    nu, dual = Fraction(unevenness(p, rho, decrease / p)), step**2 / decrease
     bare = ExactProof(
-        LoCoDL(float(step), float(chi), float(1 / (1 + omega_av)), float(p), float(omega)),
+        LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         Theorem31(),
         decrease,
-        (Fraction(1), Fraction(n), step**2 / decrease, n * step**2 / decrease),
+        (Fraction(1), Fraction(n), (1 - nu) * dual, (1 + nu) * n * dual),
         {},
         float(decrease),
     )
@@ -82,17 +104,20 @@ def _product(a: Rationals, b: Rationals) -> Rationals:
 
 LOCODL_LAW = ClosedForm(
     "locodl",
-    "2/(1 + kappa), p = sqrt(decrease noise), noise = (1 + omega_av)(1 + (2 - 1/n) omega), "
-    "rho = 1/(1 + omega_av), chi = (1 + 2 omega)/noise",
+    "2/(1 + kappa), p = sqrt(decrease (1 + a)(1 + b)), rho = 1/(1 + a), a = omega_av/(1 + lambda), "
+    "b = (2 - 1/n) omega/(1 + lambda), lambda = (omega - omega_av) decrease/(p - decrease), "
+    "chi = (1 + 2 omega)/((1 + a)(1 + b))",
     "4 kappa/(1 + kappa)^2",
     (
-        (1, Fraction(0), Fraction(2)),
-        (2, Fraction(0), Fraction(10)),
-        (1000, Fraction(0), Fraction(100)),
-        (1, Fraction(4), Fraction(3)),
-        (2, Fraction(1), Fraction(5, 2)),
-        (3, Fraction(4), Fraction(7, 3)),
-        (1000, Fraction(10), Fraction(2)),
+        (1, Fraction(0), Fraction(4), Fraction(4, 5), Fraction(1)),
+        (2, Fraction(0), Fraction(100), Fraction(20, 101), Fraction(1)),
+        (1000, Fraction(0), Fraction(10**4), Fraction(200, 10001), Fraction(1)),
+        (1, Fraction(4), Fraction(225), Fraction(75, 113), Fraction(1, 5)),
+        (2, Fraction(1), Fraction(25), Fraction(7039, 10**4), Fraction(34, 49)),
+        (3, Fraction(4), Fraction(100), Fraction(7611, 10**4), Fraction(43, 93)),
+        (100, Fraction(30), Fraction(10**4), Fraction(1706, 10**4), Fraction(57, 73)),
+        (1000, Fraction(10), Fraction(441), Fraction(3958, 10**4), Fraction(99, 100)),
+        (10**6, Fraction(30), Fraction(10**6), Fraction(156, 10**4), Fraction(1)),
     ),
     _locodl,
 )

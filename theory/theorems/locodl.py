@@ -1,6 +1,7 @@
 """LoCoDL: Theorem 3.1 and the parameters that it recommends."""
 
 import math
+from dataclasses import replace
 
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Functions
@@ -8,11 +9,15 @@ from bitbound.solvers.methods.locodl import LoCoDL, State
 from bitbound.theory.bill import compressed_up
 from bitbound.theory.card import Card, Role
 from bitbound.theory.formulas.coupling import Coupling, best_coupling
+from bitbound.theory.formulas.message_noise import message_variances, unevenness
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.orders import LOCAL_REALS, Orders
 from bitbound.theory.potential import ClassConstants, Squares, Terms
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem
+
+TURNS = 60
+"""How often lambda and p are computed from each other; each turn is within the theorem."""
 
 
 class Theorem31(Theorem):
@@ -106,13 +111,63 @@ class Corollary32(Theorem31):
         )
 
 
+class UnevenLoCoDL(Theorem31):
+    """LoCoDL with the rate of Theorem 3.1 for rarer rounds: control variates have other weights.
+
+    With c = chi/(1 + 2 omega) and eta = p c the condition on chi and rho is c (1 + b) <= 2 rho -
+    rho^2 (1 + a) for all pairs (a, b) of :func:`message_variances`, and the weights in Psi are
+    those of Theorem 3.1 times 1 - nu for the u_i and 1 + nu for v, nu of :func:`unevenness`.
+    Proved here.
+
+    Notes
+    -----
+    Proof. Let z be the models and q the control variates times gamma, relative to the solution,
+    |z|^2 = sum_i |z_i|^2 + n |z_y|^2, and h = z - gamma (grad F(x* + z) - grad F(x*)); |h|^2 <=
+    max{(1 - gamma mu)^2, (1 - gamma L)^2} |z|^2. The disagreement s of h + q is s_A + s_B, among
+    the clients and of their mean with y; so is q, which has no mean: gamma Psi = |z|^2 + Q with
+    Q = ((1 - nu) |q_A|^2 + |q_B|^2)/(p eta). R of ``message_noise`` is |s_A|^2 + 2 |s_B|^2: the
+    noise of a round is at most N R, where 2 N = rho^2 omega_av + c (2 (1 - nu) omega - (1 - 2 nu)
+    omega_av), or the same with 0 for omega_av. As |s|^2 = |h|^2 + 2 <h, q> + |q|^2 in each part,
+
+        gamma E[Psi+] <= |h|^2 + (1 - p eta) Q - nu |h_A|^2 - (k_A - nu) |s_A|^2 - k_B |s_B|^2,
+        k_A = p (2 rho - rho^2 - (1 - nu) c - N),  k_B = p (2 rho - rho^2 - c - 2 N).
+
+    With this nu, k_A - nu = k_B/2, and k_B/p = (1 + lambda)(2 rho - rho^2 - c) - rho^2 omega_av -
+    c (2 omega - omega_av), which is not negative by the condition.
+    """
+
+    title = "LoCoDL, uneven weights"
+    published = False
+
+    def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
+        c = m.chi / (1 + 2 * m.omega)
+        variances = message_variances(setting, m.p * c)
+        kept = (one for one in super().conditions(m, setting) if "omega" not in one.statement)
+        return (
+            *kept,
+            Condition(
+                "chi/(1 + 2 omega) (1 + b) <= 2 rho - rho^2 (1 + a)",
+                max(c * (1 + b) + m.rho**2 * a for a, b in variances),
+                2 * m.rho - m.rho**2,
+            ),
+        )
+
+    def lyapunov(
+        self, m: LoCoDL, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        x, y, u, v = super().lyapunov(m, s, star, setting, problem)
+        nu = unevenness(m.p, m.rho, m.p * m.chi / (1 + 2 * m.omega))
+        return x, y, replace(u, weight=(1 - nu) * u.weight), replace(v, weight=(1 + nu) * v.weight)
+
+
 class CoupledLoCoDL(Theorem31):
     """LoCoDL with models and control variates coupled: at least as fast as Theorem 3.1, to twice.
 
     For 0 < gamma < 2/L, whatever rho and chi are: Psi = (1/gamma) (sum_i |x_i - x* - beta gamma
     (u_i - u_i*)|^2 + n |y - x* - beta gamma (v - v*)|^2) + gamma (C - beta^2) (sum_i |u_i - u_i*|^2
     + n |v - v*|^2), and tau, beta and C of :func:`best_coupling` with eta = p chi/(1 + 2 omega).
-    Proved here.
+    Proved here, with 2 omega - omega_av, which is (2 - 1/n) omega for independent messages, in the
+    place of the 2 omega of Theorem 3.1.
     """
 
     title = "LoCoDL, coupled potential"
@@ -120,7 +175,7 @@ class CoupledLoCoDL(Theorem31):
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         decrease = _coupling(m, setting).decrease
-        kept = (c for c in super().conditions(m, setting) if "rho" not in c.statement)
+        kept = (c for c in super().conditions(m, setting) if "omega" not in c.statement)
         return (*kept, Condition("0 < 1 - tau", 0.0, decrease, strict=True))
 
     def lyapunov(
@@ -141,7 +196,7 @@ class CoupledLoCoDL(Theorem31):
 
 def _coupling(m: LoCoDL, setting: ClassConstants) -> Coupling:
     eta, ends = m.p * m.chi / (1 + 2 * m.omega), (m.gamma * setting.mu, m.gamma * setting.L)
-    return best_coupling(*ends, m.p, m.rho, eta, m.omega, setting.omega_av)
+    return best_coupling(*ends, m.p, m.rho, eta, message_variances(setting))
 
 
 def equal(name: str, formula: str, left: float, right: float) -> tuple[Condition, Condition]:
@@ -205,20 +260,25 @@ def _paper(setting: Setting) -> LoCoDL:
 def _balanced(setting: Setting) -> LoCoDL:
     """Take gamma = 2/(L + mu), and p such that both parts of the rate are equal.
 
-    p = min{1, sqrt((1 - tau_0)(1 + 2 omega)(1 + omega_av))} with tau_0 = (1 - gamma mu)^2.
+    p = min{1, sqrt((1 - tau_0)(1 + a)(1 + b))} with tau_0 = (1 - gamma mu)^2, rho = 1/(1 + a) and
+    chi = (1 + 2 omega)/((1 + a)(1 + b)), for a = omega_av/(1 + lambda), b = (2 omega -
+    omega_av)/(1 + lambda): the rarest rounds of the theorem with uneven weights. lambda depends on
+    p, and grows from 0 on. For shared messages the second pair of variances asks for no more.
     """
-    omega, omega_av = setting.omega, setting.omega_av
     gamma = 2 / (setting.L + setting.mu)
-    tau = gradient_step_factor(gamma, setting.mu, setting.L)
-    p = min(1.0, math.sqrt((1 - tau) * (1 + 2 * omega) * (1 + omega_av)))
-    rho = 1 / (1 + omega_av)
-    return LoCoDL(gamma=gamma, chi=rho, rho=rho, p=p, omega=omega)
+    decrease, eta = 1 - gradient_step_factor(gamma, setting.mu, setting.L), 0.0
+    for _ in range(TURNS):
+        a, b = message_variances(setting, eta)[0]
+        p = min(1.0, math.sqrt(decrease * (1 + a) * (1 + b)))
+        eta = p / ((1 + a) * (1 + b))
+    chi = (1 + 2 * setting.omega) * eta / p
+    return LoCoDL(gamma=gamma, chi=chi, rho=1 / (1 + a), p=p, omega=setting.omega)
 
 
 CARD = Card(
     LoCoDL,
     label="LoCoDL",
-    theorems=(Theorem31(), Section31(), Corollary32(), CoupledLoCoDL()),
+    theorems=(Theorem31(), Section31(), Corollary32(), UnevenLoCoDL(), CoupledLoCoDL()),
     rules={"paper": _paper, "balanced": _balanced},
     orders=Orders.of(
         "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS

@@ -95,7 +95,7 @@ class CoupledScaffnew(Theorem):
 
 
 def _coupling(m: Scaffnew, setting: ClassConstants) -> Coupling:
-    return best_coupling(m.gamma * setting.mu, m.gamma * setting.L, m.p, 1.0, m.p, 0.0, 0.0)
+    return best_coupling(m.gamma * setting.mu, m.gamma * setting.L, m.p, 1.0, m.p)
 
 
 def _paper(setting: Setting) -> Scaffnew:

@@ -56,13 +56,20 @@ HYPOTHESIS_FAULTS = [
         "chi without omega_av",
         "m.rho**2 * (1 + setting.omega_av)",
         "m.rho**2",
+        "paper",
+    ),
+    lax(
+        "locodl",
+        "a/2 for a with uneven weights",
+        "m.rho**2 * a for a",
+        "m.rho**2 * a / 2 for a",
         "balanced",
     ),
     lax(
         "locodl",
-        "omega_av/2 for omega_av",
-        "m.rho**2 * (1 + setting.omega_av)",
-        "m.rho**2 * (1 + setting.omega_av / 2)",
+        "b/2 for b with uneven weights",
+        "c * (1 + b) + m",
+        "c * (1 + b / 2) + m",
         "balanced",
     ),
     lax(
@@ -70,7 +77,7 @@ HYPOTHESIS_FAULTS = [
         "omega <= 2 omega",
         "setting.omega, m.omega)",
         "setting.omega, 2 * m.omega)",
-        "balanced",
+        "paper",
     ),
     lax(
         "scaffnew",

@@ -90,7 +90,7 @@ THEOREM_FAULTS = [
             compressor="two-way(rand-k:2;rand-k:2)",
         )
         for what, old, new in (
-            ("noise of the server left out", "1 + setting.omega_av + noise", "1"),
+            ("noise left out", "m.rho * (1 + a + noise)", "m.rho"),
             ("error left out of Psi", "Squares(error * setting.n / 2, s.e)", "Squares(0.0, s.e)"),
             ("noise without that of the error", "(omega_down + h**2) / (1 - h)", "omega_down"),
             ("1 - 2 p^2 chi/(1 + 2 omega)", "1 - m.p**2", "1 - 2 * m.p**2"),
@@ -187,9 +187,29 @@ THEOREM_FAULTS = [
     fault(
         "locodl rule: rho = 1",
         "theory.theorems.locodl",
-        ("LoCoDL(gamma=gamma, chi=rho, rho=rho,", "LoCoDL(gamma=gamma, chi=1.0, rho=1.0,"),
+        ("chi=chi, rho=1 / (1 + a),", "chi=1.0, rho=1.0,"),
         on="locodl",
         rule="balanced",
+    ),
+    *(
+        fault(
+            f"locodl theorem: {what}",
+            f"theory.{module}",
+            (old, new),
+            on="locodl",
+            rule="balanced",
+            compressor="rand-k:2+natural",
+        )
+        for what, module, old, new in (
+            ("2 omega - 2 omega_av", "formulas.message_noise", "omega - a) /", "omega - 2 * a) /"),
+            (
+                "lambda twice as large",
+                "formulas.message_noise",
+                "share = eta /",
+                "share = 2 * eta /",
+            ),
+            ("the weights of Theorem 3.1", "theorems.locodl", "(1 - nu) * u.weight", "u.weight"),
+        )
     ),
     fault(
         "scaffnew theorem: 1 - p for 1 - p^2",

@@ -9,6 +9,7 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
@@ -20,7 +21,7 @@ from bitbound.theory.exact.refinement import prove
 from bitbound.theory.exact.second_moments import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems import locodl_both_ways
-from bitbound.theory.theorems.locodl import Theorem31
+from bitbound.theory.theorems.locodl import UnevenLoCoDL
 from bitbound.theory.worlds.linear_maps import worst_case
 
 CARD = METHODS["locodl-both-ways"]
@@ -41,9 +42,9 @@ def made(selector, n, kappa):
 
 
 def test_without_compression_down_it_is_locodl():
-    """Whatever the clients do, every iterate is the same; so are rule and theorem."""
-    problem, sent = Quadratic.random(4, 6, 1.0, 30.0), compressor("rand-k:2+natural")
-    where = setting(4, 1.0, 30.0, 6, sent)
+    """Whatever the clients do, every iterate is the same; so are the rates of the theorems."""
+    problem, sent = Quadratic.random(4, 6, 1.0, 100.0), compressor("rand-k:2+natural")
+    where = setting(4, 1.0, 100.0, 6, sent)
     theirs = METHODS["locodl"].at(where, "balanced")
     parameters = {name: getattr(theirs, name) for name in ("gamma", "chi", "rho", "p", "omega")}
     methods = theirs, LoCoDLBothWays(**parameters)
@@ -53,10 +54,13 @@ def test_without_compression_down_it_is_locodl():
     ]
     np.testing.assert_array_equal(*gaps)
     ours = CARD.at(where)
-    for name, value in parameters.items():
-        assert getattr(ours, name) == pytest.approx(value, rel=1e-12)
-    assert THEOREM.rate(ours, where) == pytest.approx(Theorem31().rate(theirs, where), rel=1e-12)
-    assert not THEOREM.unmet(methods[1], where)
+    same = LoCoDL(ours.gamma, ours.chi, ours.rho, ours.p, ours.omega)
+    noise = (1 + where.omega / 4) * (1 + 7 / 4 * where.omega)
+    assert ours.p == pytest.approx((400 / 101**2 * noise) ** 0.5)
+    assert not THEOREM.unmet(ours, where)
+    assert not UnevenLoCoDL().unmet(same, where)
+    for m in (same, theirs):
+        assert THEOREM.rate(ours, where) == pytest.approx(UnevenLoCoDL().rate(m, where), rel=1e-12)
 
 
 @pytest.mark.parametrize(("selector", "n", "kappa"), CASES)
