@@ -11,7 +11,7 @@ from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.rocq_file import rocq_file
 
 
-def require_name(path: Path) -> None:
+def require_file_name(path: Path) -> None:
     """Refuse a name of a file for Rocq that is none of a module: ``coqc`` would not read it.
 
     Raises
@@ -37,7 +37,7 @@ def write_certificate(proof: ExactProof, path: Path) -> None:
     Refusal
         If Rocq could not read a file of this name.
     """
-    require_name(path)
+    require_file_name(path)
     if path.suffix == ".v":
         text = rocq_file(proof)
     else:

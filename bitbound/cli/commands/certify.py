@@ -104,11 +104,11 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
 
 def _certificate_to_write(text: str) -> Path:
     """Read the name of a file for a certificate."""
-    from bitbound.theory.exact.export import require_name  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.export import require_file_name  # noqa: PLC0415  (heavy)
 
     path = file_to_write(text)
     try:
-        require_name(path)
+        require_file_name(path)
     except Refusal as refusal:
         raise argparse.ArgumentTypeError(str(refusal)) from None
     return path
