@@ -224,9 +224,10 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     array([1., 0.])
     """
     if is_numpy(mask) and yes.shape == no.shape:
-        if mask.all():
+        chosen = np.count_nonzero(mask)
+        if chosen == mask.size:
             return yes
-        if not mask.any():
+        if not chosen:
             return no
     return array_namespace(yes).where(mask, yes, no)
 
