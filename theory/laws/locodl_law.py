@@ -68,7 +68,7 @@ def uneven_proof(
     It verifies where that is at most 1 - s^2, and chi no larger than the theorem says.
     """
     step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
-    nu, dual = Fraction(unevenness(p, rho, decrease / p)), step**2 / decrease
+    nu, dual = unevenness(p, rho, decrease / p), step**2 / decrease
     bare = ExactProof(
         LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
