@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from bitbound.data.arrays import Array, array_namespace, fetched, is_numpy, moved
 from bitbound.data.errors import Refusal
 from bitbound.solvers.columns import Columns
-from bitbound.solvers.deferred import Deferred, written
+from bitbound.solvers.deferred import Deferred, Received, written
 from bitbound.solvers.entries import Entries, places
 from bitbound.solvers.lazy_gradient import LazyGradient
 
@@ -168,7 +168,7 @@ def total(x: Array) -> Array:
     >>> total(np.array([[[1.0]], [[3.0]]]))
     array([[[4.]]])
     """
-    if isinstance(x, Entries | LazyGradient):
+    if isinstance(x, Received | LazyGradient):
         return x.total()
     if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
         n = x.shape[0]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.files.compilation import can_compile
-from bitbound.solvers.deferred import Deferred
-from bitbound.solvers.entries import Entries, Shifted
+from bitbound.solvers.deferred import Deferred, Received
+from bitbound.solvers.entries import Shifted
 
 Vectors = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Columns(Deferred):
     runs: NDArray[np.intp]
     c: Vectors
     shared: Vectors | None = None
-    added: Vectors | Entries | None = None
+    added: Vectors | Received | None = None
     dtype: Any = field(default=np.dtype(np.float64), init=False)
 
     @property
@@ -83,7 +83,7 @@ class Columns(Deferred):
         if self._scale or self.shared is not None:
             shared = np.zeros((1, *self.shape[1:])) if self.shared is None else self.shared
             scale_and_shift(self.x, self.runs, self.c, np.ascontiguousarray(shared))
-        if isinstance(self.added, Entries):
+        if isinstance(self.added, Received):
             self.added.add_to(self.x, self.runs)
         elif self.added is not None:
             everyone = self.runs.size == self.x.shape[2]
@@ -119,7 +119,8 @@ class Columns(Deferred):
     def _plus(self, other: Any) -> "Columns":
         if isinstance(other, Shifted):
             return self._plus(other.shared)._plus(other.entries)
-        other = other if isinstance(other, Entries) else np.asarray(other, dtype=np.float64)
+        if not isinstance(other, Received):
+            other = np.asarray(other, dtype=np.float64)
         name = "shared" if other.shape[0] == 1 else "added"
         before = getattr(self, name)
         return replace(self, **{name: other if before is None else before + other})

@@ -1,9 +1,11 @@
 """Vectors that are not written out until numbers are needed."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
 
 
 class Deferred(NDArrayOperatorsMixin):
@@ -40,6 +42,18 @@ class Deferred(NDArrayOperatorsMixin):
                     if found is not None:
                         return found
         return getattr(ufunc, method)(*(written(x) for x in inputs), **options)
+
+
+class Received(Deferred):
+    """What arrives from all clients, in less room than an array, on which sums spend little."""
+
+    @abstractmethod
+    def total(self) -> NDArray[Any]:
+        """Sum over the clients: (1, d, R)."""
+
+    @abstractmethod
+    def add_to(self, x: NDArray[Any], runs: NDArray[np.intp]) -> None:
+        """Add it to these runs of an array (n, d, R'), C-contiguous, in place."""
 
 
 def written(x: Any) -> Any:

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitbound.data.files.compilation import is_worth_loading
-from bitbound.solvers.deferred import Deferred
+from bitbound.solvers.deferred import Deferred, Received
 
 
-class Entries(Deferred):
+class Entries(Received):
     """Vectors (n, d, R) with k entries each, to be used like an array of numpy.
 
     Scaling them, adding them to an array, taking them from one and summing them over the clients

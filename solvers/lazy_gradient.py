@@ -71,6 +71,11 @@ class LazyGradient(Deferred):
         return self._losses.entries(indices, *self._terms)
 
     @property
+    def terms(self) -> tuple[Any, ...] | None:
+        """What compiled code needs to make its numbers; None if they are there, or will be."""
+        return None if self._is_evaluated() else self._losses.terms(*self._terms)
+
+    @property
     def _terms(self) -> tuple[Any, ...]:
         return self._x, self._scale, self._a, self._u, self._b
 

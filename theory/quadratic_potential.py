@@ -76,6 +76,10 @@ class QuadraticPotential:
         Whether the gradients at the model are a part.
     values : float
         The weight of f(x) - f* at the model.
+    gap_weights : tuple of float
+        The weights of f - f* at other points of the state.
+    points : tuple of str
+        The fields that are these points.
     mean_weights, apart_weights : tuple of float
         The weights of the squares; by default 1.
     names : tuple of str
@@ -86,6 +90,8 @@ class QuadraticPotential:
     apart_rows: Rows
     gradients: bool = False
     values: float = 0.0
+    gap_weights: tuple[float, ...] = ()
+    points: tuple[str, ...] = ()
     mean_weights: tuple[float, ...] = ()
     apart_weights: tuple[float, ...] = ()
     names: tuple[tuple[str, bool], ...] = ()
@@ -95,6 +101,8 @@ class QuadraticPotential:
         means = [f"mean {name}" if own else name for name, own in self.names]
         apart = [f"({name} - mean {name})" for name, own in self.names if own]
         terms = [f"{self.values:.4g} (f - f*)"] if self.values else []
+        for weight, point in zip(self.gap_weights, self.points, strict=True):
+            terms += [f"{weight:.4g} (f({point}) - f*)"] if weight else []
         for weights, rows, names, form in (
             (self.mean_weights, self.mean_rows, means, "{} |{}|^2"),
             (self.apart_weights, self.apart_rows, apart, "{} mean |{}|^2"),
@@ -109,7 +117,7 @@ class QuadraticPotential:
         return "Psi = " + " + ".join(terms)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the terms at a state: f - f* if it counts, then one square for each form."""
+        """Return the terms at a state: f - f* at the model if it counts, squares, other f - f*."""
         parts = [
             getattr(s, field.name) - getattr(star, field.name)
             for field in fields(s)
@@ -134,7 +142,13 @@ class QuadraticPotential:
                 if apart
             ),
         ]
-        return (Gap(self.values, m.model(s)), *squares) if self.values else tuple(squares)
+        gaps = [
+            Gap(weight, getattr(s, point))
+            for weight, point in zip(self.gap_weights, self.points, strict=True)
+            if weight
+        ]
+        model = [Gap(self.values, m.model(s))] if self.values else []
+        return (*model, *squares, *gaps)
 
     def spread(self) -> "QuadraticPotential":
         """Return a potential with the sums of any two forms beside them.

@@ -93,7 +93,8 @@ def _steps_of_group(
     s, powers = np.empty(size), np.empty(size)
     sums[:] = 0.0
     for _ in range(steps):
-        s[:] = z
+        for q in range(size):  # an assignment of arrays takes 2 s more to compile
+            s[q] = z[q]
         slopes(s, powers, scale)
         for q in range(size):
             sums[q] = a * sums[q] + s[q]

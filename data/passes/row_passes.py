@@ -137,49 +137,49 @@ def add_products(
 
 
 @compiled
-def combined(
-    lanes: Any,
-    rows: Any,
-    features: Any,
-    shape: Any,
-    block: Any,
-    scale: Any,
-    x: Any,
-    u: Any,
-    out: Any,
-) -> None:  # pragma: no cover
+def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
     """Set out_i to scale A_i' (1 / (1 + exp(A_i x_i))) + a x_i + b u_i for all clients, at once.
 
-    Each of x and u is three things: the vectors, read through, how far those of the next client
-    are away, d R or 0 where clients share them, and the factor a or b. ``rows`` are all rows;
-    ``features`` the transposed ones of every client that are not empty, with their places in (n, d)
-    and where each client's begin.
+    ``gradients`` are the lanes, the rows, the features, the shape (n, m, d, R), the clients of a
+    block, the scale, x and u. Each of x and u is three things: the vectors, read through, how far
+    those of the next client are away, d R or 0 where clients share them, and the factor a or b.
+    ``rows`` are all rows; ``features`` the transposed ones of every client that are not empty, with
+    their places in (n, d) and where each client's begin.
     """
-    (n, m, d, runs), width = shape, len(lanes)
-    (points, step, a), (vectors, other_step, b) = x, u
+    (n, m, d, runs), block = gradients[3], gradients[4]
+    room, size = np.empty((2, block * m * len(gradients[0]))), d * runs
+    for first in range(0, n, block):
+        combined_block(gradients, first, min(n, first + block), room, out[first * size :])
+
+
+@compiled
+def combined_block(
+    gradients: Any, first: Any, last: Any, room: Any, out: Any
+) -> None:  # pragma: no cover
+    """Set the vectors of some clients; ``room`` has two numbers for each of their rows and lane."""
+    lanes, rows, features, (_, m, d, runs), _, scale, x, u = gradients
+    (points, step, a), (vectors, other_step, b), width = x, u, len(lanes)
     starts, columns, values = rows
     places, clients, t_starts, t_columns, t_values = features
-    s, powers = np.empty(block * m * width), np.empty(block * m * width)
-    for first in range(0, n, block):
-        last = min(n, first + block)
-        for i in range(first, last):
-            one, other = points[i * step :], vectors[i * other_step :]
-            own = out[i * d * runs : (i + 1) * d * runs]
-            for q in range(d * runs):
-                own[q] = a * one[q] + b * other[q]
-        count = (last - first) * m
-        for r in range(0, runs, width):
-            some = min(width, runs - r)
-            s[: count * width] = 0.0
-            for row in range(first * m, last * m):
-                begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
-                base = row // m * step + r
-                add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
-            slopes(s[: count * width], powers[: count * width], scale)
-            base = -first * m * width
-            for k in range(clients[first], clients[last]):
-                begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
-                add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+    s, powers = room
+    for i in range(first, last):
+        one, other = points[i * step :], vectors[i * other_step :]
+        own = out[(i - first) * d * runs : (i + 1 - first) * d * runs]
+        for q in range(d * runs):
+            own[q] = a * one[q] + b * other[q]
+    count = (last - first) * m
+    for r in range(0, runs, width):
+        some = min(width, runs - r)
+        s[: count * width] = 0.0
+        for row in range(first * m, last * m):
+            begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
+            base = row // m * step + r
+            add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
+        slopes(s[: count * width], powers[: count * width], scale)
+        base = -first * m * width
+        for k in range(clients[first], clients[last]):
+            begin, end, at = t_starts[k], t_starts[k + 1], (places[k] - first * d) * runs + r
+            add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
 
 
 @compiled

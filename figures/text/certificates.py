@@ -14,6 +14,7 @@ from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import QuadraticPotential
 from bitbound.theory.verdict import FAILS, Known, readable_factor
 from bitbound.theory.worlds.orbits import StepCost
 
@@ -33,6 +34,7 @@ def describe_account(account: Account) -> str:
         "all functions, all compressors",
         *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
+        *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
         f"{'certified':12}E[Psi+] <= {_times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
@@ -60,6 +62,12 @@ def describe_account(account: Account) -> str:
         textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
         for line in lines
     )
+
+
+def _formula(account: Account) -> str | None:
+    """Return the potential as a formula if it is one that was searched for."""
+    potential = account.certificate.potential
+    return str(potential) if isinstance(potential, QuadraticPotential) else None
 
 
 def _classes(family: FunctionClass) -> str:
@@ -216,6 +224,7 @@ def account_summary(account: Account) -> dict[str, Any]:
         "looseness": _number(account.looseness),
         "verdict": account.verdict,
         "proof_holds": _proof_holds(account),
+        "potential": _formula(account),
         "weights": list(proof.weights),
         "multipliers": dict(proof.multipliers),
         "solver": proof.solver,

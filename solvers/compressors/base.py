@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.wire import Layout, Message
-from bitbound.solvers.entries import Entries
+from bitbound.solvers.deferred import written
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class Compressor(ABC):
 
     @abstractmethod
     def vector(self, message: Message, d: int) -> Array:
-        """Return what the receiver makes of a message: (n, d, R), perhaps as :class:`Entries`."""
+        """Return what the receiver makes of a message: (n, d, R), perhaps :class:`Deferred`."""
 
     def compress(self, x: Array, uniforms: Array) -> Array:
         """C(x) of every client and run: (n, d, R) to (n, d, R)."""
         received = self.vector(self.message(x, uniforms), x.shape[1])
-        return np.asarray(received) if isinstance(received, Entries) else received
+        return written(received)
 
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); x itself where the compressor is unbiased."""

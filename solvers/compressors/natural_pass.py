@@ -5,37 +5,84 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.files.compilation import compiled
+from bitbound.data.passes.row_passes import combined_block
 
-_SCALE = 2.0**-896
+_SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
+_BITS = 2.0**52
 _MANTISSA = (1 << 52) - 1
-_PLACES = 13
+AT_ONCE = 16
+"""Entries whose bits are made at once, so that loops are long enough for vector registers."""
 
 
 @compiled
-def powers_of_two(x: Any, uniforms: Any, out: Any) -> None:  # pragma: no cover
-    """Round every number to a neighbouring power of two, at random: (n, d, R) to (n, d, R).
+def powers_of_two(x: Any, uniforms: Any, powers: Any) -> None:  # pragma: no cover
+    """Round every number of x, (n, d, R), to a neighbouring power of two, at random, in place.
 
-    The same numbers as of ``round_power_of_two`` with the ``turned_bits`` of uniforms (n, d/4, R),
-    which may lie in any order: those of a client are put in the order of x in a cache.
+    The same numbers as of ``round_power_of_two`` with the ``spread_bits`` of uniforms, which are
+    (n, d, R), or (n, 2, R) and spread by the first ``powers`` of the multiplier.
     """
     n, d, runs = x.shape
-    served = uniforms.shape[1]
-    count = served * runs
-    given = np.empty(count)
+    bits = np.empty((2, AT_ONCE * runs), np.int64)
     for i in range(n):
+        if uniforms.shape[1] == d:
+            for j in range(d):
+                for r in range(runs):
+                    x[i, j, r] = _near(x[i, j, r], np.int64(uniforms[i, j, r] * _BITS))
+        else:
+            _round_client(x[i].reshape(-1), uniforms[i], powers.view(np.int64), bits)
+
+
+@compiled
+def powers_of_gradients(
+    gradients: Any, uniforms: Any, powers: Any, exponents: Any, total: Any
+) -> None:  # pragma: no cover
+    """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time.
+
+    What is set are the first 12 bits of the powers, (n, d, R) int16, and their sum over the
+    clients, (d, R), which is 0 before.
+    """
+    n, d, runs = exponents.shape
+    block, m, width, sums = gradients[4], gradients[3][1], len(gradients[0]), total.reshape(-1)
+    room, bits = np.empty((2, block * m * width)), np.empty((2, AT_ONCE * runs), np.int64)
+    vectors = np.empty((block, d * runs))
+    for first in range(0, n, block):
+        last = min(n, first + block)
+        combined_block(gradients, first, last, room, vectors.reshape(-1))
+        for i in range(first, last):
+            numbers, sent = vectors[i - first], exponents[i].reshape(-1)
+            _round_client(numbers, uniforms[i], powers.view(np.int64), bits)
+            patterns = numbers.view(np.int64)
+            for q in range(d * runs):
+                sums[q] += numbers[q]
+                sent[q] = patterns[q] >> 52
+
+
+@compiled
+def add_powers(x: Any, exponents: Any, factor: Any) -> None:  # pragma: no cover
+    """Add powers of two, given by their first 12 bits, times a factor to numbers, in place."""
+    for q in range(x.size):
+        x[q] += factor * np.int64(np.int64(exponents[q]) << 52).view(np.float64)
+
+
+@compiled
+def _round_client(numbers: Any, uniforms: Any, powers: Any, bits: Any) -> None:  # pragma: no cover
+    """Round the numbers of a client, read through, in place, with two uniforms for each run."""
+    size, runs, width = numbers.size, uniforms.shape[1], bits.shape[1]
+    shift, moved, step = bits[0], bits[1], powers[AT_ONCE]
+    for j in range(AT_ONCE):
         for r in range(runs):
-            for j in range(served):
-                given[j * runs + r] = uniforms[i, j, r]
-        numbers, rounded = x[i].reshape(-1), out[i].reshape(-1)
-        patterns = rounded.view(np.int64)
-        for q in range(d * runs):
-            rounded[q] = numbers[q] * _SCALE
-        for turn in range(-(-d * runs // count)):
-            first, last = turn * count, min((turn + 1) * count, d * runs)
-            some, places = patterns[first:last], turn * _PLACES
-            for q in range(last - first):
-                bits = np.int64(given[q] * 2.0**52)
-                bits = ((bits << places) & _MANTISSA) | (bits >> (52 - places))
-                some[q] = (some[q] + (_MANTISSA - bits)) & ~_MANTISSA
-        for q in range(d * runs):
-            rounded[q] = np.inf if np.isnan(numbers[q]) else rounded[q] / _SCALE
+            shift[j * runs + r] = np.int64(uniforms[0, r] * _BITS)
+            moved[j * runs + r] = np.int64(uniforms[1, r] * _BITS) * powers[j]
+    for first in range(0, size, width):
+        some = numbers[first : min(size, first + width)]
+        for q in range(some.size):
+            some[q] = _near(some[q], (shift[q] + moved[q]) & _MANTISSA)
+            moved[q] *= step
+
+
+@compiled
+def _near(number: Any, bits: Any) -> Any:  # pragma: no cover
+    """Round a number to a power of two with 52 random bits, as ``round_power_of_two`` does."""
+    pattern = np.float64(number * _SCALE).view(np.int64) + (_MANTISSA - bits)
+    power = np.int64(pattern & ~_MANTISSA).view(np.float64) * _SCALED_BACK
+    return np.inf if np.isnan(number) else power

@@ -30,6 +30,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance, leap
 from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.memory import require_memory_of_runs
+from bitbound.solvers.world.replay import Replay
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -254,7 +255,7 @@ class _Simulation:
             self.channel.streams,
             self.oracle.tape.streams if self.oracle.tape else None,
         )
-        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
+        self._prepare()
 
     @property
     def problem(self) -> Problem:
@@ -296,7 +297,13 @@ class _Simulation:
         be a view of the state.
         """
         now, world = self.now, (self.oracle, self.channel)
-        if self._local_steps is None or self.callback is not None:
+        if self._rounds is not None and now.rounds[now.active[0]]:
+            rounds = max(1, min(self._rounds_ahead(self._rounds.most), self._rounds.ahead))
+            now.state = self._rounds.done(rounds, now.state)
+            now.iteration[now.active] += rounds
+            now.rounds[now.active] += rounds - 1
+            return np.ones(now.active.size, dtype=bool)
+        if self._local_steps is None:
             now.iteration[now.active] += 1
             iteration, use_up = now.iteration[now.active], self.callback is None
             now.state, turns = advance(self.method, now.state, *world, iteration, use_up=use_up)
@@ -306,6 +313,20 @@ class _Simulation:
             self.budget.iterations, use_up=True,
         )  # fmt: skip
         return turns
+
+    def _rounds_ahead(self, most: Mapping[str, int]) -> int:
+        """Return how many rounds may be done before somebody looks, if each costs so much."""
+        now, budget, n, runs = self.now, self.budget, self.problem.n, self.now.active
+        ahead: list[NDArray[Any]] = [
+            now.due[runs] - now.rounds[runs],
+            budget.iterations - now.iteration[runs],
+        ]
+        if budget.rounds is not None:
+            ahead.append(budget.rounds - now.rounds[runs])
+        for column, limit in (("uplink_bits", budget.bits), ("gradients", budget.gradients)):
+            if limit is not None and most[column]:
+                ahead.append((limit * n - now.ledger.spent[column][runs]) // most[column])
+        return int(min(x.min() for x in ahead))
 
     def _recordable(self, talking: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget."""
@@ -433,4 +454,18 @@ class _Simulation:
         """Leave only some of the runs, by their positions, in the method and its world."""
         self.method = narrow(self.method, runs)
         self.channel, self.oracle = self.channel.at(runs), self.oracle.at(runs)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Find what the runs that are still going can do at once: local steps, or rounds."""
+        self._local_steps: LocalSteps | Replay | None = None
+        self._rounds: Replay | None = None
+        if not self._on_host or self.callback is not None or not self.now.active.size:
+            return
         self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
+        if self._local_steps is None:
+            replay = Replay.of(self.method, self.now.state, self.oracle, self.channel)
+            if replay is not None and replay.with_rounds:
+                self._rounds = replay
+            else:
+                self._local_steps = replay

@@ -27,7 +27,7 @@ from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from bitbound.solvers.world.ownership import owned, ownership_rows
-from bitbound.solvers.world.randomness import AHEAD, Streams
+from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
 
 _UNCOMPRESSED = Identity()
@@ -73,6 +73,11 @@ class Ledger:
     def evaluate(self, runs: NDArray[np.intp], gradients: Bits, most: int) -> None:
         """Count gradients evaluated by the clients of some runs, a number or (R,)."""
         self.gradients[runs] += gradients
+
+    def repeat(self, runs: NDArray[np.intp], spent: Mapping[str, int], rounds: int) -> None:
+        """Count rounds that cost the same, of runs that have waited for one like them before."""
+        for name, amount in spent.items():
+            getattr(self, name)[runs] += rounds * amount
 
     def reached(self, column: str, runs: NDArray[np.intp], limit: float) -> NDArray[np.bool_]:
         """Say which of some runs have spent a limit of bits or gradients."""
@@ -173,18 +178,24 @@ class Channel:
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
     def steps_to_round(
-        self, schedule: Schedule, iteration: NDArray[np.int64], last: int
+        self,
+        schedule: Schedule,
+        iteration: NDArray[np.int64],
+        last: int,
+        ahead: int,
+        together: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Say how many iterations follow until each run communicates, and which do: (R,) each.
 
-        A run that has done the last iteration before does not, nor one whose turn is far away.
+        A run that has done the last iteration before does not, nor one whose turn is far away, more
+        than ``ahead`` iterations; together, nor one whose turn is after another's.
         """
-        left = np.minimum(last - iteration, AHEAD)
+        left = np.minimum(last - iteration, ahead)
         if isinstance(schedule, Every):
             steps = schedule.iterations - iteration % schedule.iterations
             return np.minimum(steps, left), steps <= left
         streams: Any = self.streams  # those of the host
-        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
+        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left, together)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""

@@ -20,6 +20,7 @@ from bitbound.solvers.state import (
 )
 from bitbound.solvers.world.device import Turn
 from bitbound.solvers.world.local_steps import LocalSteps
+from bitbound.solvers.world.replay import Replay
 
 S = TypeVar("S", bound=Dataclass)
 
@@ -61,19 +62,19 @@ def leap(
     s: S,
     problem: Any,
     channel: Any,
-    steps: LocalSteps,
+    steps: LocalSteps | Replay,
     iteration: NDArray[np.int64],
     last: int,
     *,
     use_up: bool = False,
 ) -> tuple[S, NDArray[np.bool_], NDArray[np.int64]]:
-    """Do all local steps until the next round of each run, and then that round.
+    """Do all local steps until the next round of each run, or of any, and then that round.
 
     Parameters
     ----------
     method, s, problem, channel, use_up
         As for :func:`advance`.
-    steps : LocalSteps
+    steps : LocalSteps or Replay
         The local steps of the method.
     iteration : (R,) int
         What each run has done.
@@ -85,7 +86,9 @@ def leap(
     state, talking, iteration
         The state, which runs communicated, (R,), and the iteration each has done then.
     """
-    count, talking = channel.steps_to_round(method.schedule, iteration, last)
+    count, talking = channel.steps_to_round(
+        method.schedule, iteration, last, steps.ahead, steps.together
+    )
     problem.count(steps.gradients * count)
     s = steps.after(count, s)
     return *_round(method, s, problem, channel, talking, use_up), iteration + count

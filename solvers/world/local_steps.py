@@ -18,6 +18,7 @@ from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import S, number_of_runs
 from bitbound.solvers.world.channel import Oracle
+from bitbound.solvers.world.randomness import AHEAD
 
 Term = tuple[str, bool]
 """A field of a state, or the gradients at it."""
@@ -110,6 +111,10 @@ class LocalSteps:
     passes : FusedSteps
         The compiled steps.
     """
+
+    ahead: ClassVar[int] = AHEAD
+    together: ClassVar[bool] = False
+    """How many are done at once, and whether by all runs as many."""
 
     recursions: Mapping[str, Recursion]
     gradients: int

@@ -78,17 +78,25 @@ class Stream:
         return numbers.T
 
     def draw_until(
-        self, runs: NDArray[np.intp], limit: NDArray[np.float64], most: NDArray[np.int64]
+        self,
+        runs: NDArray[np.intp],
+        limit: NDArray[np.float64],
+        most: NDArray[np.int64],
+        together: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Draw numbers of each run until one is below its limit, or as many as are allowed.
 
-        Returns how many were drawn, at most ``AHEAD``, and whether the last is below: (R,) each.
+        If together, as many of each as of the first that ends. Returns how many were drawn, at most
+        ``AHEAD``, and whether the last is below: (R,) each.
         """
         below = self._ahead(runs, AHEAD) < limit[:, None]
         found = below.any(axis=1)
         drawn = np.where(found, below.argmax(axis=1) + 1, AHEAD)
-        found &= drawn <= most
-        drawn = np.minimum(drawn, most)
+        allowed = np.minimum(drawn, most)
+        if together:
+            allowed[:] = allowed.min()
+        found &= drawn <= allowed
+        drawn = allowed
         self._used[runs] += drawn
         return drawn, found
 
@@ -154,9 +162,10 @@ class Streams:
         runs: NDArray[np.intp],
         limit: NDArray[np.float64],
         most: NDArray[np.int64],
+        together: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Draw numbers of a purpose for some runs as :meth:`Stream.draw_until` does."""
-        return self._of(purpose).draw_until(runs, limit, most)
+        return self._of(purpose).draw_until(runs, limit, most, together)
 
     def _of(self, purpose: str) -> Stream:
         if purpose not in self._streams:

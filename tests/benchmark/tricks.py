@@ -20,6 +20,8 @@ from bitbound.data.files import compilation
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
+from bitbound.solvers.lazy_gradient import LazyGradient
+from bitbound.solvers.world.replay import Replay
 
 
 @contextmanager
@@ -93,14 +95,46 @@ def steps_at_once(problem: Any, runs: int, seconds: float, name: str, sent: str 
     return compared(one, other, seconds, one.period)
 
 
+def replayed(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
+    """Iterations on small vectors are written down once and replayed, several at a time."""
+    one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
+    other.local_steps = None
+    replay = Replay.of(one.method, one.state, one.oracle, one.channel)
+
+    def several() -> None:
+        if replay is None:
+            one_by_one()
+        else:
+            one.state = replay.done(Replay.ahead, one.state)
+
+    def one_by_one() -> None:
+        for _ in range(Replay.ahead):
+            other()
+
+    return compared(several, one_by_one, seconds)
+
+
 def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     """Natural compression is one compiled pass."""
     x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
-    uniforms = np.random.default_rng(1).random((problem.n, -(-problem.d // 4), runs))
     sent = compressor("natural")
+    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(problem.d), runs))
     step = lambda: sent.message(x, uniforms)  # noqa: E731
     plain = _without(step, natural, "is_worth_loading", lambda numbers: False)
     return compared(step, plain, seconds)
+
+
+def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
+    """Two uniform numbers serve all entries of a natural message, not each its own."""
+    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
+    plain = _without(other, natural.Natural, "uniforms", lambda compressor, d: d)
+    return compared(one, plain, seconds, DRAWN_AHEAD)
+
+
+def rounded_in_blocks(problem: Any, runs: int, seconds: float) -> Spread:
+    """Gradients are rounded block by block, and the message is kept as exponents."""
+    one, other = (Iterations(experiment_of(problem, "diana", "natural"), runs) for _ in range(2))
+    return compared(one, _without(other, LazyGradient, "terms", None), seconds, DRAWN_AHEAD)
 
 
 def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
@@ -148,7 +182,11 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
     "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
+    "iterations replayed (DIANA rand-1)": partial(replayed, name="diana", sent="rand-k:1"),
+    "iterations replayed (ADIANA rand-1)": partial(replayed, name="adiana", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
+    "two random numbers for a natural message (DIANA natural)": spread_numbers,
+    "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),

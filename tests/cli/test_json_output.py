@@ -105,10 +105,23 @@ def keys(value):
     return set(value).union(*map(keys, value.values()))
 
 
-@pytest.mark.parametrize("command", SCHEMA)
-def test_every_key_of_json_is_documented(capsys, monkeypatch, tmp_path, command):
+OPTIONS = {
+    "certify": [
+        ["--potential", "search", "--n", "2", "--steps", "2", "--export", "proof.json"],
+        ["--problem", "quadratic:d=4@3", "--target", "1e-3"],
+    ]
+}
+"""What prints more keys."""
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [(command, more) for command in SCHEMA for more in [[], *OPTIONS.get(command, [])]],
+)
+def test_every_key_of_json_is_documented(capsys, monkeypatch, tmp_path, command, more):
     monkeypatch.chdir(tmp_path)
-    assert main([*SCHEMA[command], "--json"]) == 0
+    words = ["certify", "gd", "--kappa", "9"] if more else SCHEMA[command]
+    assert main([*words, *more, "--json"]) == 0
     found = strict(capsys.readouterr().out)
     page = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
     rows = page.split(f"| `{command}` |")[1].split("\n| `")[0]

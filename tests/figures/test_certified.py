@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -271,6 +272,14 @@ def test_certify_searches_a_potential(capsys):
         found[potential] = json.loads(capsys.readouterr().out)
     assert found["search"]["certified_decrease"] > 1.1 * found["stated"]["certified_decrease"]
     assert found["search"]["proof_holds"] is True
+    assert found["search"]["potential"].startswith("Psi = ")
+    assert found["stated"]["potential"] is None
+
+
+def test_certify_prints_the_potential_that_is_found(capsys):
+    assert main(["certify", "ef21", "--n", "4", "--kappa", "10", "--potential", "search"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"potential Psi = .*\|mean grad f\|\^2.* certified ", text)
 
 
 def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):

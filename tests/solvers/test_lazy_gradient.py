@@ -8,8 +8,7 @@ from bitbound import METHODS, Experiment, compressor
 from bitbound.data.passes.fused import FusedGradients
 from bitbound.solvers import lazy_gradient as module
 from bitbound.solvers.backend import gather, mean, round_power_of_two, total
-from bitbound.solvers.compressors.natural import turned_bits
-from bitbound.solvers.compressors.natural_pass import powers_of_two
+from bitbound.solvers.compressors.natural import spread_bits
 from bitbound.solvers.lazy_gradient import LazyGradient, lazy_gradient
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import advance
@@ -170,8 +169,23 @@ def test_compiled_natural_compression_is_that_of_numpy(d):
     rng = np.random.default_rng(d)
     x = rng.standard_normal((5, d, 3)) * 10.0 ** rng.integers(-60, 60, (5, d, 3))
     x.flat[:6] = [np.nan, np.inf, -np.inf, 0.0, -0.0, 2.0**-140]
-    uniforms, out = rng.random((5, -(-d // 4), 3)), np.empty_like(x)
-    powers_of_two(x, uniforms, out)
-    expected = round_power_of_two(x, turned_bits(uniforms, d))
-    np.testing.assert_array_equal(out, expected)
-    np.testing.assert_array_equal(np.signbit(out), np.signbit(expected))
+    uniforms = rng.random((5, min(d, 2), 3))
+    found = compressor("natural").compress(x, uniforms)
+    expected = round_power_of_two(x, spread_bits(uniforms, d))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+@pytest.mark.parametrize("runs", [1, 3, 9])
+@pytest.mark.parametrize("shared", [True, False])
+def test_gradients_rounded_block_by_block_are_those_rounded_afterwards(runs, shared):
+    """Bit for bit, and they are not evaluated for it."""
+    rng, sent, n, d = np.random.default_rng(runs), compressor("natural"), PROBLEM.n, PROBLEM.d
+    x, u = rng.standard_normal((1 if shared else n, d, runs)), rng.standard_normal((n, d, runs))
+    uniforms = rng.random((n, sent.uniforms(d), runs))
+    lazy = lazy_gradient(PROBLEM, x) * 2.0 - u
+    found = sent.compress(lazy, uniforms)
+    assert lazy.terms is not None
+    np.testing.assert_array_equal(found, sent.compress(np.asarray(lazy), uniforms))
+    assert lazy.terms is None
+    np.testing.assert_array_equal(found, sent.compress(lazy, uniforms))

@@ -51,7 +51,8 @@ def certify(
         factor. What is found is the best by alternating between factor and weights.
     potential : Potential or "search", optional
         Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
-        or with "search", a quadratic form of the state is searched for. A method whose card cuts
+        or with "search", a quadratic form of the state is searched for; where the theorem's proves
+        more, it is the theorem's. A method whose card cuts
         its steps elsewhere is certified in these.
 
     Raises
@@ -74,19 +75,47 @@ def certify(
     if cut is not None:
         method, potential = cut[0], potential or cut[1]
     if potential == "search":
-        potential, weights = searched_potential(method, functions), "fixed"
-    elif potential is None:
-        potential, weights = chosen_potential(method, functions, weights)
-    step = symbolic_step(method, functions, potential)
-    proof = best_proof(
+        stated = cut[1] if cut is not None else next(iter(card_of(method).theorems), None)
+        proof = _searched(method, functions, stated, solver)
+    else:
+        if potential is None:
+            potential, weights = chosen_potential(method, functions, weights)
+        proof = _proof(method, functions, potential, weights, solver)
+    return replace(proof, seconds=perf_counter() - start)
+
+
+def _searched(
+    method: Method, functions: FunctionClass, stated: Potential | None, solver: Solver
+) -> Certificate:
+    """Return the proof for a potential that is searched for, or for the stated one if better."""
+    found: list[Certificate] = []
+    reason: Refusal | None = None
+    for potential in (lambda: searched_potential(method, functions), lambda: stated):
+        try:
+            if (one := potential()) is not None:
+                found.append(_proof(method, functions, one, "fixed", solver))
+        except Refusal as refusal:
+            reason = reason or refusal
+    if reason is not None and not found:
+        raise reason
+    return max(found, key=lambda proof: proof.decrease)
+
+
+def _proof(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: Weights,
+    solver: Solver,
+) -> Certificate:
+    return best_proof(
         method,
         functions,
         potential,
-        step,
+        symbolic_step(method, functions, potential),
         lambda programme: programme.decrease(weights),
         solver,
     )
-    return replace(proof, seconds=perf_counter() - start)
 
 
 def chosen_potential(

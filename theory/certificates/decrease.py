@@ -11,6 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.programme import (
+    LEAST_CURVATURE,
     Coordinates,
     Solver,
     SolverResult,
@@ -39,22 +40,29 @@ The last ones are for an exact proof to start from.
 CENTRES = (0.0, 0.25, 0.5)
 """Centres of the coordinates that are tried, one after the other, until a proof is good."""
 
+COORDINATES = (
+    *((CENTRES[0], least) for least in (LEAST_CURVATURE, 0.0)),
+    *((centre, LEAST_CURVATURE) for centre in CENTRES[1:]),
+)
+"""Centres and least curvatures of coordinates for proofs; the first two are always tried."""
+
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
 
 
 @dataclass(frozen=True)
 class StepProgramme:
-    """The programmes of one step, in coordinates of some centre."""
+    """The programmes of one step, in coordinates of some centre and least curvature."""
 
     step: SymbolicStep
     solver: Solver
     centre: float
+    least: float = LEAST_CURVATURE
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.centre)
+        coordinates = Coordinates.of(self.step, now, self.centre, self.least)
         everything = [*forms, *self.step.inequalities.values()]
         return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
 
@@ -136,22 +144,26 @@ def best_proof(
 ) -> Certificate:
     """Return the best certificate of a symbolic step of a method.
 
-    Centres are tried until a proof gives up next to nothing; ``solve`` gives weights and result.
+    Coordinates are tried, after the first two until a proof gives up next to nothing; ``solve``
+    gives weights and result.
 
     Raises
     ------
     Refusal
-        If there is no proof for any centre.
+        If there is no proof in any coordinates.
     """
     start = perf_counter()
     found: list[Certificate] = []
-    for centre in CENTRES:
-        programme = StepProgramme(step, solver, centre)
+    good = False
+    for place, (centre, least) in enumerate(COORDINATES):
+        if good and place > 1:
+            break
+        programme = StepProgramme(step, solver, centre, least)
         try:
             own, solution = solve(programme)
             decrease, multipliers = programme.proof(own, solution, following)
         except Refusal:
-            if centre == CENTRES[-1] and not found:
+            if place == len(COORDINATES) - 1 and not found:
                 raise
             continue
         found.append(
@@ -170,8 +182,7 @@ def best_proof(
                 following,
             )
         )
-        if solution.value - decrease <= SMALL_LOSS * abs(solution.value):
-            break
+        good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
     return max(found, key=lambda proof: proof.decrease)
 
 

@@ -4,6 +4,7 @@ One step is run on symbols once, with a square for every part of the state and f
 parts, so that a form, of any signs, is as much an unknown of the programme as the multipliers are.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -33,6 +34,9 @@ from bitbound.theory.worlds.units import in_units
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""
 
+DEFINITE = 1e-3
+"""Part of the unit in what forms are measured in: a singular form has no good coordinates."""
+
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
 
@@ -49,7 +53,8 @@ class Family:
     start : QuadraticPotential
         Whose rows are the units; it has f - f*, too, if forms may.
     step : SymbolicStep
-        One step, with the terms: f - f*, or 0, then squares of parts and of sums of two parts.
+        One step, with the terms: f - f*, or 0, then squares of parts and of sums of two parts, and
+        f - f* at other points of the state.
     model : (parts,)
         The model as a combination of the units, where gradients at it are parts.
     """
@@ -120,25 +125,42 @@ class Family:
             found.append(own)
         return found[0], found[1]
 
+    @property
+    def least(self) -> Matrix:
+        """What the weight of each term is at least: 0 for f - f*."""
+        squares = sum(len(with_pairs(np.eye(m.shape[1]))) for m in self.matrices)
+        least = np.zeros(len(self.step.now))
+        least[1 : 1 + squares] = -np.inf
+        return least
+
     @cached_property
     def bounds(self) -> tuple[Form, ...]:
         """What is at least 0 of model and gradient, for each kind of clients, if that is a part."""
         unit, _ = psi(self.step, self.unit)
         return tuple(gradient_bounds(self.step, unit))
 
-    def weights(self, values: float, mean: Matrix, apart: Matrix) -> Weights:
-        """Return the weights of the terms that make matrices."""
+    def weights(
+        self, values: float, mean: Matrix, apart: Matrix, gaps: Sequence[float] = ()
+    ) -> Weights:
+        """Return the weights of the terms that make matrices; without gaps, theirs are 0."""
         found = [values]
         for form in (mean, apart):
             pairs = form[np.triu_indices(len(form), 1)]
             single = np.diag(form) - (form.sum(axis=1) - np.diag(form))
             found += [*single.tolist(), *pairs.tolist()]
-        return tuple(found)
+        return (*found, *(gaps or [0.0] * len(self.start.points)))
 
     @cached_property
     def unit(self) -> Weights:
-        """The sum of the squares of all parts."""
-        return self.weights(1.0, *(np.eye(m.shape[1]) for m in self.matrices))
+        """The sum of the squares of all parts, and all f - f*."""
+        mean, apart = (np.eye(m.shape[1]) for m in self.matrices)
+        return self.weights(1.0, mean, apart, [1.0] * len(self.start.points))
+
+    def definite(self, weights: Weights) -> Weights:
+        """Return a form with a little of the unit, to measure forms in."""
+        size = self._sizes(weights)[0] / self._sizes(self.unit)[0]
+        pairs = zip(weights, self.unit, strict=True)
+        return tuple(own + DEFINITE * size * unit for own, unit in pairs)
 
     def decrease(self, weights: Weights, around: Weights | None = None) -> float:
         """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
@@ -181,7 +203,7 @@ class Family:
             gain,
             [*forms, *step.inequalities.values(), *(nothing for _ in self.bounds)],
             coordinates,
-            lower=np.concatenate([[0.0], np.full(terms - 1, -np.inf), others]),
+            lower=np.concatenate([self.least, others]),
             normal=np.concatenate([traces / size, others]),
             above=above,
         )
@@ -193,6 +215,7 @@ class Family:
             np.trace(np.linalg.solve(u, m), axis1=1, axis2=2)
             for m, u in zip(self.matrices, self.forms(self.unit), strict=True)
         )
+        traces[np.isfinite(self.least)] = 1.0
         traces[0] = float(self.start.values > 0)
         return float(traces @ np.array(weights)), traces
 
@@ -218,7 +241,9 @@ class Family:
         pairs = zip(self.forms(weights), rows, strict=True)
         forms = [units.T @ form @ units for form, units in pairs]
         values = weights[0] * self.start.values
-        size = max([values, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
+        extra = weights[len(weights) - len(self.start.points) :]
+        gaps = [a * b for a, b in zip(extra, self.start.gap_weights, strict=True)]
+        size = max([values, *gaps, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
         mean, apart = (squares_of(form / size) for form in forms)
         return replace(
             self.start,
@@ -227,6 +252,7 @@ class Family:
             apart_weights=apart[0],
             apart_rows=apart[1],
             values=values / size,
+            gap_weights=tuple(gap / size for gap in gaps),
         )
 
     def weights_of(self, potential: QuadraticPotential) -> Weights:
@@ -238,7 +264,10 @@ class Family:
         ):
             row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
             forms.append(row.T @ (np.array(own)[:, None] * row))
-        return self.weights(potential.values / (self.start.values or 1.0), *forms)
+        given = dict(zip(potential.points, potential.gap_weights, strict=True))
+        units = zip(self.start.points, self.start.gap_weights, strict=True)
+        gaps = [given.get(point, 0.0) / unit for point, unit in units]
+        return self.weights(potential.values / (self.start.values or 1.0), *forms, gaps)
 
 
 def _parts(
@@ -266,7 +295,8 @@ def _independent(
 ) -> QuadraticPotential:
     """Leave out the parts that follow from others, such as a mean that the server keeps.
 
-    Deviations are looked at in a class of several clients; without one, all of them stay.
+    Added is f - f* at the other points of the state at which f is evaluated. Deviations are looked
+    at in a class of several clients; without one, all of them stay.
     """
     step = symbolic_step(method, functions, start)
     squares = step.now[int(start.values > 0) :]
@@ -280,7 +310,29 @@ def _independent(
             continue
         vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
         kept.append(_basis(np.array(vectors)))
-    return replace(start, mean_rows=start.mean_rows[kept[0]], apart_rows=start.apart_rows[kept[1]])
+    points = _points(step, start) if start.values else ()
+    return replace(
+        start,
+        mean_rows=start.mean_rows[kept[0]],
+        apart_rows=start.apart_rows[kept[1]],
+        points=points,
+        gap_weights=(start.values,) * len(points),
+    )
+
+
+def _points(step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
+    """Return the shared fields, but for the model, at which clients evaluate their gradients."""
+    numbers = (number for name, number in step.basis.names.items() if name[0] == "state")
+    found = []
+    for (name, own), number in zip(start.names, numbers, strict=False):
+        there = [
+            place
+            for place, one in enumerate(step.evaluations)
+            if one.kind == 0 and np.flatnonzero(one.point[0]).tolist() == [number]
+        ]
+        if not own and there and not step.now[0].values[there].any():
+            found.append(name)
+    return tuple(found)
 
 
 def _vector(form: Matrix) -> Matrix:

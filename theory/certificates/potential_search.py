@@ -1,7 +1,7 @@
 """The search for a potential: the quadratic form of the state with the best certified decrease.
 
-The form is an unknown of the programme, so the best decrease is found by bisection; then the form
-is made sparse, with short decimals.
+The form is an unknown of the programme: the one with the most room at the decrease of the last one
+is the next. Then the form is made sparse, with short decimals.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from bitbound.theory.certificates.potential_family import Family, Weights
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential
 
-GIVEN_UP = 1e-3
+GIVEN_UP = 1e-5
 """Part of the decrease that is given up for a form that can be read."""
 
 MOST_FIELDS = 4
@@ -27,20 +27,14 @@ MOST_FIELDS = 4
 DIGITS = (2, 3, 4, 6, 8, 12)
 """Of the decimals that are tried."""
 
-ACCURACY = 1e-5
-"""Relative accuracy of the decrease at which the bisection ends."""
+ACCURACY = 1e-6
+"""Relative gain in the decrease at which the search ends."""
 
-ROUND, FLATTER, MOST_STAGES = 10.0, 10.0, 8
-"""The kappa at which the search begins, how it grows, and how often at most."""
+MOST_STEPS = 30
+"""How often a form is improved at most."""
 
-LEAST_ROUND = 1e6
-"""The last kappa where mu = 0."""
-
-ROUGH = 1e-2
-"""The same accuracy before the last kappa."""
-
-MOST_SWEEPS, MOST_AIMS = 5, 40
-"""Bisections for one kappa at most, and their length."""
+SLOW = 0.3
+"""Ratio of two gains above which the next ones are taken to be a geometric series."""
 
 
 def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
@@ -83,30 +77,16 @@ def best_start(family: Family) -> tuple[float, Weights]:
 
 
 def _best(family: Family) -> Weights:
-    """Return the best form.
-
-    It is searched for rounder functions first, up to ``ROUND``; the best form for these is the
-    start for those that are less round.
-    """
-    functions = family.step.functions
-    kappa = max(one.L / one.mu if one.mu else np.inf for one in functions.kinds)
-    kappas = [kappa]
-    while kappas[0] > ROUND and len(kappas) < MOST_STAGES:
-        kappas.insert(0, kappas[0] / FLATTER if kappas[0] < np.inf else LEAST_ROUND)
-    first = family.rounder(kappas[0])
+    """Return the best form, from the unit of the family or from the best of a few starts."""
     found: list[tuple[float, Weights]] = []
     reason: Refusal | None = None
     starts: tuple[Callable[[], Weights], ...] = (
         lambda: family.unit,
-        lambda: best_start(first)[1],
         lambda: best_start(family)[1],
     )
     for start in starts:
         try:
-            best = start()
-            for stage in kappas if len(found) < 2 else (kappa,):
-                best = _improved(family.rounder(stage), best, ACCURACY if stage == kappa else ROUGH)
-            found.append((family.decrease(best), best))
+            found.append(_improved(family, start()))
         except Refusal as refusal:  # the solver fails from this start
             reason = reason or refusal
         if found and max(found)[0] > 0:
@@ -116,36 +96,28 @@ def _best(family: Family) -> Weights:
     return max(found)[1]
 
 
-def _improved(family: Family, best: Weights, accuracy: float) -> Weights:
-    """Return a better form, by bisections, each from the form that the one before has found."""
-    low = family.decrease(best)
-    for _ in range(MOST_SWEEPS):
-        before = low
-        low, best = _bisection(family, low, best, accuracy)
-        if low - before <= 10 * accuracy * abs(low):
-            break
-    return best
+def _improved(family: Family, best: Weights) -> tuple[float, Weights]:
+    """Return the largest decrease of a form, and the form (Dinkelbach).
 
-
-def _bisection(family: Family, low: float, best: Weights, accuracy: float) -> tuple[float, Weights]:
-    """Return a better form and its decrease; the solver may fail from a bad one.
-
-    It ends where an aim was not reached and what was found is hardly better.
+    The form with the most room at the decrease of the one before has a larger decrease, and is what
+    room is measured in next. The decrease that is aimed at may be another: 0 at first, and where
+    gains shrink like a geometric series, its limit; if that is too far, it is not tried next.
     """
-    high = np.inf
-    for _ in range(MOST_AIMS):
-        aim = max(2 * low, 0.0) if high == np.inf else (low + high) / 2
-        value = -np.inf
+    low, last = family.decrease(best), 0.0
+    aim = max(low, 0.0)
+    for _ in range(MOST_STEPS):
+        value, weights, unit = -np.inf, best, family.definite(best)
         with suppress(Refusal):  # the solver gives up
-            weights = family.roomier(best, aim)
-            value = family.decrease(weights)
-        gain = value - low
+            weights = family.roomier(unit, aim)
+            value = family.decrease(weights, unit)
+        gain, straight = value - low, aim == low
         if gain > 0:
             low, best = value, weights
-        if not value >= aim:
-            high = aim
-        if high - low <= accuracy * abs(low) or (high < np.inf and 0 < gain <= accuracy * low):
+        if straight and gain <= ACCURACY * abs(low):
             break
+        ratio = gain / last if straight and last > 0 else 0.0
+        aim = low + gain * ratio / (1 - ratio) if SLOW < ratio < 1 else low
+        last = gain if straight else 0.0
     return low, best
 
 
@@ -163,16 +135,16 @@ def _starts(family: Family, values: float) -> Iterator[Weights]:
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:
     """Return a sparse form with short decimals, which gives up little of the decrease."""
-    found = family.potential(best)
+    found, unit = family.potential(best), family.definite(best)
     try:
-        least = family.decrease(best)
+        least = family.decrease(best, unit)
     except Refusal:
         return found
     least -= GIVEN_UP * abs(least)
 
     def good(tried: QuadraticPotential) -> bool:
         with suppress(Refusal):
-            return family.decrease(family.weights_of(tried), best) >= least
+            return family.decrease(family.weights_of(tried), unit) >= least
         return False
 
     for name, place in _numbers(family, found):
@@ -187,9 +159,12 @@ def _readable(family: Family, best: Weights) -> QuadraticPotential:
 
 
 def _numbers(family: Family, found: QuadraticPotential) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield f - f*, then weights and coefficients by size in natural units, the least first."""
+    """Yield all f - f*, then weights and coefficients by size in natural units, the least first."""
     if found.values:
         yield "values", ()
+    for k, weight in enumerate(found.gap_weights):
+        if weight:
+            yield "gap_weights", (k,)
     sizes: list[tuple[float, str, tuple[int, ...]]] = []
     for name, units in (("mean", family.start.mean_rows), ("apart", family.start.apart_rows)):
         unit = np.abs(units).sum(axis=0)
@@ -218,7 +193,10 @@ def _rounded(found: QuadraticPotential, digits: int) -> QuadraticPotential:
     def short(numbers: Any) -> Any:
         return np.array([float(f"{x:.{digits}g}") for x in np.ravel(numbers)])
 
-    options: Any = {"values": float(short(found.values)[0])}
+    options: Any = {
+        "values": float(short(found.values)[0]),
+        "gap_weights": tuple(short(found.gap_weights).tolist()),
+    }
     for name in ("mean", "apart"):
         weights = short(getattr(found, f"{name}_weights"))
         rows = getattr(found, f"{name}_rows")

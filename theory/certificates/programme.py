@@ -24,6 +24,9 @@ ROUNDED = 1e-25
 SMALLEST_CURVATURE = 1e-9
 """Relative curvature below which a form counts as flat when coordinates are chosen."""
 
+LEAST_CURVATURE = 0.1
+"""Relative curvature that is still made 1 in coordinates."""
+
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
 
@@ -68,10 +71,18 @@ class Coordinates:
     unit: float
 
     @classmethod
-    def of(cls, step: SymbolicStep, psi: Form, centre: float = 0.0) -> "Coordinates":
+    def of(
+        cls,
+        step: SymbolicStep,
+        psi: Form,
+        centre: float = 0.0,
+        least: float = LEAST_CURVATURE,
+    ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
-        They are measured from those at the nearest point that is known already, or the solution.
+        Psi is smaller where it is below its ``least`` part of the largest: longer coordinates would
+        cost digits of all that is large in them. Gradients are measured from those at the nearest
+        point that is known already, or the solution.
 
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
@@ -114,7 +125,7 @@ class Coordinates:
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
-            kernels.append(_whitened(new @ basis, seen) / unit**0.5)
+            kernels.append(_whitened(new @ basis, seen, least) / unit**0.5)
         return cls(tuple(kernels), unit)
 
     def blocks(self, form: Form) -> Blocks:
@@ -167,13 +178,14 @@ def _lifted(step: SymbolicStep, psi: Form) -> Form:
     return psi + bound * -multiples[best] if np.isfinite(volumes[best]) else psi
 
 
-def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
-    """Return a basis of the same space in which a form is the identity where it is not 0."""
+def _whitened(kernel: Matrix, seen: Matrix, least: float) -> Matrix:
+    """Return a basis of the same space in which a form is the identity, where it is not small."""
     if not kernel.shape[1]:
         return kernel
     values, vectors = np.linalg.eigh(_symmetric(kernel.T @ seen @ kernel))
     positive = values > SMALLEST_CURVATURE * values[-1]
-    whitened: Matrix = kernel @ vectors / np.sqrt(np.where(positive, values, 1.0))
+    steep = np.maximum(values, least * values[-1])
+    whitened: Matrix = kernel @ vectors / np.sqrt(np.where(positive, steep, 1.0))
     return whitened
 
 

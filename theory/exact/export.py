@@ -1,19 +1,43 @@
 """Exact proofs as files that others check."""
 
 import json
+import re
 from pathlib import Path
 
+from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
 from bitbound.theory.exact.certificate_file import certificate_file
 from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.rocq_file import rocq_file
 
 
+def require_file_name(path: Path) -> None:
+    """Refuse a name of a file for Rocq that is none of a module: ``coqc`` would not read it.
+
+    Raises
+    ------
+    Refusal
+        If it ends in ``.v`` and the rest is not letters, digits and underscores.
+    """
+    if path.suffix == ".v" and not path.stem.isidentifier():
+        better = re.sub(r"\W|^(?=\d)", "_", path.stem)
+        raise Refusal(
+            f"'{path.name}' is no name that Rocq reads, since it makes a module of a file; take "
+            f"letters, digits and _ that begin with no digit, such as '{better}.v'"
+        )
+
+
 def write_certificate(proof: ExactProof, path: Path) -> None:
     """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
 
     The JSON is for ``docs/check_certificate.py``; its numbers are fractions in strings.
+
+    Raises
+    ------
+    Refusal
+        If Rocq could not read a file of this name.
     """
+    require_file_name(path)
     if path.suffix == ".v":
         text = rocq_file(proof)
     else:

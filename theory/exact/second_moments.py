@@ -11,6 +11,7 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
@@ -27,6 +28,7 @@ from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linear_maps import (
     Matrix,
     lyapunov_matrix,
+    natural_sizes,
     unit_deviations,
     valid_deviations,
 )
@@ -84,7 +86,7 @@ class OneDimension:
     pairs : list
         The probability and the matrix of every outcome of one step, on a basis of the states.
     kernel : (N, k)
-        That basis.
+        That basis, in which every field has its natural size.
     """
 
     method: Method
@@ -117,11 +119,16 @@ class OneDimension:
         if runs > LARGEST_STATE:
             raise Refusal(f"a state of {runs} entries is too large; take fewer clients")
         oracle, start = Oracle(view, np.arange(runs), Ledger(runs)), _flat(units)
-        kernel = valid_deviations(invariants(method, units, view), runs)
+        sizes = natural_sizes(method, functions.n, functions.L, star)
+        kept = tuple(x * sizes for x in invariants(method, units, view))
+        basis = valid_deviations(kept, runs)
+        kernel = sizes[:, None] * basis
 
         def step(channel: TwoPointChannel) -> Matrix:
             after = _flat(theorem_step(method, units, oracle, channel)) - _flat(star)
-            moved: Matrix = kernel.T @ np.linalg.solve(start - _flat(star), after) @ kernel
+            moved: Matrix = (
+                (basis / sizes[:, None]).T @ np.linalg.solve(start - _flat(star), after) @ kernel
+            )
             return moved
 
         pairs = list(outcomes(step, lambda s: TwoPointChannel(method, functions, s, sign)))
@@ -148,7 +155,8 @@ def slowest_decrease(
     """Return 1 - factor of the second moments on the slowest quadratic of one dimension.
 
     Every f_i, and g if there is one, has one of the curvatures, in all combinations. What is
-    returned is attained: no certificate, whatever its potential, promises a larger decrease.
+    returned is attained, up to rounding, which makes it larger: no certificate, whatever its
+    potential, promises more.
 
     Raises
     ------
@@ -158,7 +166,20 @@ def slowest_decrease(
     if "contractive" in (method.needs.compressor, method.needs.downlink):
         raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
     worlds = one_dimensional(method, functions, curvatures)
-    return 1 - max(float(np.abs(np.linalg.eigvals(w.second_moments)).max()) for w in worlds)
+    return 1 - max(spectral_radius(world.second_moments) for world in worlds)
+
+
+def spectral_radius(matrix: Matrix) -> float:
+    """Return the spectral radius, less what rounding may have added to it.
+
+    An eigenvalue moves by its condition number, |x| |y|/|<x, y>| of its vectors from both sides,
+    times the size of a perturbation.
+    """
+    values, left, right = scipy.linalg.eig(matrix, left=True, right=True)
+    largest = int(np.argmax(np.abs(values)))
+    angle = abs(np.vdot(left[:, largest], right[:, largest]))
+    rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)
+    return float(np.abs(values[largest]) - rounding / max(angle, np.finfo(float).tiny))
 
 
 def one_dimensional(

@@ -27,7 +27,7 @@ class SkippedGradients(Theorem):
 
     def conditions(self, m: GradSkip, setting: Setting) -> tuple[Condition, ...]:
         limits = [
-            m.p**2 / (L * (1 - q * (1 - m.p**2)))
+            m.p**2 / (L * _not_skipped(m.p**2, q))
             for L, q in zip(setting.constants.L_i.tolist(), m.q, strict=True)
         ]
         limit = Condition("gamma <= min_i p^2/(L_i (1 - q_i (1 - p^2)))", m.gamma, min(limits))
@@ -44,7 +44,7 @@ class SkippedGradients(Theorem):
         return Squares(1.0, s.x - star.x), Squares(dual, s.h - star.h)
 
     def rate(self, m: GradSkip, setting: Setting) -> float:
-        return 1 - min(m.gamma * setting.mu, 1 - max(m.q) * (1 - m.p**2))
+        return 1 - min(m.gamma * setting.mu, _not_skipped(m.p**2, max(m.q)))
 
 
 def _paper(setting: Setting) -> GradSkip:
@@ -60,9 +60,14 @@ def _paper(setting: Setting) -> GradSkip:
     return GradSkip(gamma=1 / setting.L, p=1 / math.sqrt(kappa), q=q)
 
 
+def _not_skipped(p: float, q: float) -> float:
+    """Return 1 - q (1 - p); for q = 1 it is p to the last digit."""
+    return 1 - q + q * p
+
+
 def _gradients(m: GradSkip) -> float:
     """Return the mean of 1/(1 - q_i (1 - p)): until the client's coin or that of all says stop."""
-    return sum(1 / (1 - q * (1 - m.p)) for q in m.q) / len(m.q)
+    return sum(1 / _not_skipped(m.p, q) for q in m.q) / len(m.q)
 
 
 CARD = Card(

@@ -22,6 +22,7 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward, upward
+from bitbound.solvers.method import Method
 from bitbound.solvers.state import each, number_of_runs
 from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -31,7 +32,7 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.units import MethodInUnits, in_units
+from bitbound.theory.worlds.units import in_units
 
 Matrix = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
     now = matrix(units)
-    scale = _sizes(in_units(method, view.n, setting.L), star)
+    scale = natural_sizes(method, view.n, setting.L, star)
     if after[-1, -1] > 1e-14 * (scale**2 @ np.diag(now)):  # the last run starts at the solution
         return float("inf")
     kept = tuple(x * scale for x in invariants(method, units, view))
@@ -127,10 +128,10 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     return float(values[-1])
 
 
-def _sizes(natural: MethodInUnits, star: Any) -> Matrix:
-    """Return the natural size of each unit deviation, (N,)."""
+def natural_sizes(method: Method, n: int, L: float, star: Any) -> Matrix:
+    """Return the natural size of each unit deviation from the state at the solution, (N,)."""
     arrays = (getattr(star, field.name) for field in fields(star))
-    pairs = zip(natural.sizes, arrays, strict=True)
+    pairs = zip(in_units(method, n, L).sizes, arrays, strict=True)
     return np.concatenate([np.full(x.size, size) for size, x in pairs if x.dtype != bool])
 
 

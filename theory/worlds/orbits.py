@@ -75,13 +75,13 @@ class OrbitChannel(Scripted):
         self.alike *= comb(left, size)
         for cell in self._cells(np.array(of)):
             left -= len(cell)
+            fewest, most = max(size - left, 0), min(size, len(cell))
+            ways = comb(left + len(cell), size)
             odds = [
-                Fraction(comb(len(cell), k) * comb(left, size - k), comb(left + len(cell), size))
-                if k <= size
-                else Fraction(0)
-                for k in range(len(cell) + 1)
+                Fraction(comb(len(cell), k) * comb(left, size - k), ways)
+                for k in range(fewest, most + 1)
             ]
-            count = self._choose_count(odds)
+            count = fewest + self._choose_count(odds)
             mask[cell[:count]] = True
             size -= count
         return self._refine(mask)

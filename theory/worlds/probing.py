@@ -144,8 +144,7 @@ def rounded_outcomes(compressor: Natural, x: Array) -> list[tuple[float, Array]]
 
     Entries are rounded independently, up or down: 2^d outcomes.
     """
-    shape = (1, compressor.uniforms(x.shape[1]), 1)
-    low, high = (compressor.compress(x, np.full(shape, end)) for end in (1 - 2.0**-53, 0.0))
+    low, high = (compressor.compress(x, np.full(x.shape, end)) for end in (1 - 2.0**-53, 0.0))
     with np.errstate(invalid="ignore"):
         rises = np.where(low == high, 0.0, (x - low) / (high - low))
     found = [(1.0, x)]

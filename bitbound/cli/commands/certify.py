@@ -95,11 +95,23 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--export",
         metavar="FILE",
-        type=file_to_write,
+        type=_certificate_to_write,
         help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
         "for the kernel of Rocq (Coq) if FILE ends in .v",
     )
     add_json(parser)
+
+
+def _certificate_to_write(text: str) -> Path:
+    """Read the name of a file for a certificate."""
+    from bitbound.theory.exact.export import require_file_name  # noqa: PLC0415  (heavy)
+
+    path = file_to_write(text)
+    try:
+        require_file_name(path)
+    except Refusal as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
+    return path
 
 
 def certify_method(chosen: argparse.Namespace) -> int:
@@ -166,7 +178,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         more.append(("bits", bits_summary(bits), describe_bits(bits)))
     if proof is not None:
         text = describe_proof(proof.decrease, chosen.export)
-        more.append(("exact decrease", str(proof.decrease), text))
+        more.append(("exact_decrease", str(proof.decrease), text))
     if optimum:
         text = f"\n{describe_optimum(optimum, chosen.optimise, weight)}"
         more.append(("optimum", optimum_summary(optimum, weight), text))

@@ -17,8 +17,8 @@ def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     assert certificate.factor < 1
     assert certificate.verify() == certificate.factor
     assert names["proof"].decrease >= certificate.decrease
-    assert (tmp_path / "momentum-diana.json").exists()
-    assert "Theorem certified" in (tmp_path / "momentum-diana.v").read_text(encoding="utf-8")
+    assert (tmp_path / "momentum_diana.json").exists()
+    assert "Theorem certified" in (tmp_path / "momentum_diana.v").read_text(encoding="utf-8")
     assert names["mixed"].decrease > certificate.decrease
     assert names["chain"].steps == 1000
     assert names["chain"].decrease >= certificate.decrease

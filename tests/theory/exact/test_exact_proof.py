@@ -5,6 +5,8 @@ import importlib.util
 import json
 import math
 import re
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -198,6 +200,39 @@ def perturbed(file, where, change):
         place = place[key]
     place[last] = change(place[last])
     return other
+
+
+def test_a_gradient_at_the_solution_that_is_not_0_proves_nothing():
+    """With grad f(x) for one there, x and grad f(x) are 0, and any decrease would be proved."""
+    file = certificate_file(prove(certify(GD(0.1), FunctionClass(3, 1.0, 10.0))))["certificate"]
+    place, gradient = len(file["evaluations"]), file["evaluations"][0]["gradient"]
+    file["evaluations"].append(dict(file["evaluations"][1], gradient=gradient))
+    file["decrease"] = "99/100"
+    file["inequalities"] = [
+        {"multiplier": "100", "class": 0, "from": [a], "to": [b]}
+        for a, b in [(1, place), (place, 1), (0, place), (place, 0)]
+    ]
+    assert refused(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (lambda text: text, [], "proved for gd"),
+        (lambda text: text, ["-O"], "without -O"),
+        (lambda text: text.replace('"decrease"', '"increase"'), [], "no certificate"),
+        (lambda text: text.replace('"multiplier": "', '"multiplier": "-'), [], "negative"),
+    ],
+)
+def test_the_checker_as_a_command(change, options, said, tmp_path):
+    path = tmp_path / "gd.json"
+    write_certificate(proof_of("gd"), path)
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    words = [sys.executable, *options, str(PAGE), str(path)]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert said in ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (ran.returncode == 0) == (said == "proved for gd")
 
 
 @pytest.mark.parametrize("name", ["gd", "diana", "locodl", "ef21"])

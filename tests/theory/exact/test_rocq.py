@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -14,11 +15,13 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.exact.export import write_certificate
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.exact.rocq_file import rocq_file
 from bitbound.theory.function_class import ClientClass, FunctionClass
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
+COMMAND = [COMPILER, *(["compile"] if (COMPILER or "").endswith("rocq") else [])]
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
 OTHERS = ["two classes", "potential that was found", "many local steps"]
@@ -27,7 +30,7 @@ OTHERS = ["two classes", "potential that was found", "many local steps"]
 def refusal(text, folder):
     """Return what the kernel says of a file, or an empty text if it accepts it."""
     (folder / "certificate.v").write_text(text, encoding="utf-8")
-    words = [COMPILER, *(["compile"] if COMPILER.endswith("rocq") else []), "certificate.v"]
+    words = [*COMMAND, "certificate.v"]
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     return ran.stderr if ran.returncode else ""
 
@@ -116,6 +119,24 @@ def test_nothing_is_taken_for_granted_in_the_file():
     text = rocq_file(proof_of("diana"))
     for word in ("Axiom", "Admitted", "admit", "Parameter", "Hypothesis", "Conjecture"):
         assert not re.search(rf"\b{word}\b", text), word
+
+
+@pytest.mark.parametrize(
+    ("name", "better"), [("momentum-diana.v", "momentum_diana.v"), ("5gcs.v", "_5gcs.v")]
+)
+def test_a_name_that_rocq_does_not_read_is_refused_at_once(name, better, tmp_path, capsys):
+    assert main(["certify", "gd", "--export", str(tmp_path / name)]) == 2
+    assert f"such as '{better}'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@KERNEL
+def test_the_kernel_accepts_the_file_of_the_page(tmp_path):
+    """Under the name that it has there."""
+    page = Path(__file__).parents[3].joinpath("docs/certify-your-method.md").read_text("utf-8")
+    (name,) = re.findall(r"`coqc (.*?)`", page)
+    write_certificate(proof_of("gd"), tmp_path / name)
+    subprocess.run([*COMMAND, name], cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_the_command_writes_a_file_for_rocq(tmp_path, capsys):

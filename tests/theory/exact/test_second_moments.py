@@ -11,7 +11,7 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.second_moments import slowest_decrease
+from bitbound.theory.exact.second_moments import slowest_decrease, spectral_radius
 from bitbound.theory.function_class import FunctionClass
 
 
@@ -37,6 +37,36 @@ def test_the_truth_lies_between_two_numbers(name, rule, setting, gap):
     found = certify(method, functions, potential="search").decrease
     attained = slowest_decrease(method, functions, np.geomspace(1.0, setting[1], 5))
     assert found <= attained <= gap * found
+
+
+UNBIASED = [
+    name
+    for name, card in METHODS.items()
+    if card.theorems
+    and name != "5gcs-cc"  # whose step has the more local ones the larger kappa is
+    and "contractive" not in (card.method.needs.compressor, card.method.needs.downlink)
+]
+
+
+@pytest.mark.parametrize("kappa", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("name", UNBIASED)
+def test_no_theorem_promises_more_than_is_attained(name, kappa):
+    """In other units than the natural ones rounding was larger than the decrease by far."""
+    card = METHODS[name]
+    omega = 4.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, 3, kappa, omega, None, 1)
+    method = card.at(where)
+    promised = 1 - card.best_theorem(method, where).rate(method, where)
+    attained = slowest_decrease(method, FunctionClass.of(where), (1.0, kappa))
+    assert 0 < promised <= attained < 1
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_rounding_never_makes_a_radius_larger(size):
+    """All eigenvalues are 1/2, and one vector belongs to them: computed ones are off by 1e-5."""
+    block = np.diag(np.full(3, 0.5)) + size * np.diag(np.ones(2), 1)
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    assert 0.49 < spectral_radius(turn @ block @ turn.T) <= 0.5
 
 
 def test_the_g_of_composite_problems_is_any_function_of_its_class():

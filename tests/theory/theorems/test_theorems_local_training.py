@@ -21,6 +21,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.cards.coverage import lyapunov_record
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.compressed_scaffnew import (
     balanced_probability,
@@ -378,3 +379,12 @@ def test_best_number_of_owners(n, kappa):
     assert uplink(chosen) == min(uplink(s) for s in range(2, n + 1))
     if kappa == 1e4 and n >= 10:
         assert chosen == 3
+
+
+@pytest.mark.parametrize("kappa", [1e4, 1e6, 3e10])
+def test_gradskip_with_its_own_parameters_has_its_theorem(kappa):
+    """1 - q (1 - p^2) was evaluated as it is printed, which loses the digits of p^2 at q = 1."""
+    card = METHODS["gradskip"]
+    where = class_setting(card.method, 3, kappa, None, None, 1)
+    assert card.best_theorem(card.at(where), where) is not None
+    assert 1 - card.best_theorem(card.at(where), where).rate(card.at(where), where) > 0
