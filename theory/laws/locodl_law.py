@@ -26,8 +26,9 @@ inequality of Cauchy and Schwarz, as the coin alone takes at least d from the sq
     alpha + min{1, m} - p rho (2 - rho)(1 + alpha) + p rho^2 omega_av (1 + alpha/2).
 
 Where m < 1, 1 - lambda times this is p times the difference of both sides of the condition of the
-theorem: positive below the law. Between f_i and g it can be shared as needed: the mean of all may
-be large, and h and q of B may depend on it with opposite signs.
+theorem: positive below the law. Given to the mean of all, it makes that grow by more than s^2.
+Between f_i and g it can be shared as needed: the mean of all may be large, and h and q of B may
+depend on it with opposite signs.
 
 Quadratics alone ask for less: if all curvatures are the same, x_i - y and gamma (u_i - v) know of
 nothing else. Their second moments are mapped by ``difference_moments``, M_t for the curvature
