@@ -278,7 +278,7 @@ def _balanced(setting: Setting) -> LoCoDL:
 CARD = Card(
     LoCoDL,
     label="LoCoDL",
-    theorems=(Theorem31(), Section31(), Corollary32(), UnevenLoCoDL(), CoupledLoCoDL()),
+    theorems=(UnevenLoCoDL(), Theorem31(), Section31(), Corollary32(), CoupledLoCoDL()),
     rules={"paper": _paper, "balanced": _balanced},
     orders=Orders.of(
         "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS
