@@ -1,6 +1,11 @@
 """The noise of LoCoDL's messages: what of it counts in models and control variates."""
 
+from fractions import Fraction
+from typing import TypeVar
+
 from bitbound.theory.potential import ClassConstants
+
+Number = TypeVar("Number", float, Fraction)
 
 Variances = tuple[tuple[float, float], ...]
 """Pairs (a, b) of relative variances; noise has averages of them, or smaller ones."""
@@ -32,12 +37,12 @@ def message_variances(setting: ClassConstants, eta: float = 0.0) -> Variances:
     return tuple((a / counted, (2 * setting.omega - a) / counted) for a, counted in pairs)
 
 
-def unevenness(p: float, rho: float, eta: float) -> float:
+def unevenness(p: Number, rho: Number, eta: Number) -> Number:
     """Return nu = p (2 rho - rho^2 - c)/(2 (1 - eta)), c = eta/p; 0 where that makes no sense.
 
     The weights of the control variates of the clients are then 1 - nu, that of the common one is
     1 + nu. A part of the disagreement counts once in R, that among the clients, and the other
     twice, that with the common model: what is left over of the first pays for the second.
     """
-    room = 2 * rho - rho**2 - eta / p
-    return p * room / (2 * (1 - eta)) if room > 0 and eta < 1 else 0.0
+    room = rho * (2 - rho) - eta / p
+    return p * room / (2 * (1 - eta)) if room > 0 and eta < 1 else 0 * p

@@ -26,8 +26,9 @@ inequality of Cauchy and Schwarz, as the coin alone takes at least d from the sq
     alpha + min{1, m} - p rho (2 - rho)(1 + alpha) + p rho^2 omega_av (1 + alpha/2).
 
 Where m < 1, 1 - lambda times this is p times the difference of both sides of the condition of the
-theorem: positive below the law. Between f_i and g it can be shared as needed: the mean of all may
-be large, and h and q of B may depend on it with opposite signs.
+theorem: positive below the law. Given to the mean of all, it makes that grow by more than s^2.
+Between f_i and g it can be shared as needed: the mean of all may be large, and h and q of B may
+depend on it with opposite signs.
 
 Quadratics alone ask for less: if all curvatures are the same, x_i - y and gamma (u_i - v) know of
 nothing else. Their second moments are mapped by ``difference_moments``, M_t for the curvature
@@ -68,7 +69,7 @@ def uneven_proof(
     It verifies where that is at most 1 - s^2, and chi no larger than the theorem says.
     """
     step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
-    nu, dual = Fraction(unevenness(p, rho, decrease / p)), step**2 / decrease
+    nu, dual = unevenness(p, rho, decrease / p), step**2 / decrease
     bare = ExactProof(
         LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
@@ -113,11 +114,11 @@ LOCODL_LAW = ClosedForm(
         (2, Fraction(0), Fraction(100), Fraction(20, 101), Fraction(1)),
         (1000, Fraction(0), Fraction(10**4), Fraction(200, 10001), Fraction(1)),
         (1, Fraction(4), Fraction(225), Fraction(75, 113), Fraction(1, 5)),
-        (2, Fraction(1), Fraction(25), Fraction(7039, 10**4), Fraction(34, 49)),
-        (3, Fraction(4), Fraction(100), Fraction(7611, 10**4), Fraction(43, 93)),
-        (100, Fraction(30), Fraction(10**4), Fraction(1706, 10**4), Fraction(57, 73)),
-        (1000, Fraction(10), Fraction(441), Fraction(3958, 10**4), Fraction(99, 100)),
-        (10**6, Fraction(30), Fraction(10**6), Fraction(156, 10**4), Fraction(1)),
+        (2, Fraction(1), Fraction(25), Fraction(126, 179), Fraction(34, 49)),
+        (3, Fraction(4), Fraction(99), Fraction(279, 365), Fraction(6, 13)),
+        (100, Fraction(4), Fraction(99), Fraction(59, 110), Fraction(33, 34)),
+        (1000, Fraction(10), Fraction(399), Fraction(149, 360), Fraction(1)),
+        (10**6, Fraction(4), Fraction(24), Fraction(73, 80), Fraction(1)),
     ),
     _locodl,
 )

@@ -126,11 +126,11 @@ class UnevenLoCoDL(Theorem31):
     max{(1 - gamma mu)^2, (1 - gamma L)^2} |z|^2. The disagreement s of h + q is s_A + s_B, among
     the clients and of their mean with y; so is q, which has no mean: gamma Psi = |z|^2 + Q with
     Q = ((1 - nu) |q_A|^2 + |q_B|^2)/(p eta). R of ``message_noise`` is |s_A|^2 + 2 |s_B|^2: the
-    noise of a round is at most N R, where 2 N = rho^2 omega_av + c (2 (1 - nu) omega - (1 - 2 nu)
+    noise of a round is at most V R, where 2 V = rho^2 omega_av + c (2 (1 - nu) omega - (1 - 2 nu)
     omega_av), or the same with 0 for omega_av. As |s|^2 = |h|^2 + 2 <h, q> + |q|^2 in each part,
 
         gamma E[Psi+] <= |h|^2 + (1 - p eta) Q - nu |h_A|^2 - (k_A - nu) |s_A|^2 - k_B |s_B|^2,
-        k_A = p (2 rho - rho^2 - (1 - nu) c - N),  k_B = p (2 rho - rho^2 - c - 2 N).
+        k_A = p (2 rho - rho^2 - (1 - nu) c - V),  k_B = p (2 rho - rho^2 - c - 2 V).
 
     With this nu, k_A - nu = k_B/2, and k_B/p = (1 + lambda)(2 rho - rho^2 - c) - rho^2 omega_av -
     c (2 omega - omega_av), which is not negative by the condition.
@@ -278,7 +278,7 @@ def _balanced(setting: Setting) -> LoCoDL:
 CARD = Card(
     LoCoDL,
     label="LoCoDL",
-    theorems=(Theorem31(), Section31(), Corollary32(), UnevenLoCoDL(), CoupledLoCoDL()),
+    theorems=(UnevenLoCoDL(), Theorem31(), Section31(), Corollary32(), CoupledLoCoDL()),
     rules={"paper": _paper, "balanced": _balanced},
     orders=Orders.of(
         "(1 + sqrt(omega) + omega/sqrt(n))*sqrt(kappa) + omega*(1 + omega/n)", LOCAL_REALS

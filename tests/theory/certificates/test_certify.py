@@ -408,7 +408,8 @@ def test_optimised_parameters_are_no_worse(name, objective):
         evaluations=15,
     )
     key = {"bits": "uplink_bits"}.get(objective, objective)
-    assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + SLACK)
+    # a proof in floats gives up as much as 1e-5 of the decrease
+    assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + 2e-5)
     assert found.certificate.verify() == found.certificate.factor
 
 

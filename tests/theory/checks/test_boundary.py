@@ -52,6 +52,7 @@ def test_a_theorem_without_compression_is_tried_without():
     [
         ("gd", 0, ()),
         ("locodl", 0, ()),
+        ("locodl", 1, ()),
         ("scaffnew", 1, ()),
         ("diana", 0, ("gamma <= 1/(L_f + 6 omega_av L)",)),
         ("scaffold", 1, ("K eta_l eta_g <= 1/(81 L)", "1 <= eta_g")),
