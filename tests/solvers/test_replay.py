@@ -96,7 +96,7 @@ def test_which_methods_are_replayed(name):
 def compared(one_by_one, at_once, name, sent, budget):
     """Compare the traces of a method, with coins that fall both ways."""
     experiment = experiment_of(name, sent, **({"p": 0.3} if name in STEPS | {"adiana"} else {}))
-    options = {"seeds": 3, "budget": budget, "record": Record(1.1), "keep_model": True}
+    options = {"seeds": 3, "budget": budget, "record": Record(1.5), "keep_model": True}
     assert_same(one_by_one(experiment, **options), simulate(experiment, **options))
     assert max(at_once) > 1
 
