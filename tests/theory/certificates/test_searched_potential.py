@@ -317,7 +317,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypat
         proved = certify(method, where, potential="search")
         found.append(proved.decrease)
         assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
-        assert len(calls) <= (200 if name == "5gcs-cc" else 80)
+        assert len(calls) <= (200 if own else 80)
     if not own:
         assert found[0] == pytest.approx(found[1], rel=1e-3)
 
