@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,12 @@ from bitbound.theory.worlds.units import MethodInUnits, in_units
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
+
+ROOMS = ((True, 16), (False, 16), (False, LARGEST_BASIS))
+"""Whether local steps are done one by one, and room for so many unknowns: what is tried in turn.
+
+More of them than fit are one inequality, which then proves more than many steps that are chained.
+"""
 
 MANY_CLIENTS = 100
 """So many clients show what a method does that tells none of them apart."""
@@ -146,7 +151,7 @@ def symbolic_step(
         require_linear(natural, n, kinds_of_all if n == functions.n else None)
     kinds = len(functions.kinds)
     one_by_one = True
-    for one_by_one, size in product((True, False), (16, LARGEST_BASIS)):
+    for one_by_one, size in ROOMS:
         with suppress(BasisFullError):
             basis = Basis(size * kinds, kinds)
             step = _symbolic_step(natural, functions, potential, found, basis, one_by_one)
