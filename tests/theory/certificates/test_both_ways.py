@@ -213,7 +213,9 @@ def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
     assert free.factor + 1e-5 < some.factor < more.factor - 5e-4
     for method in (plain, DIANA(0.03, 0.3)):
         found = certify(method, functions, potential="search").factor
-        assert found == pytest.approx(1 - slowest_decrease(method, functions, (1.0, 10.0)), abs=1e-6)
+        assert found == pytest.approx(
+            1 - slowest_decrease(method, functions, (1.0, 10.0)), abs=1e-6
+        )
 
 
 def test_a_biased_broadcast_is_refused_where_it_must_not_be():
