@@ -1,6 +1,7 @@
 """Certified factors: the worst case of a method over all functions and all compressors."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal, get_args
@@ -93,16 +94,18 @@ def _searched(
 ) -> Certificate:
     """Return the proof for a potential that is searched for, or for the stated one if better."""
     found: list[Certificate] = []
-    reason: Refusal | None = None
-    for given in (None, stated) if stated is not None else (None,):
-        try:
-            potential = given or searched_potential(method, functions)
-            found.append(_proof(method, functions, potential, "fixed", solver))
-        except Refusal as refusal:
-            reason = reason or refusal
-    if reason is not None and not found:
-        raise reason
-    return max(found, key=lambda proof: proof.decrease)
+    above = -np.inf
+    if stated is not None:
+        with suppress(Refusal):
+            found.append(_proof(method, functions, stated, "fixed", solver))
+            above = found[0].decrease
+    try:
+        potential = searched_potential(method, functions)
+        found.append(_proof(method, functions, potential, "fixed", solver, above))
+    except Refusal:
+        if not found:
+            raise
+    return found[-1]
 
 
 def _proof(
@@ -111,6 +114,7 @@ def _proof(
     potential: Potential,
     weights: Weights,
     solver: Solver,
+    above: float = -np.inf,
 ) -> Certificate:
     return best_proof(
         method,
@@ -119,6 +123,7 @@ def _proof(
         symbolic_step(method, functions, potential),
         lambda programme: programme.decrease(weights),
         solver,
+        above=above,
     )
 
 

@@ -46,23 +46,27 @@ COORDINATES = (
 )
 """Centres and least curvatures of coordinates for proofs; the first two are always tried."""
 
+REACHES = (1.0, 10.0, 30.0, 100.0)
+"""How far away many local steps end, in the first of them: all are tried."""
+
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
 
 
 @dataclass(frozen=True)
 class StepProgramme:
-    """The programmes of one step, in coordinates of some centre and least curvature."""
+    """The programmes of one step, in coordinates of some centre, least curvature and reach."""
 
     step: SymbolicStep
     solver: Solver
     centre: float
     least: float = LEAST_CURVATURE
+    reach: float = 1.0
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.centre, self.least)
+        coordinates = Coordinates.of(self.step, now, self.centre, self.least, self.reach)
         everything = [*forms, *self.step.inequalities.values()]
         return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
 
@@ -113,11 +117,17 @@ class StepProgramme:
         weights: tuple[float, ...],
         solution: SolverResult,
         following: tuple[float, ...] | None = None,
+        above: float = -np.inf,
     ) -> tuple[float, dict[str, float]]:
-        """Return up a little of the decrease, so that all inequalities hold strictly."""
+        """Give up a little of the decrease, so that all inequalities hold strictly.
+
+        Only decreases ``above`` one that is proved already are tried.
+        """
         now, _ = psi(self.step, weights)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
+            if decrease <= above:
+                break
             try:
                 margin = margin_form(self.step, weights, decrease, following)
                 strict = self.maximise(margin, now, margin=True)
@@ -141,49 +151,54 @@ def best_proof(
     solve: Callable[[StepProgramme], tuple[tuple[float, ...], SolverResult]],
     solver: Solver = "clarabel",
     following: tuple[float, ...] | None = None,
+    above: float = -np.inf,
 ) -> Certificate:
     """Return the best certificate of a symbolic step of a method.
 
     Coordinates are tried, after the first two until a proof gives up next to nothing; ``solve``
-    gives weights and result.
+    gives weights and result. Only decreases ``above`` one that is proved already are tried.
 
     Raises
     ------
     Refusal
-        If there is no proof in any coordinates.
+        If there is no such proof in any coordinates.
     """
     start = perf_counter()
     found: list[Certificate] = []
-    good = False
-    for place, (centre, least) in enumerate(COORDINATES):
-        if good and place > 1:
-            break
-        programme = StepProgramme(step, solver, centre, least)
-        try:
-            own, solution = solve(programme)
-            decrease, multipliers = programme.proof(own, solution, following)
-        except Refusal:
-            if place == len(COORDINATES) - 1 and not found:
-                raise
-            continue
-        found.append(
-            Certificate(
-                method,
-                functions,
-                potential,
-                decrease,
-                own,
-                multipliers,
-                solution.value,
-                solution.residual,
-                solution.gap,
-                solver,
-                perf_counter() - start,
-                following,
+    reason: Refusal | None = None
+    for reach in REACHES if step.solves else REACHES[:1]:
+        good = False
+        for place, (centre, least) in enumerate(COORDINATES):
+            if good and place > 1:
+                break
+            programme = StepProgramme(step, solver, centre, least, reach)
+            try:
+                own, solution = solve(programme)
+                decrease, multipliers = programme.proof(own, solution, following, above)
+            except Refusal as refusal:
+                reason = refusal
+                continue
+            above = decrease
+            found.append(
+                Certificate(
+                    method,
+                    functions,
+                    potential,
+                    decrease,
+                    own,
+                    multipliers,
+                    solution.value,
+                    solution.residual,
+                    solution.gap,
+                    solver,
+                    perf_counter() - start,
+                    following,
+                )
             )
-        )
-        good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
-    return max(found, key=lambda proof: proof.decrease)
+            good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
+    if not found:
+        raise reason or Refusal("no coordinates are tried")
+    return found[-1]
 
 
 def solver_decrease(

@@ -24,12 +24,15 @@ from bitbound.theory.certificates.programme import (
     seen_part,
 )
 from bitbound.theory.certificates.proof import margin_form
-from bitbound.theory.certificates.symbolic_step import MANY_CLIENTS, SymbolicStep, symbolic_step
+from bitbound.theory.certificates.symbolic_step import (
+    SymbolicStep,
+    outcomes_in_units,
+    symbolic_step,
+)
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 from bitbound.theory.worlds.symbolic.frames import Matrix
-from bitbound.theory.worlds.units import in_units
 
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""
@@ -279,7 +282,7 @@ def _parts(
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
     arrays = {field.name: getattr(state, field.name) for field in fields(state)}
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
-    natural = zip(arrays, in_units(method, min(n, MANY_CLIENTS), L).sizes, strict=True)
+    natural = zip(arrays, outcomes_in_units(method, functions)[1].sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
     if gradients:
         names.append(("grad f", n > 1))

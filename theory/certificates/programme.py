@@ -77,6 +77,7 @@ class Coordinates:
         psi: Form,
         centre: float = 0.0,
         least: float = LEAST_CURVATURE,
+        reach: float = 1.0,
     ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
@@ -87,11 +88,13 @@ class Coordinates:
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
         centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is above 1
-        at gradients of this length, they are shorter.
+        at gradients of this length, they are shorter. Many local steps end as far away as ``reach``
+        times the first of them.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
         psi = _lifted(step, psi)
         kernels, functions, psi = [], step.functions, psi * (1 / unit)
+        ends = {one.place for one in step.solves}
         for block, kernel in enumerate(step.kernels):
             seen = psi.blocks[block].copy()
             steep = seen.copy()
@@ -123,7 +126,8 @@ class Coordinates:
                 new[number, number] += own * (1 - centre) * reach
                 known.append((evaluation.kind, pulled, at, new[number].copy()))
             for number, vector in step.errors:
-                new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
+                length = np.linalg.norm(vector[block] @ new) or 1.0
+                new[number, number] = length * (reach if number in ends else 1.0)
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen, least) / unit**0.5)
         return cls(tuple(kernels), unit)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,19 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import require_linear
-from bitbound.theory.worlds.orbits import Orbit, orbits
+from bitbound.theory.worlds.linearity import SimulatedWorld, require_linear
+from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
 from bitbound.theory.worlds.symbolic.exact_numbers import exact_kernel, exact_parameters, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
+from bitbound.theory.worlds.symbolic.representatives import Representatives
 from bitbound.theory.worlds.symbolic.symbols import (
     Evaluation,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
 )
-from bitbound.theory.worlds.units import MethodInUnits, in_units
+from bitbound.theory.worlds.units import MethodInUnits, in_units, in_units_of
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
@@ -145,10 +147,9 @@ def symbolic_step(
         of the functions.
     """
     _check(method, functions)
-    found, natural, n = _outcomes(method, functions)
+    found, natural = outcomes_in_units(method, functions)
     if not trusted:
-        kinds_of_all = functions.kind_of_client
-        require_linear(natural, n, kinds_of_all if n == functions.n else None)
+        _require_linear(method, functions)
     kinds = len(functions.kinds)
     one_by_one = True
     for one_by_one, size in ROOMS:
@@ -169,18 +170,40 @@ def symbolic_step(
 
 
 @lru_cache(maxsize=1)
-def _outcomes(
+def outcomes_in_units(
     method: Method, functions: FunctionClass
-) -> tuple[tuple[Orbit, ...], MethodInUnits, int]:
-    """Return the outcomes of a step, the method in its units, and how many clients show it.
+) -> tuple[tuple[Orbit, ...], MethodInUnits]:
+    """Return the outcomes of a step, and the method in its units.
 
-    They are all, or many of those treated alike. Several potentials of the same step follow each
-    other, and for many clients this is most of the work.
+    Several potentials of the same step follow each other, and this is most of the work.
     """
-    found, _ = orbits(method, functions.n, kinds=functions.kind_of_client)
-    told_apart = any(orbit.chooses for orbit in found)
-    n = functions.n if told_apart else min(functions.n, MANY_CLIENTS)
-    return found, in_units(method, n, functions.L), n
+    found, _ = orbits(method, functions.n, counts=_counts(functions))
+    if _few_stand_for_all(found, functions):
+        worlds = Representatives.some(method, found, _counts(functions), functions.L)
+        walks = (islice(world.walk(), 3) for world in worlds)
+        return found, in_units_of(method, functions.L, chain.from_iterable(walks))
+    return found, in_units(method, min(functions.n, MANY_CLIENTS), functions.L)
+
+
+@lru_cache(maxsize=1)
+def _require_linear(method: Method, functions: FunctionClass) -> None:
+    """Refuse a method that is not linear, on clients that show what it does to all."""
+    found, natural = outcomes_in_units(method, functions)
+    if _few_stand_for_all(found, functions):
+        require_linear(natural, Representatives.some(natural, found, _counts(functions)))
+        return
+    n = min(functions.n, MANY_CLIENTS)
+    kinds = functions.kind_of_client if n == functions.n else None
+    require_linear(natural, SimulatedWorld.some(natural, n, kinds))
+
+
+def _few_stand_for_all(found: Sequence[Orbit], functions: FunctionClass) -> bool:
+    """Whether there are many clients, of which cohorts, masks or coins tell some apart."""
+    return functions.n > MANY_CLIENTS and any(orbit.chooses for orbit in found)
+
+
+def _counts(functions: FunctionClass) -> list[int]:
+    return [int(one.count) for one in functions.kinds]
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
@@ -206,13 +229,13 @@ def _symbolic_step(
     evaluations: list[Evaluation] = []
     solves: list[LocalSolve] = []
     errors: list[tuple[int, int, Blocks]] = []
-    kinds, functions = given.kind_of_client, given.in_units(method.gradient)
+    counts, functions = _counts(given), given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
         method_, functions = exact_parameters(method), exact_parameters(functions)
 
-    def world(cells: NDArray[np.intp], script: Sequence[int] = ()) -> World:
-        frame = Frame(cells, kinds, basis.exact)
+    def world(cells: Sequence[range], script: Sequence[int] = ()) -> World:
+        frame = Frame(cells, counts, basis.exact)
         problem = SymbolicProblem(basis, frame, evaluations, None if one_by_one else solves)
         return problem, SymbolicChannel(method_, functions, problem, errors, script)
 
@@ -228,7 +251,7 @@ def _symbolic_step(
             for term in lyapunov(s, problem)
         ]
 
-    problem, channel = world(kinds)
+    problem, channel = world(cells_of_kinds(counts))
     state = unknown_state(method, problem)
     now = forms(state, problem, channel)
     terms = lyapunov(state, problem)

@@ -7,8 +7,10 @@ quadratic problem with unlike clients, whose gradients at the solution are not 0
 needs that they are).
 """
 
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,64 +38,125 @@ SCALES = (1e-9, 1e-6, 1e-3, -1.0, 1e3, 1e6, 1e9, 1e12)
 """A threshold hides between two of them only where it moves the step by less than TOLERANCE."""
 TOLERANCE = 1e-6
 """Largest relative difference that counts as rounding."""
-ROUNDING = 1e-12
-"""The same, relative to the fixed point, which is added to every deviation from it."""
+ROUNDING = 1e-10
+"""The same, relative to the fixed point, which is added to every deviation from it.
+
+Where what local steps of size 1e-8 have changed is divided by their size, it is 1e-11.
+"""
 
 Order = NDArray[np.intp]
 
 
-def require_linear(method: Method, n: int, kinds: Order | None = None) -> None:
-    """Refuse a method that is not linear, symmetric in n clients and at rest at the solution.
+class World(Protocol):
+    """Functions and messages on which a step is done again and again with the same outcome.
 
-    Where there are kinds of clients, (n,), it may tell these apart.
+    States are arrays with a row for each client, or for some that stand for all.
+    """
+
+    @property
+    def star(self) -> Any:
+        """The fixed point."""
+
+    @property
+    def order(self) -> Order:
+        """A renumbering of rows that are alike."""
+
+    def step(self, s: Any, order: Order | None = None) -> Any:
+        """Do one step, perhaps with renumbered functions and messages."""
+
+    def walk(self) -> Iterator[Any]:
+        """Yield the states of a run from its start."""
+
+    def kept(self, s: Any) -> tuple[Array, ...]:
+        """Return the invariants of a state."""
+
+
+@dataclass(frozen=True)
+class SimulatedWorld:
+    """The simulation with the draws of one seed; where there are kinds of clients, (n,), of these.
+
+    Only clients of the same kind are alike.
+    """
+
+    experiment: ConvexExperiment
+    draw: int
+    kinds: Order | None = None
+
+    @classmethod
+    def some(cls, method: Method, n: int, kinds: Order | None = None) -> Iterator[Self]:
+        """Yield a few, on n unlike clients."""
+        shared = method.needs.shared_minimiser
+        problem = Quadratic.random(n, FEATURES, mu=0.1, L=1.0, shared_minimiser=shared, seed=1)
+        experiment = Experiment.of(method, problem, linear_compressor(method))
+        return (cls(experiment, draw, kinds) for draw in DRAWS)
+
+    @property
+    def star(self) -> Any:
+        return fixed_point(self.experiment.method, self.experiment.problem)
+
+    @property
+    def order(self) -> Order:
+        order = np.arange(self.experiment.problem.n)
+        for kind in np.unique(0 * order if self.kinds is None else self.kinds):
+            own = order if self.kinds is None else np.flatnonzero(self.kinds == kind)
+            order[own] = np.roll(own, 1)
+        return order
+
+    def step(self, s: Any, order: Order | None = None) -> Any:
+        experiment = self.experiment
+        if order is not None:
+            view = experiment.problem
+            experiment = replace(experiment, problem=replace(view, **_permuted(view, order)))
+        channel, oracle = simulated_world(experiment, [self.draw])
+        world = channel if order is None else _Permuted(channel, order)
+        return theorem_step(experiment.method, s, oracle, world)
+
+    def walk(self) -> Iterator[Any]:
+        method = self.experiment.method
+        channel, oracle = simulated_world(self.experiment, [self.draw])
+        s = method.start(channel.template + 1.0, oracle, channel)
+        while True:
+            yield s
+            s = theorem_step(method, s, oracle, channel)
+
+    def kept(self, s: Any) -> tuple[Array, ...]:
+        return invariants(self.experiment.method, s, self.experiment.problem)
+
+
+def require_linear(method: Method, worlds: Iterable[World]) -> None:
+    """Refuse a method that is not linear, alike on all clients and at rest at the solution.
 
     Raises
     ------
     Refusal
         Saying which of these fails.
     """
-    shared = method.needs.shared_minimiser
-    problem = Quadratic.random(n, FEATURES, mu=0.1, L=1.0, shared_minimiser=shared, seed=1)
-    experiment = Experiment.of(method, problem, linear_compressor(method))
-    view = experiment.problem
-    star = fixed_point(method, view)
-    rng = np.random.default_rng(0)
-    v, w = (each(lambda x: rng.standard_normal(x.shape), star) for _ in range(2))
-    for draw in DRAWS:
-
-        def step(s: Any, draw: int = draw) -> Any:
-            return _step(experiment, s, draw)
-
-        rest = step(star)
+    for world in worlds:
+        star, rng = world.star, np.random.default_rng(0)
+        v, w = (each(lambda x, rng=rng: rng.standard_normal(x.shape), star) for _ in range(2))
+        rest = world.step(star)
         if _apart(rest, star) > TOLERANCE:
             raise Refusal(f"{method.name} does not stay at its fixed point and has no factor there")
-        along, aside = (_minus(step(_plus(star, one)), rest) for one in (v, w))
-        both = _minus(step(_plus(star, v, w)), rest)
+        along, aside = (_minus(world.step(_plus(star, one)), rest) for one in (v, w))
+        both = _minus(world.step(_plus(star, v, w)), rest)
         linear = _apart(both, _plus(along, aside)) <= TOLERANCE
+        rounding = ROUNDING * _size(rest)
         for scale in SCALES:
-            scaled = _minus(step(_plus(star, _times(scale, v))), rest)
-            rounding = ROUNDING * _size(rest)
+            scaled = _minus(world.step(_plus(star, _times(scale, v))), rest)
             linear &= _apart(scaled, _times(scale, along), rounding) <= TOLERANCE
         if not linear:
             raise Refusal(
                 f"the step of {method.name} is not linear and has no certificate; a step that "
                 "clips, or stops by the data, is not"
             )
-        order = np.arange(n)
-        for kind in np.unique(np.zeros(n) if kinds is None else kinds):
-            own = order if kinds is None else np.flatnonzero(kinds == kind)
-            order[own] = np.roll(own, 1)
-        other = replace(experiment, problem=replace(view, **_permuted(view, order)))
-        turned = _step(other, _turned(_plus(star, v), order), draw, order)
-        if _apart(turned, _turned(step(_plus(star, v)), order)) > TOLERANCE:
+        order = world.order
+        turned = world.step(_turned(_plus(star, v), order), order)
+        if _apart(turned, _turned(world.step(_plus(star, v)), order)) > TOLERANCE:
             raise Refusal(f"{method.name} does not treat all clients alike and has no certificate")
-        _require_invariants(experiment, draw)
-
-
-def _step(experiment: ConvexExperiment, s: Any, draw: int, order: Order | None = None) -> Any:
-    channel, oracle = simulated_world(experiment, [draw])
-    world = channel if order is None else _Permuted(channel, order)
-    return theorem_step(experiment.method, s, oracle, world)
+        for s in islice(world.walk(), 4):
+            size = max(1.0, *(float(np.max(np.abs(x))) for x in _arrays(s)))
+            if any(np.max(np.abs(x)) > TOLERANCE * size for x in world.kept(s)):
+                raise Refusal(f"{method.name} does not keep what it declares to be invariant")
 
 
 def linear_compressor(method: Method | type[Method]) -> Compressor | None:
@@ -101,18 +164,6 @@ def linear_compressor(method: Method | type[Method]) -> Compressor | None:
     classes = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: None}
     up, down = classes[method.needs.compressor], classes[method.needs.downlink]
     return up if down is None else TwoWay(up or Identity(), down)
-
-
-def _require_invariants(experiment: ConvexExperiment, draw: int) -> None:
-    method = experiment.method
-    channel, oracle = simulated_world(experiment, [draw])
-    s = method.start(channel.template + 1.0, oracle, channel)
-    for _ in range(4):
-        size = max(1.0, *(float(np.max(np.abs(x))) for x in _arrays(s)))
-        for invariant in invariants(method, s, oracle):
-            if np.max(np.abs(invariant)) > TOLERANCE * size:
-                raise Refusal(f"{method.name} does not keep what it declares to be invariant")
-        s = theorem_step(method, s, oracle, channel)
 
 
 class _Permuted:

@@ -8,7 +8,8 @@ that were treated alike so far. There are then n + 1 outcomes of n coins and not
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, prod
+from itertools import accumulate, pairwise
+from math import comb, inf, lgamma, log, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.ownership import check_owners
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 MOST_NUMBERS_OF_HEADS = 2000
@@ -28,79 +30,106 @@ MOST_NUMBERS_OF_HEADS = 2000
 MOST_NUMBERS_OF_ONE_CLASS = 1000
 """And those of one class: the odds of more are no floats."""
 
+LARGEST_POWER = 1000
+"""Of two that is a float."""
+
 
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
 
-    Only clients of one of the ``kinds``, (n,), are renumbered; by default there is one kind.
-    ``cells`` gives the cell of every client, (n,), and ``alike`` the number of outcomes that there
-    are with all clients told apart.
+    Only clients of one kind are renumbered; ``counts`` says how many there are of each, by default
+    all of one. ``cells`` are the clients that were treated alike so far, and ``alike`` is the
+    number of outcomes that there are with all clients told apart.
     """
 
     def __init__(
-        self,
-        n: int,
-        d: int,
-        script: Sequence[int] = (),
-        kinds: NDArray[np.intp] | None = None,
+        self, n: int, d: int, script: Sequence[int] = (), counts: Sequence[int] | None = None
     ) -> None:
         super().__init__(n, d, script)
-        self.cells: NDArray[np.intp] = np.zeros(n, dtype=np.intp) if kinds is None else kinds
-        self.alike, self.chooses = 1, False
+        self.cells = cells_of_kinds((n,) if counts is None else counts)
+        self.alike, self.chooses = 1.0, False
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client; of every cell, only the number of heads matters."""
-        cells = self._cells(np.arange(self.n))
-        for cell in cells:
+        for cell in self.cells:
             own = [q[i] for i in cell]
             if len(set(own)) > 1:
                 raise Refusal(
                     f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
                     "and are not exchangeable; give all of a class the same"
                 )
-        numbers = prod(len(cell) + 1 for cell in cells)
-        most = MOST_NUMBERS_OF_HEADS if len(cells) > 1 else MOST_NUMBERS_OF_ONE_CLASS
+        sizes = [len(cell) for cell in self.cells]
+        numbers = prod(size + 1 for size in sizes)
+        most = MOST_NUMBERS_OF_HEADS if len(sizes) > 1 else MOST_NUMBERS_OF_ONE_CLASS
         if numbers > most:
             raise Refusal(
-                f"the coins of classes of {', '.join(str(len(cell)) for cell in cells)} clients "
+                f"the coins of classes of {', '.join(map(str, sizes))} clients "
                 f"have {numbers} outcomes, more than {most}; take fewer clients"
             )
-        mask = np.zeros(self.n, dtype=bool)
-        self.alike *= 2**self.n
-        for cell in cells:
-            p, size = q[cell[0]], len(cell)
+        heads = []
+        for cell, size in zip(self.cells, sizes, strict=True):
+            p = q[cell[0]]
             odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
-            mask[cell[: self._choose_count(odds)]] = True
-        return self._refine(mask)
+            self.alike *= 2.0**size if size < LARGEST_POWER else inf
+            heads.append(self._choose_count(odds))
+        return self._refine(heads)
 
-    def _subset(self, size: int, of: Sequence[int]) -> NDArray[np.bool_]:
-        mask = np.zeros(self.n, dtype=bool)
-        left = len(of)
-        self.alike *= comb(left, size)
-        for cell in self._cells(np.array(of)):
+    def cohort(self, m: int) -> Array:
+        """Draw m of n clients."""
+        return self._subset(m, self.cells)
+
+    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+        """Draw the owners of every feature: uniform s-subsets of the cohort."""
+        inside = [cell for cell in self.cells if cohort is None or cohort[cell[0], 0, 0]]
+        check_owners(s, sum(map(len, inside)))
+        return self._subset(s, inside)
+
+    def _subset(self, size: int, inside: list[range]) -> NDArray[np.bool_]:
+        left = sum(map(len, inside))
+        self.alike *= _ways(left, size)
+        heads = []
+        for cell in self.cells:
+            if cell not in inside:
+                heads.append(0)
+                continue
             left -= len(cell)
             fewest, most = max(size - left, 0), min(size, len(cell))
-            ways = comb(left + len(cell), size)
-            odds = [
-                Fraction(comb(len(cell), k) * comb(left, size - k), ways)
-                for k in range(fewest, most + 1)
-            ]
-            count = fewest + self._choose_count(odds)
-            mask[cell[:count]] = True
-            size -= count
-        return self._refine(mask)
+            odds = [Fraction(1)]
+            if fewest < most:
+                ways = comb(left + len(cell), size)
+                odds = [
+                    Fraction(comb(len(cell), k) * comb(left, size - k), ways)
+                    for k in range(fewest, most + 1)
+                ]
+            heads.append(fewest + self._choose_count(odds))
+            size -= heads[-1]
+        return self._refine(heads)
 
     def _choose_count(self, odds: Sequence[float | Fraction]) -> int:
         chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
         return chosen
 
-    def _cells(self, of: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        return [of[self.cells[of] == label] for label in np.unique(self.cells[of])]
-
-    def _refine(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _refine(self, heads: Sequence[int]) -> NDArray[np.bool_]:
+        """Return the mask of the first clients of every cell, which become cells of their own."""
         self.chooses = True
-        self.cells = np.unique(2 * self.cells + mask, return_inverse=True)[1]
-        return mask[:, None, None]
+        mask = np.zeros((self.n, 1, 1), dtype=bool)
+        halves: list[range] = []
+        for cell, count in zip(self.cells, heads, strict=True):
+            mask[cell.start : cell.start + count] = True
+            halves += [half for half in (cell[count:], cell[:count]) if half]
+        self.cells = halves
+        return mask
+
+
+def cells_of_kinds(counts: Sequence[int]) -> list[range]:
+    """Return the clients of each kind, of which there are so many."""
+    return [range(*ends) for ends in pairwise(accumulate(counts, initial=0))]
+
+
+def _ways(n: int, size: int) -> float:
+    """Return n choose size, or infinity where no number is as large."""
+    digits = (lgamma(n + 1) - lgamma(size + 1) - lgamma(n - size + 1)) / log(2)
+    return float(comb(n, size)) if digits < LARGEST_POWER else inf
 
 
 @dataclass(frozen=True)
@@ -115,7 +144,7 @@ class StepCost:
 
 @dataclass(frozen=True)
 class Orbit:
-    """An outcome: its probability, the script that gives it and the cell of every client.
+    """An outcome: its probability, the script that gives it and the cells of alike clients.
 
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
     would go through; ``chooses`` tells whether there are any.
@@ -123,8 +152,8 @@ class Orbit:
 
     probability: float
     script: tuple[int, ...]
-    cells: NDArray[np.intp]
-    alike: int
+    cells: tuple[range, ...]
+    alike: float
     chooses: bool
 
 
@@ -159,9 +188,9 @@ class _Meter(OrbitChannel):
         d: int,
         script: Sequence[int],
         compressor: Compressor,
-        kinds: NDArray[np.intp] | None,
+        counts: Sequence[int] | None,
     ) -> None:
-        super().__init__(n, d, script, kinds)
+        super().__init__(n, d, script, counts)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
         self.bits = self.bits_down = 0.0
@@ -188,13 +217,13 @@ def orbits(
     n: int,
     d: int = 1,
     compressor: Compressor | None = None,
-    kinds: NDArray[np.intp] | None = None,
+    counts: Sequence[int] | None = None,
 ) -> tuple[tuple[Orbit, ...], StepCost]:
     """Return all outcomes of one step of a method, and what the step costs in the mean.
 
     A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
-    features and the compressor matter for the bits only. Clients of different kinds, (n,), are not
-    exchangeable.
+    features and the compressor matter for the bits only. Clients of different kinds, of which there
+    are ``counts``, are not exchangeable.
     """
     spent: list[tuple[float, float, float, float]] = []
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
@@ -210,10 +239,14 @@ def orbits(
     compressor = Identity() if compressor is None else compressor
     found = [
         Orbit(
-            float(probability), tuple(channel.script), channel.cells, channel.alike, channel.chooses
+            float(probability),
+            tuple(channel.script),
+            tuple(channel.cells),
+            channel.alike,
+            channel.chooses,
         )
         for probability, channel in outcomes(
-            step, lambda script: _Meter(n, bits_d, script, compressor, kinds)
+            step, lambda script: _Meter(n, bits_d, script, compressor, counts)
         )
     ]
     schedule = method.schedule

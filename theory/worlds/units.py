@@ -4,8 +4,9 @@ What is computed in these units does not depend on the unit in which L and mu ar
 parameters of the method are changed with them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -160,11 +161,19 @@ def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     channel, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
     start = method.start(np.ones((1, FEATURES, 1)), oracle, channel)
     after = theorem_step(method, start, oracle, channel)
-    sizes = {name: max(_size(getattr(s, name)) for s in (start, after)) for name in vars(start)}
-    for s in generic_states(method, oracle, 0, np.ones((1, FEATURES, 1))):
-        if all(sizes.values()):
+    rarer = generic_states(method, oracle, 0, np.ones((1, FEATURES, 1)))
+    return in_units_of(method, L, chain((start, after), rarer))
+
+
+def in_units_of(method: Method, L: float, states: Iterable[Any]) -> MethodInUnits:
+    """Return a method in the units of what its fields are in two states, or in the next if 0."""
+    sizes: dict[str, float] = {}
+    for place, s in enumerate(states):
+        if place > 1 and all(sizes.values()):
             break
-        sizes = {name: size or _size(getattr(s, name)) for name, size in sizes.items()}
+        for name, x in vars(s).items():
+            size = sizes.get(name, 0.0)
+            sizes[name] = max(size, _size(x)) if place < 2 else size or _size(x)
     usable = (size if 0 < size < np.inf else 1.0 for size in sizes.values())
     return MethodInUnits(method, L, tuple(usable))
 

@@ -19,33 +19,39 @@ class ClientRows:
 
     Attributes
     ----------
+    cells : sequence of range
+        Clients that are treated alike.
     representatives : (m,) int
         A client of each row.
     counts : (m,) int
         How many clients a row stands for.
-    row_of : (n,) int
-        The row of every client.
+    n : int
+        Number of clients.
     """
 
+    cells: Sequence[range]
     representatives: NDArray[np.intp]
     counts: NDArray[np.intp]
-    row_of: NDArray[np.intp]
+    n: int
 
     @classmethod
-    def of(cls, cells: Sequence[NDArray[np.intp]]) -> "ClientRows":
+    def of(cls, cells: Sequence[range]) -> "ClientRows":
         """Return rows for the first, the second and the other clients of every cell."""
-        n = sum(len(cell) for cell in cells)
-        row_of = np.zeros(n, dtype=np.intp)
-        parts = [part for cell in cells for part in (cell[:1], cell[1:2], cell[2:]) if len(part)]
-        for row, part in enumerate(parts):
-            row_of[part] = row
+        parts = _parts(cells)
         first, counts = [part[0] for part in parts], [len(part) for part in parts]
-        return cls(np.array(first), np.array(counts), row_of)
+        return cls(cells, np.array(first), np.array(counts), sum(counts))
 
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return len(self.row_of)
+    @cached_property
+    def row_of(self) -> NDArray[np.intp]:
+        """The row of every client, (n,)."""
+        rows = np.zeros(self.n, dtype=np.intp)
+        for row, part in enumerate(_parts(self.cells)):
+            rows[part.start : part.stop] = row
+        return rows
+
+
+def _parts(cells: Sequence[range]) -> list[range]:
+    return [part for cell in cells for part in (cell[:1], cell[1:2], cell[2:]) if part]
 
 
 class ClientArray(NDArrayOperatorsMixin):

@@ -7,6 +7,7 @@ kinds, not on n. The runs of the last axis are directions of R^n that the blocks
 client i holds the entry of its row times the unknown of its field and kind.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,32 +76,29 @@ class Frame:
 
     Parameters
     ----------
-    cells : (n,) int
-        The cell of each client, 0, 1, ...
-    kinds : (n,) int
-        The kind of each client; it is the same in all of a cell.
+    cells : sequence of range
+        The clients of each cell.
+    counts : sequence of int
+        How many clients of each kind there are; those of a cell are of the same.
     exact : bool
         Whether to compute in rational numbers.
     """
 
-    def __init__(
-        self, cells: NDArray[np.intp], kinds: NDArray[np.intp], exact: bool = False
-    ) -> None:
-        self.n, self.exact = len(cells), exact
+    def __init__(self, cells: Sequence[range], counts: Sequence[int], exact: bool = False) -> None:
+        self.exact, self.members, self.counts = exact, cells, list(counts)
+        self.n = sum(self.counts)
         self.everyone = np.ones(self.n, dtype=bool)
-        labels = np.flatnonzero(np.bincount(cells)).tolist()
-        self.members = [np.flatnonzero(cells == label) for label in labels]
-        self.layout = ClientRows.of(self.members)
-        self.row_cells = cells[self.layout.representatives]
-        self.row_kinds = kinds[self.layout.representatives]
-        self.cell_kinds = [int(kinds[cell[0]]) for cell in self.members]
-        self.counts: list[int] = np.bincount(kinds).tolist()
+        self.layout = ClientRows.of(cells)
+        ends = np.cumsum(self.counts)
+        self.cell_kinds = [int(np.searchsorted(ends, cell[0], side="right")) for cell in cells]
+        rows = [min(len(cell), 3) for cell in cells]
+        self.row_cells = np.repeat(np.arange(len(cells)), rows)
+        self.row_kinds = np.repeat(self.cell_kinds, rows)
         self.differences: dict[int, int] = {}
         columns = [np.ones(len(self.row_cells), dtype=int)]
         self.norms, self.multiplicity, self.run_cells = [self.n], [0], [-1]
         for label, cell in enumerate(self.members):
-            rows_of_cell = np.flatnonzero(self.row_cells == cells[cell[0]])
-            self.row_cells[rows_of_cell] = label
+            rows_of_cell = np.flatnonzero(self.row_cells == label)
             equal = np.zeros(len(self.row_cells), dtype=int)
             equal[rows_of_cell] = 1
             columns.append(equal)

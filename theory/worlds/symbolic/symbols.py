@@ -156,7 +156,7 @@ class SymbolicChannel(OrbitChannel):
         errors: list[tuple[int, int, Blocks]],
         script: Sequence[int] = (),
     ) -> None:
-        super().__init__(functions.n, problem.d, script, functions.kind_of_client)
+        super().__init__(functions.n, problem.d, script, problem.frame.counts)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
         self.errors = errors

@@ -1,0 +1,171 @@
+"""One outcome on numbers, a few clients standing for all of their cell, whatever n is.
+
+Cohorts and masks leave the clients in a few cells. The first and the second of each cell, and one
+that stands for all others, are on functions of their own; sums count it as often as these are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.solvers.method import Method
+from bitbound.solvers.state import each
+from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.invariants import invariants
+from bitbound.theory.worlds.linearity import FEATURES, Order
+from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
+from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
+
+OUTCOMES = 4
+"""How many outcomes are tried, spread over all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Representatives:
+    """Unlike functions with grad f_i(x) = L (v_i + B_i (x - x*)), and the messages of one outcome.
+
+    Parameters
+    ----------
+    method : Method
+        What is run.
+    orbit : Orbit
+        The outcome.
+    counts : tuple of int
+        How many clients there are of each kind.
+    L : float
+        The size of gradients.
+    """
+
+    method: Method
+    orbit: Orbit
+    counts: tuple[int, ...]
+    L: float = 1.0
+
+    @classmethod
+    def some(
+        cls, method: Method, found: Sequence[Orbit], counts: Sequence[int], L: float = 1.0
+    ) -> Iterator[Self]:
+        """Yield the worlds of a few outcomes."""
+        apart = max(1, -(-len(found) // OUTCOMES))
+        return (cls(method, orbit, tuple(counts), L) for orbit in found[::apart])
+
+    @cached_property
+    def layout(self) -> ClientRows:
+        """Which client each row stands for."""
+        return ClientRows.of(self.orbit.cells)
+
+    @property
+    def order(self) -> Order:
+        """The first two clients of every cell change places."""
+        order, row = np.arange(len(self.layout.counts)), 0
+        for size in map(len, self.orbit.cells):
+            if size > 1:
+                order[[row, row + 1]] = row + 1, row
+            row += min(size, 3)
+        return order
+
+    @cached_property
+    def problem(self) -> "_Functions":
+        """The functions."""
+        rows, rng = len(self.layout.counts), np.random.default_rng(1)
+        v = rng.standard_normal((rows, FEATURES, 1)) * (not self.method.needs.shared_minimiser)
+        if not self.method.needs.composite:
+            v -= np.average(v, axis=0, weights=self.layout.counts)
+        B = 0.5 * np.eye(FEATURES) + rng.uniform(-0.1, 0.1, (rows, FEATURES, FEATURES))
+        x_star = rng.standard_normal((1, FEATURES, 1))
+        return _Functions(self.layout, self.array(x_star), self.L * v, self.L * B)
+
+    def array(self, rows: NDArray[Any]) -> ClientArray:
+        """Return the array of all clients that has these rows."""
+        return ClientArray(rows, self.layout)
+
+    @cached_property
+    def star(self) -> Any:
+        """The fixed point."""
+        return self._rows(fixed_point(self.method, self.problem))
+
+    def step(self, s: Any, order: Order | None = None) -> Any:
+        """Do one step, perhaps with renumbered functions and messages."""
+        return self._step(s, self._channel(0, order), order)
+
+    def walk(self) -> Iterator[Any]:
+        """Yield the states of a run from its start, with the same outcome in every step."""
+        start = self.array(np.ones((1, FEATURES, 1)))
+        seed, s = 0, self._rows(self.method.start(start, self.problem, self._channel(0)))
+        while True:
+            yield s
+            seed += 1
+            s = self._step(s, self._channel(seed))
+
+    def kept(self, s: Any) -> tuple[Array, ...]:
+        """Return the invariants of a state."""
+        found = invariants(self.method, each(self.array, s), self.problem)
+        return tuple(rows_of(x, self.layout) for x in found)
+
+    def _step(self, s: Any, channel: "_Channel", order: Order | None = None) -> Any:
+        problem = self.problem if order is None else self.problem.renumbered(order)
+        return self._rows(theorem_step(self.method, each(self.array, s), problem, channel))
+
+    def _rows(self, s: Any) -> Any:
+        return each(lambda x: rows_of(x, self.layout), s)
+
+    def _channel(self, seed: int, order: Order | None = None) -> "_Channel":
+        return _Channel(self, seed, order)
+
+
+@dataclass(frozen=True, eq=False)
+class _Functions:
+    layout: ClientRows
+    x_star: ClientArray
+    v: NDArray[np.float64]
+    B: NDArray[np.float64]
+
+    @property
+    def n(self) -> int:
+        return self.layout.n
+
+    @property
+    def d(self) -> int:
+        return FEATURES
+
+    @property
+    def grad_star(self) -> ClientArray:
+        return ClientArray(self.v, self.layout)
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> ClientArray:
+        return ClientArray(self.v + self.B @ rows_of(x - self.x_star, self.layout), self.layout)
+
+    def grad_g(self, y: Array) -> Any:
+        slope = np.abs(self.B).max()
+        return slope * (y - self.x_star) - self.grad_star.mean()
+
+    def renumbered(self, order: Order) -> "_Functions":
+        return replace(self, v=self.v[order], B=self.B[order])
+
+
+class _Channel(OrbitChannel):
+    """The messages of one outcome, each feature multiplied by a gain of its own."""
+
+    def __init__(self, world: Representatives, seed: int, order: Order | None) -> None:
+        n, script = world.layout.n, world.orbit.script
+        super().__init__(n, FEATURES, script, world.counts)
+        self.world, self.order = world, order
+        self.rng = np.random.default_rng(seed)
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        gains = self._gains(len(self.world.layout.counts))
+        return self.send(v * (gains if self.order is None else gains[self.order]), cohort)
+
+    def downlink(self, v: Array) -> Array:
+        return v * self._gains(1)
+
+    def _gains(self, rows: int) -> NDArray[np.float64]:
+        return self.rng.uniform(0.5, 1.5, (rows, FEATURES, 1))
