@@ -11,6 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.programme import (
+    FAR,
     LEAST_CURVATURE,
     Coordinates,
     Solver,
@@ -46,8 +47,11 @@ COORDINATES = (
 )
 """Centres and least curvatures of coordinates for proofs; the first two are always tried."""
 
-REACHES = (1.0, 10.0, 30.0, 100.0)
-"""How far away many local steps end, in the first of them: all are tried."""
+REACHES = (FAR, 10.0, 1.0)
+"""How far away many local steps end, in the first of them: tried until a proof is good."""
+
+NEXT_TO_NOTHING = 1e-6
+"""Part of the solver's decrease at which no other reach is tried."""
 
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
@@ -61,7 +65,7 @@ class StepProgramme:
     solver: Solver
     centre: float
     least: float = LEAST_CURVATURE
-    reach: float = 1.0
+    reach: float = FAR
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
@@ -166,14 +170,21 @@ def best_proof(
     start = perf_counter()
     found: list[Certificate] = []
     reason: Refusal | None = None
+    seen: list[tuple[Any, ...]] = []
+    lost = np.inf
     for reach in REACHES if step.solves else REACHES[:1]:
         good = False
+        if lost <= NEXT_TO_NOTHING:
+            break
         for place, (centre, least) in enumerate(COORDINATES):
             if good and place > 1:
                 break
             programme = StepProgramme(step, solver, centre, least, reach)
             try:
                 own, solution = solve(programme)
+                if (own, solution.value, solution.gap) in seen:  # the same coordinates
+                    continue
+                seen.append((own, solution.value, solution.gap))
                 decrease, multipliers = programme.proof(own, solution, following, above)
             except Refusal as refusal:
                 reason = refusal
@@ -195,7 +206,8 @@ def best_proof(
                     following,
                 )
             )
-            good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
+            lost = (solution.value - decrease) / abs(solution.value)
+            good = good or lost <= SMALL_LOSS
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]

@@ -27,6 +27,9 @@ SMALLEST_CURVATURE = 1e-9
 LEAST_CURVATURE = 0.1
 """Relative curvature that is still made 1 in coordinates."""
 
+FAR = 30.0
+"""How far away many local steps end, in the first of them."""
+
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
 
@@ -77,7 +80,7 @@ class Coordinates:
         psi: Form,
         centre: float = 0.0,
         least: float = LEAST_CURVATURE,
-        reach: float = 1.0,
+        far: float = FAR,
     ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
@@ -88,7 +91,7 @@ class Coordinates:
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
         centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is above 1
-        at gradients of this length, they are shorter. Many local steps end as far away as ``reach``
+        at gradients of this length, they are shorter. Many local steps end as far away as ``far``
         times the first of them.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
@@ -126,8 +129,8 @@ class Coordinates:
                 new[number, number] += own * (1 - centre) * reach
                 known.append((evaluation.kind, pulled, at, new[number].copy()))
             for number, vector in step.errors:
-                length = np.linalg.norm(vector[block] @ new) or 1.0
-                new[number, number] = length * (reach if number in ends else 1.0)
+                new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
+                new[number, number] *= far if number in ends else 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen, least) / unit**0.5)
         return cls(tuple(kernels), unit)

@@ -105,7 +105,7 @@ class SimulatedWorld:
     def step(self, s: Any, order: Order | None = None) -> Any:
         experiment = self.experiment
         if order is not None:
-            view = experiment.problem
+            view: Any = experiment.problem
             experiment = replace(experiment, problem=replace(view, **_permuted(view, order)))
         channel, oracle = simulated_world(experiment, [self.draw])
         world = channel if order is None else _Permuted(channel, order)

@@ -5,7 +5,7 @@ heads, one stands for all: the first clients of each cell are taken, where a cel
 that were treated alike so far. There are then n + 1 outcomes of n coins and not 2^n.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -76,15 +76,15 @@ class OrbitChannel(Scripted):
 
     def cohort(self, m: int) -> Array:
         """Draw m of n clients."""
-        return self._subset(m, self.cells)
+        return self._some(m, self.cells)
 
     def ownership(self, s: int, cohort: Array | None = None) -> Array:
         """Draw the owners of every feature: uniform s-subsets of the cohort."""
         inside = [cell for cell in self.cells if cohort is None or cohort[cell[0], 0, 0]]
         check_owners(s, sum(map(len, inside)))
-        return self._subset(s, inside)
+        return self._some(s, inside)
 
-    def _subset(self, size: int, inside: list[range]) -> NDArray[np.bool_]:
+    def _some(self, size: int, inside: list[range]) -> NDArray[np.bool_]:
         left = sum(map(len, inside))
         self.alike *= _ways(left, size)
         heads = []
@@ -174,6 +174,20 @@ class Nothing:
 
     def grad_g(self, y: Array) -> Array:
         return 0 * y
+
+    def gradient_steps(
+        self,
+        slope: Callable[[Array], Array],
+        start: Array,
+        active: Array,
+        step: float,
+        count: int,
+    ) -> Array:
+        """Count many steps, which lead nowhere, by the first of them."""
+        before = self.count
+        end: Array = start - step * slope(start)
+        self.count = before + count * (self.count - before)
+        return end
 
     def of(self, clients: Array) -> "Nothing":
         return self

@@ -1,6 +1,6 @@
 """Certificates of a method without a theorem: its potential is searched for, or given by hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 
 import numpy as np
@@ -13,6 +13,7 @@ from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.methods.scaffold import SCAFFOLD
 from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates import programme
 from bitbound.theory.certificates.certify import certify
@@ -291,7 +292,11 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
 
 
 @pytest.mark.parametrize(
-    "name", ["locodl", "adiana", "diana", "scaffnew", "ef21", "econtrol", "marina", "dasha"]
+    "name",
+    [
+        *("locodl", "adiana", "diana", "scaffnew", "ef21", "econtrol", "marina", "dasha"),
+        *("5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"),
+    ],
 )
 def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypatch):
     calls = []
@@ -304,12 +309,50 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypat
     monkeypatch.setitem(programme._SOLVERS, "clarabel", counted)
     found = []
     method, _ = at_a_point(name, 10**5, 100.0, 4.0)
+    own = name in {"5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"}
     for n in (10**5, 10**6):
-        _, where = at_a_point(name, n, 100.0, 4.0)
+        rule, where = at_a_point(name, n, 100.0, 4.0)
         calls.clear()
-        found.append(certify(method, where, potential="search").decrease)
-        assert len(calls) <= 80
-    assert found[0] == pytest.approx(found[1], rel=1e-3)
+        method = rule if own else method  # whose parameters are for one n
+        proved = certify(method, where, potential="search")
+        found.append(proved.decrease)
+        assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
+        assert len(calls) <= (200 if name == "5gcs-cc" else 80)
+    if not own:
+        assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [1000, 10**6])
+def test_more_clients_than_coins_can_be_counted_for_are_refused(n):
+    method, where = at_a_point("gradskip", n, 100.0, None)
+    with pytest.raises(Refusal, match=f"the coins of classes of {n} clients have {n + 1} outcomes"):
+        certify(method, where, potential="search")
+    method, where = at_a_point("gradskip", 999, 100.0, None)
+    assert certify(method, where).decrease > 0
+
+
+@dataclass(frozen=True)
+class Favoured(SCAFFOLD):
+    """SCAFFOLD whose first client counts more, or whose control variates are clipped."""
+
+    clips: bool = False
+    name = "favoured"
+
+    def communicate(self, s, problem, channel):
+        after = super().communicate(s, problem, channel)
+        if self.clips:
+            return replace(after, x=after.x + 0.01 * abs(after.x - s.x))
+        weights = np.where(np.arange(problem.n) == 0, 0.5, 0.0)[:, None, None]
+        return replace(after, c_i=after.c_i + weights * (after.c_i - s.c_i))
+
+
+@pytest.mark.parametrize(("clips", "reason"), [(True, "not linear"), (False, "not treat all")])
+def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
+    method, where = at_a_point("scaffold", 10**5, 100.0, None)
+    for m in (method.m, 100):
+        own = Favoured(**{**vars(method), "m": m}, clips=clips)
+        with pytest.raises(Refusal, match=reason):
+            certify(own, where, potential="search")
 
 
 @pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
