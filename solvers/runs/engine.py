@@ -30,7 +30,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance, leap
 from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.memory import require_memory_of_runs
-from bitbound.solvers.world.replay import Replay
+from bitbound.solvers.world.replay import Replay, at_once
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -460,12 +460,6 @@ class _Simulation:
         """Find what the runs that are still going can do at once: local steps, or rounds."""
         self._local_steps: LocalSteps | Replay | None = None
         self._rounds: Replay | None = None
-        if not self._on_host or self.callback is not None or not self.now.active.size:
-            return
-        self._local_steps = LocalSteps.of(self.method, self.now.state, self.oracle)
-        if self._local_steps is None:
-            replay = Replay.of(self.method, self.now.state, self.oracle, self.channel)
-            if replay is not None and replay.with_rounds:
-                self._rounds = replay
-            else:
-                self._local_steps = replay
+        if self._on_host and self.callback is None and self.now.active.size:
+            world = self.oracle, self.channel
+            self._local_steps, self._rounds = at_once(self.method, self.now.state, *world)

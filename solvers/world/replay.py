@@ -20,6 +20,7 @@ from bitbound.solvers.lazy_gradient import LARGE
 from bitbound.solvers.method import Every, Method
 from bitbound.solvers.state import S, number_of_runs
 from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.local_steps import LocalSteps
 from bitbound.solvers.world.randomness import Streams
 
 
@@ -221,6 +222,18 @@ class Replay:
             purpose: np.ascontiguousarray(draw(purpose, runs, (iterations, count)))
             for purpose, count in self.steps.drawn.items()
         }
+
+
+def at_once(
+    method: Method, state: Any, oracle: Oracle, channel: Channel
+) -> tuple[LocalSteps | Replay | None, Replay | None]:
+    """Return what can be done at once of the iterations of some runs: local steps, and rounds."""
+    steps = LocalSteps.of(method, state, oracle)
+    if steps is not None:
+        return steps, None
+    replay = Replay.of(method, state, oracle, channel)
+    with_rounds = replay is not None and replay.with_rounds
+    return (None, replay) if with_rounds else (replay, None)
 
 
 _KINDS = (np.float64, np.bool_)

@@ -10,7 +10,7 @@ from workloads import Workload
 from bitbound import METHODS, Every, Experiment, compressor
 from bitbound.solvers.state import copied, settled
 from bitbound.solvers.world.iteration import advance, leap
-from bitbound.solvers.world.local_steps import LocalSteps
+from bitbound.solvers.world.replay import at_once
 from bitbound.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
@@ -23,8 +23,8 @@ _LONG = 1 << 20
 class Iterations:
     """The iterations of an experiment with R runs: a call does the next one.
 
-    Where local steps are done many at once, a call does the next of them, with the round that
-    follows, when what has been done in the mean over the runs is used up; else nothing.
+    Where many are done at once, rounds or local steps and the round that follows, a call does the
+    next of them when what has been done in the mean over the runs is used up; else nothing.
     """
 
     use_up = True
@@ -35,26 +35,37 @@ class Iterations:
         self.channel, self.oracle = simulated_world(experiment, range(runs))
         start = self.method.start(self.channel.template, self.oracle, self.channel)
         self.state = copied(settled(start))
-        self.local_steps = LocalSteps.of(self.method, self.state, self.oracle)
+        self.local_steps, self.rounds = at_once(self.method, self.state, self.oracle, self.channel)
         self.number, self.done = 0, np.zeros(runs, dtype=np.int64)
 
     def __call__(self) -> None:
         self.number += 1
         world, last = (self.oracle, self.channel), np.iinfo(np.int64).max
-        if self.local_steps is None:
+        if self.rounds is None and self.local_steps is None:
             self.state, _ = advance(
                 self.method, self.state, *world, self.number, use_up=self.use_up
             )
-        elif self.number > self.done.mean():
+        elif self.number <= self.done.mean():
+            return
+        elif self.rounds is not None:
+            self.state = self.rounds.done(self.rounds.ahead, self.state)
+            self.done += self.rounds.ahead
+        else:
             self.state, _, self.done = leap(
                 self.method, self.state, *world, self.local_steps, self.done, last,
                 use_up=self.use_up,
             )  # fmt: skip
 
+    def one_by_one(self) -> None:
+        """Let every iteration be done alone from now on."""
+        self.local_steps = self.rounds = None
+
     @property
     def period(self) -> int:
         """Iterations after which the same kinds of work have been done, as far as it is fixed."""
         schedule = self.method.schedule
+        if self.rounds is not None:
+            return self.rounds.ahead
         ahead = DRAWN_AHEAD if self.channel.compressor.uniforms(self.oracle.d) > 1 else 1
         if isinstance(schedule, Every):
             return ahead * schedule.iterations

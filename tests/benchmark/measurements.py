@@ -68,7 +68,8 @@ def loops(workload: Workload, problem: Any, runs: int, seconds: float) -> Iterat
     for name, loop in LOOPS.items():
         experiment = experiment_of(problem, name, "rand-k:1")
         plain: Action = loop(Clients(experiment.problem, 1), experiment.method).__next__
-        spread = compared(Iterations(experiment, runs), plain, seconds)
+        one = Iterations(experiment, runs)
+        spread = compared(one, plain, seconds, one.period)
         shared = Spread(*(value / runs for value in vars(spread).values()))
         yield Ratio.of(LOOP, workload.problem, runs, name, shared)
 

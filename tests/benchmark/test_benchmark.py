@@ -83,7 +83,9 @@ def test_the_tables_have_every_ratio(record):
 def test_a_slow_step_shows(small, monkeypatch):
     experiment = experiment_of(small, "gd")
     bare = bare_gradients(small, 1)["scipy"]
-    before = compared(Iterations(experiment, 1), bare, 0.05)
+    one = Iterations(experiment, 1)
+    one.one_by_one()
+    before = compared(one, bare, 0.05)
     whole = type(experiment.method).communicate
 
     def communicate(self, s, problem, channel):
@@ -93,7 +95,7 @@ def test_a_slow_step_shows(small, monkeypatch):
         return whole(self, s, problem, channel)
 
     monkeypatch.setattr(type(experiment.method), "communicate", communicate)
-    after = compared(Iterations(experiment, 1), bare, 0.05)
+    after = compared(one, bare, 0.05)
     old, new = (Ratio.of(ITERATION, PROBLEM, 1, "gd", spread) for spread in (before, after))
     ((ratio, factor),) = slower([new], [old])
     assert ratio == new
@@ -139,6 +141,7 @@ def test_the_plain_loop_is_the_method(small, name):
     sure = {"alpha": 0.3} | ({"p": 1.0} if name == "adiana" else {})
     experiment = replace(experiment, method=replace(experiment.method, **sure))
     one = Iterations(experiment, 1)
+    one.one_by_one()
     for x in islice(LOOPS[name](Clients(experiment.problem, small.d), experiment.method), 10):
         one()
         np.testing.assert_allclose(one.method.model(one.state).ravel(), x, rtol=1e-10, atol=1e-13)

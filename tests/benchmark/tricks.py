@@ -21,7 +21,6 @@ from bitbound.data.problems import rows
 from bitbound.solvers import backend, local_solve
 from bitbound.solvers.compressors import natural, selection
 from bitbound.solvers.lazy_gradient import LazyGradient
-from bitbound.solvers.world.replay import Replay
 
 
 @contextmanager
@@ -83,35 +82,17 @@ def products_added(problem: Any, runs: int, seconds: float) -> Spread:
 def fused_pass(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
     """Gradients are lazy and evaluated in one compiled pass."""
     one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
-    one.local_steps = other.local_steps = None
+    one.one_by_one()
+    other.one_by_one()
     other.oracle = replace(other.oracle, lazy=False)
     return compared(one, other, seconds, one.period)
 
 
-def steps_at_once(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
-    """All local steps until the next round of each run are done at once."""
+def at_once(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
+    """Local steps until the next round of each run, or rounds, are done many at once."""
     one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
-    other.local_steps = None
+    other.one_by_one()
     return compared(one, other, seconds, one.period)
-
-
-def replayed(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
-    """Iterations on small vectors are written down once and replayed, several at a time."""
-    one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
-    other.local_steps = None
-    replay = Replay.of(one.method, one.state, one.oracle, one.channel)
-
-    def several() -> None:
-        if replay is None:
-            one_by_one()
-        else:
-            one.state = replay.done(Replay.ahead, one.state)
-
-    def one_by_one() -> None:
-        for _ in range(Replay.ahead):
-            other()
-
-    return compared(several, one_by_one, seconds)
 
 
 def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
@@ -186,11 +167,11 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "lazy gradients, one pass (Scaffnew)": partial(fused_pass, name="scaffnew", sent=None),
     "lazy gradients, one pass (LoCoDL)": partial(fused_pass, name="locodl", sent="rand-k:1"),
     "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
-    "local steps at once (Scaffnew)": partial(steps_at_once, name="scaffnew", sent=None),
-    "local steps at once (LoCoDL)": partial(steps_at_once, name="locodl", sent="rand-k:1"),
+    "local steps at once (Scaffnew)": partial(at_once, name="scaffnew", sent=None),
+    "local steps at once (LoCoDL)": partial(at_once, name="locodl", sent="rand-k:1"),
     "only clients that still solve (5GCS-CC)": fewer_clients,
-    "iterations replayed (DIANA rand-1)": partial(replayed, name="diana", sent="rand-k:1"),
-    "iterations replayed (ADIANA rand-1)": partial(replayed, name="adiana", sent="rand-k:1"),
+    "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
+    "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,

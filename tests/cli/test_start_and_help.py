@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
 
 
 def test_all_commands_that_write_a_file_are_tried():
-    named = [file.stem for file in COMMAND_FILES if "type=file_to_write" in file.read_text()]
+    named = [file.stem for file in COMMAND_FILES if "file_to_write" in file.read_text()]
     assert sorted(named) == sorted(words.split()[0] for words, _ in FILES)
     assert not [file for file in COMMAND_FILES if "type=Path" in file.read_text()]
 

@@ -53,7 +53,7 @@ MOST_NUMBERS = 1 << 25
 MOST_OUTCOMES = 500
 """Up to so many cohorts, masks and coins are enumerated for the exact expectation."""
 
-VALID = 1e-7
+VALID = 1e-6
 """Relative size below which an invariant counts as met."""
 
 GROWTH = 1e3

@@ -66,8 +66,9 @@ class Wander(Method):
 def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a trace holds what plain loops count, and ends by the budget that is met first.
 
-    So it is tried for the method, and for one that goes nowhere. f - f* is held against the
-    difference of the two values, whose rounding is larger.
+    So it is tried for the method, and for one that goes nowhere, which is also watched, so that no
+    iterations are done at once. f - f* is held against the difference of the two values, whose
+    rounding is larger.
     """
     wanderer = Experiment.of(Wander(), experiment.problem.plain)
     n, d = experiment.n, experiment.d
@@ -75,6 +76,7 @@ def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     found = [
         *_compared(experiment, seed, iterations),
         *_compared(wanderer, seed, iterations),
+        *_compared(wanderer, seed, iterations, callback=lambda row: False),
         *_endings(wanderer, seed, iterations),
         _large_counts(),
     ]
@@ -122,10 +124,11 @@ def _squared_gradient(experiment: ConvexExperiment, x: Any) -> float:
     return sum(float(sum(column) / experiment.n) ** 2 for column in gradients[:, :, 0].T)
 
 
-def _compared(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
+def _compared(experiment: ConvexExperiment, seed: int, iterations: int, **options: Any) -> Found:
     """Return how far a trace of two runs is from the plain one, and where."""
     seeds, every = [seed, seed + 1], Record(every=1)
-    trace = simulate(experiment, seeds=seeds, budget=Budget(iterations=iterations), record=every)
+    budget = Budget(iterations=iterations)
+    trace = simulate(experiment, seeds=seeds, budget=budget, record=every, **options)
     found: Found = []
     for run, own in enumerate(seeds):
         rows, columns = plain_rows(experiment, own, iterations), trace.run(run)
