@@ -48,10 +48,7 @@ COORDINATES = (
 """Centres and least curvatures of coordinates for proofs; the first two are always tried."""
 
 REACHES = (FAR, 10.0, 1.0)
-"""How far away many local steps end, in the first of them: tried until a proof is good."""
-
-NEXT_TO_NOTHING = 1e-6
-"""Part of the solver's decrease at which no other reach is tried."""
+"""How far away many local steps end, in the first of them: all are tried."""
 
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
@@ -171,11 +168,8 @@ def best_proof(
     found: list[Certificate] = []
     reason: Refusal | None = None
     seen: list[tuple[Any, ...]] = []
-    lost = np.inf
     for reach in REACHES if step.solves else REACHES[:1]:
         good = False
-        if lost <= NEXT_TO_NOTHING:
-            break
         for place, (centre, least) in enumerate(COORDINATES):
             if good and place > 1:
                 break
@@ -206,8 +200,7 @@ def best_proof(
                     following,
                 )
             )
-            lost = (solution.value - decrease) / abs(solution.value)
-            good = good or lost <= SMALL_LOSS
+            good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]
