@@ -81,6 +81,18 @@ class _Steps:
         self.values.append(x)
         return len(self.values) - 1
 
+    def same_as(self, other: "_Steps") -> bool:
+        """Say whether the same is done in two iterations, with the same numbers of the method."""
+        one, two = (
+            [(getattr(f, "__func__", f), getattr(f, "__self__", None), *places)
+             for f, *places in steps.operations]
+            for steps in (self, other)
+        )  # fmt: skip
+        if one != two or self.draws != other.draws:
+            return False
+        numbers = zip(self.values, other.values, strict=True)
+        return all(x is y or np.array_equal(x, y) for x, y in numbers)
+
     def uniform(self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]) -> Unknown:
         """Write down a draw, as of :class:`~bitbound.solvers.world.randomness.Streams`."""
         numbers, first = self.unknown(*shape, len(runs)), self.drawn[purpose]
@@ -167,8 +179,8 @@ class Replay:
         """Return the iterations of a method; None where each is to be done by the method.
 
         They are the rounds of a method that has no others, else the local steps. None is for what
-        asks for numbers, for large vectors, other arrays than those of numpy with 64-bit floats,
-        noise and the wire.
+        asks for numbers or is not the same twice, for large vectors, other arrays than those of
+        numpy with 64-bit floats, noise and the wire.
         """
         with_rounds = type(method).local_step is Method.local_step
         small = oracle.n * oracle.d * number_of_runs(state) < LARGE
@@ -183,10 +195,12 @@ class Replay:
         step = method.communicate if with_rounds else method.local_step
         scratch = Ledger(len(streams))
         try:
-            _written_down(step, state, oracle, channel, scratch)  # what waits then waits always
-            once = scratch.spent
+            first, _, first_end, _ = _written_down(step, state, oracle, channel, scratch)
+            once = scratch.spent  # what waits then waits always
             steps, start, end, perhaps = _written_down(step, state, oracle, channel, scratch)
         except Exception:  # whatever a step says to unknown arrays
+            return None
+        if end != first_end or not steps.same_as(first):
             return None
         run = channel.runs[0]
         spent = {name: int(scratch.spent[name][run] - once[name][run]) for name in _PAID}

@@ -168,6 +168,22 @@ OTHER = {
 }
 
 
+OWN = np.random.default_rng(0)
+COUNT = iter(range(10**6))
+IMPURE = {
+    "randomness of its own": lambda m, s, f, c: s.x * OWN.random(),
+    "a count of its own": lambda m, s, f, c: s.x / (2 + next(COUNT)),
+    "other operations": lambda m, s, f, c: s.x if next(COUNT) % 2 else 0.5 * s.x,
+    "other operators": lambda m, s, f, c: s.x + 0.5 if next(COUNT) % 2 else s.x - 0.5,
+    "other fields": lambda m, s, f, c: (s.x * 0.5, s.x * 2.0)[next(COUNT) % 2],
+}
+
+
+@pytest.mark.parametrize("step", IMPURE)
+def test_a_round_that_is_not_the_same_twice_is_not_replayed(step):
+    assert replay(stepped(IMPURE[step])) is None
+
+
 @pytest.mark.parametrize("step", OTHER)
 def test_a_round_that_asks_for_numbers_is_not_replayed(step):
     assert replay(stepped(OTHER[step])) is None
