@@ -18,9 +18,10 @@ import bitbound
 from bitbound import Experiment, compressor, parameters
 from bitbound.data.files import compilation
 from bitbound.data.problems import rows
-from bitbound.solvers import backend, local_solve
+from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
 from bitbound.solvers.lazy_gradient import LazyGradient
+from bitbound.solvers.local import local_solve
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.programme import (
     FAR,
     LEAST_CURVATURE,
@@ -50,6 +50,9 @@ COORDINATES = (
 REACHES = (FAR, 10.0, 1.0)
 """How far away many local steps end, in the first of them: all are tried."""
 
+TURNS = 2
+"""How often a proof of one decrease is tried: in coordinates of Psi, then of what is left over."""
+
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
 
@@ -64,12 +67,16 @@ class StepProgramme:
     least: float = LEAST_CURVATURE
     reach: float = FAR
 
+    def coordinates(self, now: Form) -> Coordinates:
+        """Return the coordinates for a form Psi."""
+        return Coordinates.of(self.step, now, self.centre, self.least, self.reach)
+
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.centre, self.least, self.reach)
         everything = [*forms, *self.step.inequalities.values()]
-        return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
+        options = {"coordinates": self.coordinates(now), "solver": self.solver, **options}
+        return maximise(fixed, now, everything, **options)
 
     def at(
         self, weights: tuple[float, ...], following: tuple[float, ...] | None = None
@@ -122,22 +129,28 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        Only decreases ``above`` one that is proved already are tried.
+        Only decreases ``above`` one that is proved already are tried. What is left of the
+        inequalities may be far smaller in one direction than in another, as small as what the
+        solver rounds: where it proves nothing, coordinates of its own size are next.
         """
         now, _ = psi(self.step, weights)
+        own, forms = self.coordinates(now), [*self.step.inequalities.values()]
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
             if decrease <= above:
                 break
-            try:
-                margin = margin_form(self.step, weights, decrease, following)
-                strict = self.maximise(margin, now, margin=True)
-            except Refusal:  # the solver gives up at this one
-                continue
-            values = strict.multipliers.tolist()
-            multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, weights, decrease, multipliers, following):
-                return decrease, multipliers
+            margin, coordinates = margin_form(self.step, weights, decrease, following), own
+            for _ in range(TURNS):
+                try:
+                    strict = self.maximise(margin, now, coordinates=coordinates, margin=True)
+                except Refusal:  # the solver gives up at this one
+                    break
+                values = strict.multipliers.tolist()
+                multipliers = dict(zip(self.step.inequalities, values, strict=True))
+                if proves(self.step, weights, decrease, multipliers, following):
+                    return decrease, multipliers
+                left = weighted_sum((1.0, *values), (margin, *forms))
+                coordinates = coordinates.levelled(left)
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take other parameters, "
             "or a smaller kappa"
@@ -168,10 +181,10 @@ def best_proof(
     found: list[Certificate] = []
     reason: Refusal | None = None
     seen: list[tuple[Any, ...]] = []
+    most = -np.inf
     for reach in REACHES if step.solves else REACHES[:1]:
-        good = False
         for place, (centre, least) in enumerate(COORDINATES):
-            if good and place > 1:
+            if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
                 break
             programme = StepProgramme(step, solver, centre, least, reach)
             try:
@@ -179,6 +192,7 @@ def best_proof(
                 if (own, solution.value, solution.gap) in seen:  # the same coordinates
                     continue
                 seen.append((own, solution.value, solution.gap))
+                most = max(most, solution.value)
                 decrease, multipliers = programme.proof(own, solution, following, above)
             except Refusal as refusal:
                 reason = refusal
@@ -200,7 +214,6 @@ def best_proof(
                     following,
                 )
             )
-            good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]

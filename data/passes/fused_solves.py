@@ -1,0 +1,51 @@
+"""Minimisation of the losses of every client at its own accuracy, without vectors in between."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.passes.fused import FusedGradients, Vectors
+
+
+def solved(
+    losses: FusedGradients, start: Vectors, centre: Vectors, going: NDArray[np.bool_],
+    scale: float, a: float, u: Vectors, b: float,
+    *, accuracy: float, L: float, mu: float, most: int,
+) -> tuple[Vectors, Vectors, NDArray[np.int64]]:  # fmt: skip
+    """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
+
+    The gradients of the functions are scale grad h_i(y) + a y + b u_i. What is done, and with which
+    momentum, is what :func:`~bitbound.solvers.local.local_solve.minimise` does; this is the same by
+    compiled code.
+
+    Parameters
+    ----------
+    losses : FusedGradients
+        The gradients of the h_i.
+    start : (n, d, R)
+        Where y - centre begins.
+    centre, u : (1, d, R), and (n, d, R) or (1, d, R)
+    going : (n, 1, R) bool
+        Who takes part.
+    accuracy, L, mu, most
+        As for that function.
+
+    Returns
+    -------
+    z, change, evaluated
+        Where y - centre ends, the gradients there, 0 where nobody has asked, and how many of them
+        all clients together have evaluated, (R,).
+    """
+    from bitbound.data.passes import solve_passes  # noqa: PLC0415  (numba is slow to import)
+
+    (n, m, d), runs = losses.shape, start.shape[2]
+    z, change, evaluated = start.copy(), np.zeros(start.shape), np.zeros(runs, dtype=np.int64)
+    q = math.sqrt(mu / L)
+    solve_passes.local_solves(
+        losses.code.lanes_for(runs), (losses.rows, losses.features, (n, m, d, runs)),
+        (-scale / m, float(a), float(b)), (1 / L, float(mu), (1 - q) / (1 + q), accuracy, most),
+        centre.reshape(-1), losses.read(u), np.ascontiguousarray(going)[:, 0],
+        z.reshape(-1), change.reshape(-1), evaluated,
+    )  # fmt: skip
+    return z, change, evaluated
