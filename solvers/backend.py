@@ -229,16 +229,7 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
             return yes
         if not chosen:
             return no
-        if mask.shape == (1, 1, yes.shape[2]) and is_few(chosen, mask.size):
-            mixed, runs = np.array(no), np.flatnonzero(mask)
-            mixed[:, :, runs] = np.asarray(yes)[:, :, runs]
-            return mixed
     return array_namespace(yes).where(mask, yes, no)
-
-
-def is_few(runs: int, among: int) -> bool:
-    """Whether taking columns out of arrays (n, d, R), and putting them back, is worth while."""
-    return 4 * runs <= among
 
 
 def masked(mask: Array, x: Array) -> Array:

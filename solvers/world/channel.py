@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.backend import host, is_few, like, masked
+from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
@@ -25,7 +25,7 @@ from bitbound.solvers.deferred import written
 from bitbound.solvers.lazy_gradient import lazy_gradient
 from bitbound.solvers.local.compiled_solve import compiled_solve
 from bitbound.solvers.method import Every, Schedule
-from bitbound.solvers.state import narrow, taken
+from bitbound.solvers.state import narrow
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from bitbound.solvers.world.ownership import owned, ownership_rows
 from bitbound.solvers.world.randomness import Streams
@@ -334,8 +334,8 @@ class Oracle:
     ) -> Array:
         """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
 
-        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. Runs
-        that have none may be given 0, with nothing evaluated; a device does not look.
+        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
+        there is none in any run, 0 is given and nothing evaluated; a device does not look.
         With ``sample`` the next noise of that slot is added, if there is any.
         """
         if active is None:
@@ -343,7 +343,8 @@ class Oracle:
         if not isinstance(active, int):
             active = _count(active, (self.problem.n, 1, len(self.runs)))
         self.count(active)
-        gradients = self._needed(x, active)
+        some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
+        gradients = self._gradients(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = self.tape.draw(sample, self.n, self.d)
@@ -364,21 +365,6 @@ class Oracle:
         z, change, evaluated = found
         self.count(evaluated)
         return z, change
-
-    def _needed(self, x: Array, active: Bits) -> Array:
-        """Evaluate the gradients; only those of the runs with active clients, if these are few."""
-        if isinstance(active, int):
-            return self._gradients(x) if active else self._nothing(x)
-        if not is_numpy(active):
-            return self._gradients(x)
-        runs = np.flatnonzero(active)
-        if not is_few(runs.size, active.size):
-            return self._gradients(x)
-        if not runs.size:
-            return self._nothing(x)
-        gradients = np.zeros((self.problem.n, *x.shape[1:]), dtype=x.dtype)
-        gradients[:, :, runs] = self.at(runs)._gradients(taken(written(x), runs))
-        return gradients
 
     def _gradients(self, x: Array) -> Array:
         lazy = lazy_gradient(self.problem, x) if self.lazy else None
