@@ -209,7 +209,7 @@ def best_proof(
     most = np.nan
     reaches = REACHES if step.solves else REACHES[:1]
     for place, (reach, (centre, least)) in enumerate(product(reaches, COORDINATES)):
-        if abs(most - above) <= (HIDDEN if place < 2 else SMALL_LOSS) * abs(most):
+        if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
             break
         programme = StepProgramme(step, solver, centre, least, reach)
         try:
@@ -217,8 +217,9 @@ def best_proof(
             if (own, solution.value, solution.gap) in seen:  # the same coordinates
                 continue
             seen.append((own, solution.value, solution.gap))
-            solution = programme.sharpened(own, solution, following)
-            most = np.fmax(most, solution.value + solution.gap)
+            if solution.gap > HIDDEN * abs(solution.value):
+                solution = programme.sharpened(own, solution, following)
+            most = np.fmax(most, solution.value)
             decrease, multipliers = programme.proof(own, solution, following, above)
         except Refusal as refusal:
             reason = refusal
