@@ -1,6 +1,7 @@
 """The code in the documentation runs, and what the pages say about it is so."""
 
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -166,3 +167,30 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8")):
         if "atlas/" not in target:  # made with the site, whose build follows its links
             assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+def resolves(name):
+    """Return whether a dotted name is one of a module or of what is in it."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - {"CHANGELOG.md"}))
+def test_names_and_files_are_there(page):
+    """Those of the package, and those of its rooms that a path is given for."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    names = re.findall(r"`(bitbound(?:\.\w+)+)`", text)
+    paths = re.findall(r"`((?:data|solvers|theory|figures)/[\w/.]*)`", text)
+    assert [name for name in names if not resolves(name)] == []
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_relaxed_problems_are_where_the_page_says():
+    page = (ROOT / "docs/relaxed-smoothness.md").read_text(encoding="utf-8")
+    _, _, *rows = re.findall(r"^\| .* \| (.+) \| .* \|$", page, flags=re.MULTILINE)
+    names = re.findall(r"`([\w.]+)`", " ".join(rows))
+    assert names
+    assert [name for name in names if not resolves(f"bitbound.data.relaxed.{name}")] == []
