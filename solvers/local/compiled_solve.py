@@ -12,7 +12,7 @@ from bitbound.data.files.compilation import can_compile
 from bitbound.data.passes.fused_solves import solved
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.deferred import written
-from bitbound.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
+from bitbound.solvers.local.recursions import LinearCombination, SymbolicGradients
 
 _POINT = "the point"
 
@@ -50,10 +50,11 @@ def _form(
     point = LinearCombination({(_POINT, False): 1.0})
     try:
         found = gradient(point, replace(given, **symbols), problem.n, SymbolicGradients(problem))
-        step = Recursion.of(_POINT, found, runs)
+        factors = dict(found.factors)
     except Exception:  # whatever it says to symbols that it uses like arrays
         return None
-    if step.c is None or any(np.ptp(factor) for factor in (step.a, step.b, step.c)):
+    scale, a = factors.pop((_POINT, True), None), factors.pop((_POINT, False), 0.0)
+    (u, of_losses), b = factors.popitem() if factors else ((None, False), 0.0)
+    if factors or of_losses or not all(isinstance(factor, float) for factor in (scale, a, b)):
         return None
-    factors = float(step.c[0]), float(step.a[0]), float(step.b[0])
-    return factors, None if step.u == _POINT else getattr(given, step.u)
+    return (scale, a, b), u and getattr(given, u)

@@ -1,7 +1,9 @@
 """The largest decrease of one step, for given weights of a potential or for the best ones."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import Any, Literal
 
@@ -19,10 +21,11 @@ from bitbound.theory.certificates.programme import (
     maximise,
     psi,
 )
-from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate, margin_form, proves
+from bitbound.theory.certificates.proof import HIDDEN, SMALL_LOSS, Certificate, margin_form, proves
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.worlds.symbolic.frames import Matrix
 
 Weights = Literal["fixed", "free"]
 
@@ -79,11 +82,35 @@ class StepProgramme:
         return maximise(fixed, now, everything, **options)
 
     def at(
-        self, weights: tuple[float, ...], following: tuple[float, ...] | None = None
+        self, weights: tuple[float, ...], following: tuple[float, ...] | None = None, **options: Any
     ) -> SolverResult:
         """Return the best decrease for fixed weights, perhaps to other weights of Psi+."""
         now, _ = psi(self.step, weights)
-        return self.maximise(margin_form(self.step, weights, 0.0, following), now)
+        return self.maximise(margin_form(self.step, weights, 0.0, following), now, **options)
+
+    def sharpened(
+        self,
+        weights: tuple[float, ...],
+        solution: SolverResult,
+        following: tuple[float, ...] | None = None,
+    ) -> SolverResult:
+        """Solve once more in coordinates of what is left over, if the solver can.
+
+        That may be far smaller in one direction than in another, as small as what the solver
+        rounds in coordinates of Psi.
+        """
+        now, _ = psi(self.step, weights)
+        margin = margin_form(self.step, weights, solution.value, following)
+        left = self._left(margin, solution.multipliers)
+        least = solution.value - SMALL_LOSS * abs(solution.value)
+        with suppress(Refusal):
+            again = self.at(weights, following, coordinates=self.coordinates(now).levelled(left))
+            return again if again.value >= least else solution
+        return solution
+
+    def _left(self, margin: Form, multipliers: Matrix) -> Form:
+        """Return what multiples of the inequalities leave over of a form."""
+        return weighted_sum((1.0, *multipliers), (margin, *self.step.inequalities.values()))
 
     def decrease(self, weights: Weights) -> tuple[tuple[float, ...], SolverResult]:
         """Return the weights and their decrease.
@@ -129,12 +156,11 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        Only decreases ``above`` one that is proved already are tried. What is left of the
-        inequalities may be far smaller in one direction than in another, as small as what the
-        solver rounds: where it proves nothing, coordinates of its own size are next.
+        Only decreases ``above`` one that is proved already are tried. Where the solver's word
+        proves nothing, coordinates of what is left over are next.
         """
         now, _ = psi(self.step, weights)
-        own, forms = self.coordinates(now), [*self.step.inequalities.values()]
+        own = self.coordinates(now)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
             if decrease <= above:
@@ -149,8 +175,7 @@ class StepProgramme:
                 multipliers = dict(zip(self.step.inequalities, values, strict=True))
                 if proves(self.step, weights, decrease, multipliers, following):
                     return decrease, multipliers
-                left = weighted_sum((1.0, *values), (margin, *forms))
-                coordinates = coordinates.levelled(left)
+                coordinates = coordinates.levelled(self._left(margin, strict.multipliers))
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take other parameters, "
             "or a smaller kappa"
@@ -181,39 +206,41 @@ def best_proof(
     found: list[Certificate] = []
     reason: Refusal | None = None
     seen: list[tuple[Any, ...]] = []
-    most = -np.inf
-    for reach in REACHES if step.solves else REACHES[:1]:
-        for place, (centre, least) in enumerate(COORDINATES):
-            if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
-                break
-            programme = StepProgramme(step, solver, centre, least, reach)
-            try:
-                own, solution = solve(programme)
-                if (own, solution.value, solution.gap) in seen:  # the same coordinates
-                    continue
-                seen.append((own, solution.value, solution.gap))
-                most = max(most, solution.value)
-                decrease, multipliers = programme.proof(own, solution, following, above)
-            except Refusal as refusal:
-                reason = refusal
+    most = np.nan
+    reaches = REACHES if step.solves else REACHES[:1]
+    for place, (reach, (centre, least)) in enumerate(product(reaches, COORDINATES)):
+        if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
+            break
+        programme = StepProgramme(step, solver, centre, least, reach)
+        try:
+            own, solution = solve(programme)
+            if (own, solution.value, solution.gap) in seen:  # the same coordinates
                 continue
-            above = decrease
-            found.append(
-                Certificate(
-                    method,
-                    functions,
-                    potential,
-                    decrease,
-                    own,
-                    multipliers,
-                    solution.value,
-                    solution.residual,
-                    solution.gap,
-                    solver,
-                    perf_counter() - start,
-                    following,
-                )
+            seen.append((own, solution.value, solution.gap))
+            if solution.gap > HIDDEN * abs(solution.value):
+                solution = programme.sharpened(own, solution, following)
+            most = np.fmax(most, solution.value)
+            decrease, multipliers = programme.proof(own, solution, following, above)
+        except Refusal as refusal:
+            reason = refusal
+            continue
+        above = decrease
+        found.append(
+            Certificate(
+                method,
+                functions,
+                potential,
+                decrease,
+                own,
+                multipliers,
+                solution.value,
+                solution.residual,
+                solution.gap,
+                solver,
+                perf_counter() - start,
+                following,
             )
+        )
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]
