@@ -80,5 +80,5 @@ def powers_and_sums(a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numb
     from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
 
     powers, sums = np.empty(a.size), np.empty(a.size)
-    local_passes.powers_and_sums(a, steps, powers, sums)
+    local_passes.set_powers_and_sums(a, steps, powers, sums)
     return powers, sums

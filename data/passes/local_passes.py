@@ -71,7 +71,7 @@ def gram(rows: Any, shape: Any, out: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
+def set_powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
     """Set the two to a^t and 1 + a + ... + a^(t-1), with its own a and t for each run."""
     for r in range(a.size):
         powers[r], sums[r] = 1.0, 0.0
