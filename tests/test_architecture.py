@@ -40,6 +40,7 @@ LEVELS = [
     ["solvers.compressors", "solvers.methods"],
     ["solvers.world"],
     ["solvers.runs"],
+    ["solvers.store"],
     ["theory"],
     ["theory.worlds", "theory.formulas"],
     ["theory.worlds.symbolic", "theory.theorems"],
