@@ -11,6 +11,7 @@ from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
+from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
@@ -109,6 +110,11 @@ class DCGD(Method):
 def test_refused(method, family, sentence):
     with pytest.raises(Refusal, match=sentence):
         certify(method, family)
+
+
+def test_normalised_steps_never_rest():
+    with pytest.raises(Refusal, match="steps of one length, such as normalised ones, never rest"):
+        certify(NormalisedEF21(gamma=0.1), replace(FAMILY, alpha=0.5))
 
 
 def test_a_method_that_leaves_the_solution_has_no_worst_case_factor():
