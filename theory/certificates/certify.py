@@ -105,7 +105,7 @@ def _searched(
             found.append(_proof(method, functions, stated, "fixed", solver))
             above = found[0].decrease
     try:
-        potential = searched_potential(method, functions)
+        potential = searched_potential(method, functions, above)
         found.append(_proof(method, functions, potential, "fixed", solver, above))
     except Refusal:
         if not found:
