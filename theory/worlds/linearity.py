@@ -137,8 +137,8 @@ def require_linear(method: Method, worlds: Iterable[World]) -> None:
         rest = world.step(star)
         if _apart(rest, star) > TOLERANCE:
             raise Refusal(
-                f"{method.name} does not stay at its fixed point and has no factor there; steps of "
-                "one length, such as normalised ones, never rest"
+                f"{method.name} does not stay at its fixed point and has no factor there; nor does "
+                "any method whose steps are normalised"
             )
         along, aside = (_minus(world.step(_plus(star, one)), rest) for one in (v, w))
         both = _minus(world.step(_plus(star, v, w)), rest)

@@ -104,17 +104,13 @@ class DCGD(Method):
         (FedAvg(0.05), FAMILY, "does not stay at its fixed point"),
         (Lying(0.05), FAMILY, "does not keep what it declares"),
         (DCGD(0.02), replace(FAMILY, omega=4.0), "does not stay at its fixed point"),
+        (NormalisedEF21(0.1), replace(FAMILY, alpha=0.5), "whose steps are normalised"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Method) else "",
 )
 def test_refused(method, family, sentence):
     with pytest.raises(Refusal, match=sentence):
         certify(method, family)
-
-
-def test_normalised_steps_never_rest():
-    with pytest.raises(Refusal, match="steps of one length, such as normalised ones, never rest"):
-        certify(NormalisedEF21(gamma=0.1), replace(FAMILY, alpha=0.5))
 
 
 def test_a_method_that_leaves_the_solution_has_no_worst_case_factor():
