@@ -13,7 +13,9 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import Callback, Progress, RecordedPotential, simulate
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.loop import Progress
+from bitbound.solvers.runs.points import Callback, RecordedPotential
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card

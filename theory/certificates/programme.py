@@ -1,7 +1,7 @@
 """The semidefinite programme of a certificate, in coordinates of order one, and its solvers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -29,6 +29,9 @@ LEAST_CURVATURE = 0.1
 
 FAR = 30.0
 """How far away many local steps end, in the first of them."""
+
+SMALLEST_LEVEL = 1e-14
+"""Relative size of an entry of a diagonal that is still made 1."""
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
@@ -139,6 +142,15 @@ class Coordinates:
         """Return the blocks of a form in these coordinates."""
         pairs = zip(self.kernels, form.blocks, strict=True)
         return tuple(_symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
+
+    def levelled(self, form: Form) -> "Coordinates":
+        """Return the same axes, as long as makes the diagonal of a form 1 in size."""
+        kernels = []
+        for kernel, block in zip(self.kernels, self.blocks(form), strict=True):
+            sizes = np.abs(np.diag(block))
+            largest = float(sizes.max(initial=0.0)) or 1.0
+            kernels.append(kernel / np.sqrt(np.maximum(sizes, SMALLEST_LEVEL * largest)))
+        return replace(self, kernels=tuple(kernels))
 
 
 def gradient_bounds(step: SymbolicStep, psi: Form) -> list[Form]:
