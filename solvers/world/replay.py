@@ -173,7 +173,7 @@ class Replay:
         Whether each iteration is a round; else they are local steps.
     """
 
-    ahead: ClassVar[int] = 16
+    ahead: ClassVar[int] = 64
     together: ClassVar[bool] = True
     gradients: ClassVar[int] = 0
     """As local steps: how many are done at once, by all runs, and what is to be paid for each."""
@@ -231,11 +231,12 @@ class Replay:
         values, operations = self.steps.values, self.steps.operations
         for name, place in self.start.items():
             values[place] = getattr(state, name)
-        numbers = self._drawn(iterations)
         changed = [(self.start[name], place) for name, place in self.end.items()]
         for iteration in range(iterations):
+            if iteration % _DRAWN == 0:
+                numbers = self._drawn(min(_DRAWN, iterations - iteration))
             for purpose, part, shape, place in self.steps.draws:
-                values[place] = numbers[purpose][iteration, part].reshape(shape)
+                values[place] = numbers[purpose][iteration % _DRAWN, part].reshape(shape)
             for function, inputs, place in operations:
                 values[place] = function(*[values[i] for i in inputs])
             new = [values[place] for _, place in changed]
@@ -265,6 +266,8 @@ def at_once(
     return (None, replay) if with_rounds else (replay, None)
 
 
+_DRAWN = 16
+"""Iterations whose random numbers are drawn together."""
 _KINDS = (np.float64, np.bool_)
 _PAID = ("uplink_bits", "downlink_bits", "gradients", "synchronisations")
 

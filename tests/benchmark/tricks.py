@@ -17,6 +17,7 @@ from timing import Action, Spread, compared
 import bitbound
 from bitbound import Experiment, compressor, parameters
 from bitbound.data.files import compilation
+from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
@@ -155,6 +156,14 @@ def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Sprea
     return compared(one, other, seconds, DRAWN_AHEAD)
 
 
+def kept_at_the_solution(problem: Any, runs: int, seconds: float) -> Spread:
+    """What divergences from the solution depend on beside the step is kept."""
+    step = np.random.default_rng(0).standard_normal((1, problem.d, runs)) / problem.d
+    margins, moved = problem.rows.forward(problem.x_star), problem.rows.forward(step)
+    kept = LogisticDivergence.at(margins)
+    return compared(lambda: kept(moved), lambda: logistic_divergence(margins, moved), seconds)
+
+
 def compiled_solves(problem: Any, runs: int, seconds: float) -> Spread:
     """Local solves are one compiled pass."""
     one, other = (Iterations(experiment_of(problem, "5gcs-cc", "rand-k:1"), runs) for _ in range(2))
@@ -202,6 +211,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "only clients that still solve, by numpy (5GCS-CC)": fewer_clients,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
+    "divergences: what belongs to the solution kept": kept_at_the_solution,
     "results of a replayed iteration share places (ADIANA)": shared_places,
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
