@@ -5,6 +5,7 @@ import pytest
 
 from bitbound import compressor
 from bitbound.data.files import compilation
+from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.entries import Entries
 
 SHAPES = [(1, 1, 1), (5, 7, 3), (40, 8, 1), (6, 8, 5)]
@@ -58,6 +59,17 @@ def test_what_clients_or_runs_have_alike_is_stretched(monkeypatch, loaded, name,
     uniforms = np.random.default_rng(1).random((n, sent.uniforms(12), runs))
     for got, expected in zip(*both_ways(monkeypatch, sent, x, uniforms), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-15, atol=0)
+
+
+def test_what_a_subclass_receives_is_its_own(loaded):
+    class Doubled(RandK):
+        def vector(self, message, d):
+            return 2 * super().vector(message, d)
+
+    x, uniforms = np.ones((4, 8, 3)), np.full((4, 1, 3), 0.5)
+    np.testing.assert_array_equal(
+        Doubled(1).compress(x, uniforms), 2 * RandK(1).compress(x, uniforms)
+    )
 
 
 def test_the_largest_uniform_number_draws_a_feature(monkeypatch, loaded):
