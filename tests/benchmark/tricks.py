@@ -100,6 +100,12 @@ def at_once(problem: Any, runs: int, seconds: float, name: str, sent: str | None
     return compared(one, other, seconds, one.period)
 
 
+def rows_as_lanes(problem: Any, runs: int, seconds: float) -> Spread:
+    """Local steps are done at once where clients have many dense rows; not on the problem given."""
+    few_clients = bitbound.problem("breast-cancer@2", kappa=1e4)
+    return at_once(few_clients, runs, seconds, "locodl", "rand-k:1")
+
+
 def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     """Natural compression is one compiled pass."""
     x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
@@ -207,6 +213,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "lazy gradients, one pass (DIANA rand-1)": partial(fused_pass, name="diana", sent="rand-k:1"),
     "local steps at once (Scaffnew)": partial(at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(at_once, name="locodl", sent="rand-k:1"),
+    "local steps, rows as lanes (LoCoDL on breast-cancer@2)": rows_as_lanes,
     "local solves in one pass (5GCS-CC)": compiled_solves,
     "only clients that still solve, by numpy (5GCS-CC)": fewer_clients,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
