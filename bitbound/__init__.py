@@ -105,8 +105,8 @@ if TYPE_CHECKING:
     # What a run takes and gives
     from bitbound.solvers.runs.budget import Budget, Record
     from bitbound.solvers.runs.network import Network
-    from bitbound.solvers.runs.store import Store
     from bitbound.solvers.runs.trace import Trace
+    from bitbound.solvers.store.store import Store
     from bitbound.solvers.world.experiment import Experiment
 
     # What is promised, certified and checked, and the catalogue of methods

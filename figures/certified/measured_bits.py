@@ -10,7 +10,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.figures.comparison.costs import costs_to, spread
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.function_class import rand_k_of
 from bitbound.theory.orders import LOWER_BOUND

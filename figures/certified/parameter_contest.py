@@ -17,8 +17,8 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor as select_compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify

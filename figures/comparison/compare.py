@@ -11,9 +11,10 @@ from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.contestants import Entry, contestants
 from bitbound.solvers.backend import host
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import Progress, simulate
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.loop import Progress
 from bitbound.solvers.runs.network import Network, network_named
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import is_convex
 from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.setting import Setting

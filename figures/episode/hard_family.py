@@ -14,8 +14,8 @@ from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settl
 from bitbound.figures.pool import traces
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import TUNINGS
 

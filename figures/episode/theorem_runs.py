@@ -13,8 +13,8 @@ from bitbound.figures.episode.recorded_rounds import FloatArray, by_round
 from bitbound.figures.pool import traces
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.theorems.episode import MAIN
 

@@ -9,8 +9,8 @@ from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.cards.catalogue import parameters
 

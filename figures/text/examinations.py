@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, table
-from bitbound.theory.checks.examination import Examination, Promised
+from bitbound.theory.checks.examination import Examination
 from bitbound.theory.checks.method.whole_runs import RunsCheck
+from bitbound.theory.checks.promises import Promised
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
@@ -32,12 +33,14 @@ def describe_examination(found: Examination, view: str) -> str:
 
 
 def _summary(found: Examination) -> str:
+    failing = [verdict.check for verdict in found.verdicts if not verdict.holds]
     untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
+    text = "no check fails"
     if not found.holds:
-        return f"A CHECK {FAILS}"
-    if untested:
-        return f"no check fails; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
-    return "no check fails"
+        text = f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
+    elif untested:
+        text += f"; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
+    return textwrap.fill(text, WIDTH)
 
 
 def _constants(setting: Setting, view: str) -> str:

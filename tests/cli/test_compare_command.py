@@ -54,7 +54,7 @@ def test_compare_computes_nothing_twice(capsys, monkeypatch):
     def again(*arguments, **options):
         raise AssertionError("it is run again")
 
-    monkeypatch.setattr("bitbound.solvers.runs.store.simulate", again)
+    monkeypatch.setattr("bitbound.solvers.store.store.simulate", again)
     assert main([*COMPARE, "--network", "lte"]) == 0
     capsys.readouterr()
     assert main(COMPARE) == 0

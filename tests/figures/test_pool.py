@@ -15,8 +15,8 @@ from bitbound.figures.locodl.panels import Curve, Figure
 from bitbound.figures.locodl.recipes import demonstration, paper_figure
 from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
 from bitbound.figures.pool import SCHEDULER, traces
-from bitbound.solvers.runs import store
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store import store
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.verdict import FAILS
 from tests.figures.processes import alive, wait_for

@@ -22,7 +22,7 @@ from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.runs import checkpoint
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from tests.figures.processes import alive, wait_for
 

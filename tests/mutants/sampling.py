@@ -15,6 +15,7 @@ KINDS = {
     "solvers/compressors/": ("compressors", 20),
     "solvers/world/": ("channel", 20),
     "solvers/runs/": ("runs", 12),
+    "solvers/store/": ("runs", 0),
     "solvers/": ("other", 6),
     "theory/theorems/": ("theorems", 34),
     "theory/worlds/": ("worlds", 12),

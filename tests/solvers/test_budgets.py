@@ -15,7 +15,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import Every
 from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import engine
+from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.trace import COLUMNS
 
@@ -170,7 +170,7 @@ class Memory:
 )
 def test_what_the_machine_cannot_hold_is_refused_before_the_run(monkeypatch, problem, seeds, told):
     monkeypatch.setattr("psutil.virtual_memory", Memory)
-    monkeypatch.setattr(engine, "simulated_world", None)
+    monkeypatch.setattr(loop, "simulated_world", None)
     with pytest.raises(Refusal, match=told):
         simulate(GD(0.01), problem, seeds=seeds, budget=Budget(rounds=1))
 

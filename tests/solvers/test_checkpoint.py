@@ -23,12 +23,13 @@ from bitbound.solvers.method import Every, Method, Needs
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs import checkpoint as checkpoints
-from bitbound.solvers.runs import engine, store
+from bitbound.solvers.runs import engine, loop
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store import store
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS, parameters
 
@@ -209,20 +210,20 @@ def unfinished(tmp_path, monkeypatch):
 
 def iterations(monkeypatch):
     """Return a list that grows by the number of each iteration that is done."""
-    done, advance = [], engine.advance
+    done, advance = [], loop.advance
 
     def counted(*arguments, **options):
         done.append(int(arguments[-1].max()))
         return advance(*arguments, **options)
 
-    monkeypatch.setattr(engine, "advance", counted)
+    monkeypatch.setattr(loop, "advance", counted)
     one_by_one(monkeypatch)
     return done
 
 
 def one_by_one(monkeypatch):
     """Let no rounds be replayed, several at a time."""
-    monkeypatch.setattr(engine.Replay, "of", lambda *world: None)
+    monkeypatch.setattr(loop.Replay, "of", lambda *world: None)
 
 
 def test_a_store_goes_on_and_leaves_only_the_trace(unfinished, monkeypatch):
@@ -330,7 +331,7 @@ import signal
 import sys
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import store
+from bitbound.solvers.store import store
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.world.experiment import Experiment

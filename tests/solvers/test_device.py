@@ -18,11 +18,12 @@ from worlds import CASES, PROBLEMS, fitted, simulate
 
 from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers import backend, local_solve
+from bitbound.solvers import backend
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.local import local_solve
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import engine
+from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.world import philox
 from bitbound.solvers.world.channel import Channel
@@ -104,12 +105,12 @@ def test_streams_go_on_where_each_run_has_stopped():
 
 
 WHERE = {
-    "looks": (engine._Simulation, "_look"),
+    "looks": (loop.Loop, "_look"),
     "keys": (DeviceStreams, "_begin"),
     "coins": (DeviceStreams, "turn"),
     "constants": (Channel, "_once"),
     "local work": (local_solve, "until_done"),
-    "the loop": (engine, "advance"),
+    "the loop": (loop, "advance"),
 }
 """What may move numbers, or wait for the device, innermost first."""
 
@@ -145,9 +146,7 @@ def transfers(monkeypatch):
     strict = type(on_device(np.zeros(1)))
     for name in ("__bool__", "__int__", "__float__", "__index__"):
         monkeypatch.setattr(strict, name, counted(getattr(strict, name)))
-    monkeypatch.setattr(
-        engine._Simulation, "__init__", within("looks", engine._Simulation.__init__)
-    )
+    monkeypatch.setattr(loop.Loop, "__init__", within("looks", loop.Loop.__init__))
     return found
 
 

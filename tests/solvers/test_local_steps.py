@@ -9,7 +9,7 @@ import pytest
 import bitbound
 from bitbound import METHODS, Budget, Every, Experiment, Quadratic, Record, Scaffnew, compressor
 from bitbound.solvers.methods.scaffnew import State
-from bitbound.solvers.runs import engine
+from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.local_steps import LocalSteps
@@ -62,14 +62,14 @@ def assert_same(expected, found):
 @pytest.fixture
 def leaps(monkeypatch):
     """How many iterations each run did at a time."""
-    done, leap = [], engine.leap
+    done, leap = [], loop.leap
 
     def counted(*arguments, **options):
         state, talking, iteration = leap(*arguments, **options)
         done.append(iteration - arguments[-2])
         return state, talking, iteration
 
-    monkeypatch.setattr(engine, "leap", counted)
+    monkeypatch.setattr(loop, "leap", counted)
     return done
 
 

@@ -9,7 +9,7 @@ import pytest
 import bitbound
 from bitbound import DIANA, METHODS, Budget, Experiment, Quadratic, Record, compressor
 from bitbound.solvers.methods.diana import State
-from bitbound.solvers.runs import engine
+from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.world.replay import Replay
@@ -62,11 +62,11 @@ def assert_same(expected, found):
 @pytest.fixture
 def one_by_one(monkeypatch):
     """Return traces of the method's own iterations; those replayed are not compiled either."""
-    monkeypatch.setattr(engine.LocalSteps, "of", lambda *world: None)
+    monkeypatch.setattr(loop.LocalSteps, "of", lambda *world: None)
 
     def run(*arguments, **options):
         with monkeypatch.context() as without:
-            without.setattr(engine.Replay, "of", lambda *world: None)
+            without.setattr(loop.Replay, "of", lambda *world: None)
             return simulate(*arguments, **options)
 
     return run
@@ -194,6 +194,12 @@ def test_a_round_that_does_not_is_replayed(one_by_one):
     assert replay(experiment) is not None
     options = {"seeds": 3, "budget": Budget(rounds=40), "keep_model": True}
     assert_same(one_by_one(experiment, **options), simulate(experiment, **options))
+
+
+def test_results_lie_where_others_lay():
+    steps = replay(experiment_of("adiana", "rand-k:2")).steps
+    places = [place for *_, place in steps.operations]
+    assert len(set(places)) < 0.6 * len(places)
 
 
 def test_fields_that_are_exchanged(one_by_one):

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-import bitbound.solvers.runs.store as store_module
+import bitbound.solvers.store.store as store_module
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import save_arrays
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.store import Store
 from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import parameters
 

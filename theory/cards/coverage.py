@@ -13,7 +13,9 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import Callback, Progress, RecordedPotential, simulate
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.loop import Progress
+from bitbound.solvers.runs.points import Callback, RecordedPotential
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
@@ -101,12 +103,12 @@ def run(
     >>> trace.ending
     ('gap',)
     """
-    card = card_of(method) if card is None else card
     if x_0 is not None:
         if not isinstance(problem, RidgeProblem):
             raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
         problem = problem.started_at(x_0)
     experiment = Experiment.of(method, problem, compressor)
+    card = card_of(method) if card is None else card
     potential = None
     if is_convex(experiment):
         setting = Setting.at(experiment)

@@ -330,7 +330,7 @@ def _places(size: int, solver: Solver) -> tuple[Any, Any]:
 def _clarabel(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> tuple[Matrix, Matrix, float, float]:
-    clarabel = _optional("clarabel")
+    clarabel = require_solver("clarabel")
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
     cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
     settings = clarabel.DefaultSettings()
@@ -359,7 +359,7 @@ def _clarabel(
 def _scs(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> tuple[Matrix, Matrix, float, float]:
-    scs = _optional("scs")
+    scs = require_solver("scs")
     data = {"A": scipy.sparse.csc_matrix(A), "b": b, "c": objective}
     cone = {"z": equalities, "l": count, "s": list(sizes)}
     settings = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000, "verbose": False}
@@ -376,12 +376,12 @@ def _scs(
 _SOLVERS = {"clarabel": _clarabel, "scs": _scs}
 
 
-def _optional(name: str) -> Any:
-    """Import a solver, or say how to get it."""
+def require_solver(name: Solver = "clarabel") -> Any:
+    """Import a solver, or refuse and say how to get it."""
     try:
         return import_module(name)
     except ImportError:
-        raise Refusal(f"{name} is not installed; install bitbound[certify]") from None
+        raise Refusal(f"{name} is not installed; pip install {name}") from None
 
 
 def psi(

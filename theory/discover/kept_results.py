@@ -7,7 +7,7 @@ from typing import Any
 
 from bitbound.data.files.kept_lines import add_line, read_lines
 from bitbound.solvers.runs.origin import versions
-from bitbound.solvers.runs.program_text import program
+from bitbound.solvers.store.program_text import program
 from bitbound.theory.discover.task import Task
 from bitbound.theory.discover.tuning import screened, tuned
 
@@ -22,7 +22,7 @@ class KeptResults:
     ----------
     task : Task
         What is searched for; each task with its seed has its own file, and each program text of
-        the search (:mod:`bitbound.solvers.runs.program_text`).
+        the search (:mod:`bitbound.solvers.store.program_text`).
     seed : int
         The seed of the search.
     folder : Path, optional

@@ -24,7 +24,7 @@ from bitbound.data.errors import Refusal
 from bitbound.figures.comparison.compare import compare
 from bitbound.figures.comparison.comparison_record import keep_comparison, require_name
 from bitbound.figures.comparison.costs import SECONDS
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:

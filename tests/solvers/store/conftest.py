@@ -3,7 +3,7 @@ import sys
 import pytest
 from user_project import Project
 
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.runs.program_text import program
+from bitbound.solvers.store.program_text import program
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.from_file import card_from_file
 

@@ -13,9 +13,9 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.runs import program_text
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.program_text import description, program
+from bitbound.solvers.store import program_text
+from bitbound.solvers.store.program_text import description, program
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import parameters
 

@@ -9,14 +9,14 @@ import pytest
 from user_project import OPTIONS, QUADRATIC, TOY, made
 
 from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.program_text import NoSourceError, program
-from bitbound.solvers.runs.store import NotKeptWarning
+from bitbound.solvers.store.program_text import NoSourceError, program
+from bitbound.solvers.store.store import NotKeptWarning
 from bitbound.solvers.world.experiment import Experiment
 
 PRINTED = """
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.store import Store
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
 
 if __name__ == "__main__":

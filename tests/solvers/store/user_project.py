@@ -11,7 +11,7 @@ from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.program_text import program
+from bitbound.solvers.store.program_text import program
 from bitbound.theory.cards.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}

@@ -85,30 +85,30 @@ RUN_FAULTS = [
     ),
     fault(
         "f - f* replaced by its running minimum",
-        "solvers.runs.engine",
+        "solvers.runs.points",
         (
             '"gap": gap,',
-            '"gap": np.minimum(gap, (self.now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
+            '"gap": np.minimum(gap, (now.rows or [{"gap": gap}])[-1]["gap"][: gap.size]),',
         ),
         on="agd",
     ),
     fault(
         "rounds counted in every run",
-        "solvers.runs.engine",
+        "solvers.runs.loop",
         ("now.rounds[now.active[talking]] += 1", "now.rounds[now.active] += 1"),
         on="scaffnew",
         rule="best",
     ),
     fault(
         "bits sent recorded as bits received",
-        "solvers.runs.engine",
+        "solvers.runs.points",
         ('spent["downlink_bits"] / n', 'spent["uplink_bits"] / n'),
         on="diana",
         rule="b",
     ),
     fault(
         "every run ends by the same word",
-        "solvers.runs.engine",
+        "solvers.runs.points",
         ("now.ending[run] = ending", 'now.ending[run] = "rounds"'),
         on="gd",
     ),
@@ -121,19 +121,19 @@ RUN_FAULTS = [
     ),
 ]
 
-ENGINE, BUDGET = "solvers.runs.engine", "solvers.runs.budget"
+LOOP, POINTS, BUDGET = "solvers.runs.loop", "solvers.runs.points", "solvers.runs.budget"
 
 _ON_DIANA = [
-    ("trace: the smallest gap so far", ENGINE, "gap = host(problem.gap(x))",
-     'gap = np.minimum(host(problem.gap(x)), (self.now.rows or [{"gap": np.inf}])[-1]["gap"])'),
-    ("trace: distance of the start", ENGINE, "squared_norm(x - problem.x_star)",
+    ("trace: the smallest gap so far", POINTS, "gap = host(problem.gap(x))",
+     'gap = np.minimum(host(problem.gap(x)), (now.rows or [{"gap": np.inf}])[-1]["gap"])'),
+    ("trace: distance of the start", POINTS, "squared_norm(x - problem.x_star)",
      "squared_norm(x - 0.999 * problem.x_star)"),
-    ("trace: a round for every run", ENGINE, "now.rounds[now.active[talking]] += 1",
+    ("trace: a round for every run", LOOP, "now.rounds[now.active[talking]] += 1",
      "now.rounds[now.active] += 1"),
-    ("trace: synchronisations as rounds", ENGINE,
+    ("trace: synchronisations as rounds", POINTS,
      '"synchronisations": spent["synchronisations"]',
-     '"synchronisations": self.now.rounds[runs]'),
-    ("budget: always the same ending", ENGINE, "now.ending[run] = ending",
+     '"synchronisations": now.rounds[runs]'),
+    ("budget: always the same ending", POINTS, "now.ending[run] = ending",
      'now.ending[run] = "iterations"'),
     ("budget: one round more", BUDGET, 'point["rounds"] / self.rounds',
      'point["rounds"] / (self.rounds + 1)'),

@@ -13,10 +13,11 @@ from bitbound.data.files.archive import load_or_set_aside
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.engine import Progress, simulate, specification
+from bitbound.solvers.runs.engine import simulate, specification
+from bitbound.solvers.runs.loop import Progress
 from bitbound.solvers.runs.origin import versions
-from bitbound.solvers.runs.program_text import NoSourceError, description, program
 from bitbound.solvers.runs.trace import Trace
+from bitbound.solvers.store.program_text import NoSourceError, description, program
 from bitbound.solvers.world.experiment import Experiment
 
 
@@ -30,7 +31,7 @@ class Store:
     The key is the hash of everything that a trace depends on: the specification; the classes of
     method, problem, compressor and their parts; the parameters of the compressor; the text of all
     modules that these classes and the engine reach by imports, comments and docstrings left out
-    (:mod:`bitbound.solvers.runs.program_text`); the versions of Python, numpy and scipy.
+    (:mod:`bitbound.solvers.store.program_text`); the versions of Python, numpy and scipy.
     A changed method is therefore run again, with those derived from it; a changed figure is only
     drawn again. The commit stands in the trace, not in its key. What a class made at a prompt
     depends on cannot be read: its traces are not kept.

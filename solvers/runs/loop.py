@@ -1,0 +1,144 @@
+"""The loop over the runs of a batch that are still going."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import is_numpy
+from bitbound.data.problem import Problem
+from bitbound.solvers.runs.carried import Carried
+from bitbound.solvers.runs.checkpoint import Checkpoint
+from bitbound.solvers.runs.points import Points, Wishes
+from bitbound.solvers.state import copied, narrow, settled, take
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.iteration import advance, leap
+from bitbound.solvers.world.local_steps import LocalSteps
+from bitbound.solvers.world.replay import Replay, at_once
+from bitbound.solvers.world.simulation import simulated_world
+
+Progress = Callable[[float], None]
+"""Told the fraction of the work that is done, from 0 to 1."""
+
+
+class Loop:
+    """The runs that are still going.
+
+    On a device runs that have ended go on, unseen, until all have.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment[Problem],
+        seeds: tuple[int, ...],
+        wishes: Wishes,
+        *,
+        wire: bool,
+    ) -> None:
+        started = time.perf_counter()
+        self._wishes, self._method = wishes, experiment.method
+        self._channel, self._oracle = simulated_world(experiment, seeds, wire)
+        self._on_host = is_numpy(self._channel.template)
+        start = self._method.start(self._channel.template, self._oracle, self._channel)
+        self.now = Carried.at_start(
+            copied(settled(start)),
+            np.full((1, experiment.d, len(seeds)), np.nan),
+            self._channel.ledger,
+            self._channel.streams,
+            self._oracle.tape.streams if self._oracle.tape else None,
+        )
+        self._points = Points(self.now, wishes, started)
+        self._prepare()
+
+    def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
+        """Go on until no run is left; return what they carry then.
+
+        The runs begin where the checkpoint has them, as the batch of this number, or at the start.
+        """
+        now, points = self.now, self._points
+        if checkpoint and checkpoint.read(number, now):
+            points.closed = now.done >= 1
+            if self._on_host:
+                self._narrow(now.active)
+        else:
+            self._note(np.arange(now.active.size))
+            self._look()
+        while not points.all_closed:
+            talking = self._advance()
+            now.rounds[now.active[talking]] += 1
+            self._note(points.recordable(talking, self._oracle.n))
+            if points.is_time():
+                self._look()
+                progress(float(now.done.min()))
+            if checkpoint and points.none_kept:
+                checkpoint.write_if_due(number, now)
+        if checkpoint:
+            checkpoint.write(number, now)
+        return now
+
+    def _note(self, positions: NDArray[np.intp]) -> None:
+        self._points.note(positions, self._method, self._oracle.problem)
+
+    def _look(self) -> None:
+        """Record what is kept, and let the runs drop out that have ended."""
+        now, points = self.now, self._points
+        points.look(self._method, self._oracle.problem)
+        going = np.flatnonzero(~points.closed[now.active])
+        if self._on_host and going.size < now.active.size:
+            now.active = now.active[going]
+            now.state = take(now.state, going)
+            self._narrow(going)
+
+    def _advance(self) -> NDArray[np.bool_]:
+        """Go on by an iteration, or to the next round of each run; say who communicated.
+
+        A callback is told runs that are at the same iteration, and may keep the model, which may
+        be a view of the state.
+        """
+        now, world = self.now, (self._oracle, self._channel)
+        if self._rounds is not None and now.rounds[now.active[0]]:
+            rounds = max(1, min(self._rounds_ahead(self._rounds.most), self._rounds.ahead))
+            now.state = self._rounds.done(rounds, now.state)
+            now.iteration[now.active] += rounds
+            now.rounds[now.active] += rounds - 1
+            return np.ones(now.active.size, dtype=bool)
+        if self._local_steps is None:
+            now.iteration[now.active] += 1
+            iteration, use_up = now.iteration[now.active], self._wishes.callback is None
+            now.state, turns = advance(self._method, now.state, *world, iteration, use_up=use_up)
+            return turns
+        now.state, turns, now.iteration[now.active] = leap(
+            self._method, now.state, *world, self._local_steps, now.iteration[now.active],
+            self._wishes.budget.iterations, use_up=True,
+        )  # fmt: skip
+        return turns
+
+    def _rounds_ahead(self, most: Mapping[str, int]) -> int:
+        """Return how many rounds may be done before somebody looks, if each costs so much."""
+        now, budget, n, runs = self.now, self._wishes.budget, self._oracle.n, self.now.active
+        ahead: list[NDArray[Any]] = [
+            now.due[runs] - now.rounds[runs],
+            budget.iterations - now.iteration[runs],
+        ]
+        if budget.rounds is not None:
+            ahead.append(budget.rounds - now.rounds[runs])
+        for column, limit in (("uplink_bits", budget.bits), ("gradients", budget.gradients)):
+            if limit is not None and most[column]:
+                ahead.append((limit * n - now.ledger.spent[column][runs]) // most[column])
+        return int(min(x.min() for x in ahead))
+
+    def _narrow(self, runs: NDArray[np.intp]) -> None:
+        """Leave only some of the runs, by their positions, in the method and its world."""
+        self._method = narrow(self._method, runs)
+        self._channel, self._oracle = self._channel.at(runs), self._oracle.at(runs)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Find what the runs that are still going can do at once: local steps, or rounds."""
+        self._local_steps: LocalSteps | Replay | None = None
+        self._rounds: Replay | None = None
+        if self._on_host and self._wishes.callback is None and self.now.active.size:
+            world = self._oracle, self._channel
+            self._local_steps, self._rounds = at_once(self._method, self.now.state, *world)

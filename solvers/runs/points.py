@@ -1,0 +1,209 @@
+"""Points of runs: kept until somebody looks, then recorded and held against the budget."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.problem import Problem
+from bitbound.solvers.backend import host, mean, squared_norm
+from bitbound.solvers.method import Method
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.carried import Carried
+from bitbound.solvers.runs.trace import Column
+from bitbound.solvers.state import narrow, take, taken
+from bitbound.solvers.world.channel import Ledger
+
+RecordedPotential = Callable[[Method, Any, Problem], Array]
+"""Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
+
+Callback = Callable[[Mapping[str, Column]], bool]
+"""Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
+
+_POINTS, _LOOK = 64, 16
+"""Points that are kept, and iterations, until somebody looks at the runs of a device."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked of a run beside its iterations: see :func:`~bitbound.run`."""
+
+    budget: Budget
+    record: Record
+    potential: RecordedPotential | None
+    callback: Callback | None
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Some runs, each at an iteration, before anybody has looked at them.
+
+    The models (1, d, R), what is spent and the Lyapunov function are those of all runs, on their
+    device.
+    """
+
+    iteration: NDArray[np.int64]
+    runs: NDArray[np.intp]
+    positions: NDArray[np.intp]
+    rounds: NDArray[np.int64]
+    x: Array
+    spent: Mapping[str, Array]
+    lyapunov: Array
+
+    def among(self, some: NDArray[np.bool_]) -> "_Point":
+        """Leave out the other runs."""
+        return replace(
+            self,
+            iteration=self.iteration[some],
+            runs=self.runs[some],
+            positions=self.positions[some],
+            rounds=self.rounds[some],
+        )
+
+
+class Points:
+    """What is recorded of runs, and what ends them.
+
+    On the host every point is looked at at once. On a device points are kept until somebody looks
+    at them, so that the device is not waited for at every iteration.
+    """
+
+    def __init__(self, now: Carried, wishes: Wishes, started: float) -> None:
+        self.now, self._wishes, self._started = now, wishes, started
+        self.closed = now.done >= 1  # their last point is kept, or recorded
+        self._kept: list[_Point] = []
+        self._on_host = isinstance(now.ledger, Ledger)
+        self._next_look = 0
+
+    @property
+    def none_kept(self) -> bool:
+        """Whether somebody has looked at all points."""
+        return not self._kept
+
+    @property
+    def all_closed(self) -> bool:
+        """Whether no run goes on."""
+        return bool(self.closed[self.now.active].all())
+
+    def recordable(self, talking: NDArray[np.bool_], n: int) -> NDArray[np.intp]:
+        """Return the active runs to be recorded: those due, and those at the end of a budget.
+
+        Only those that communicate and those after their last iteration are asked.
+        """
+        now, budget = self.now, self._wishes.budget
+        ended = now.iteration[now.active] >= budget.iterations
+        asked = np.flatnonzero((talking | ended) & ~self.closed[now.active])
+        runs, over = now.active[asked], ended[asked]
+        if budget.bits is not None:
+            over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
+        if budget.gradients is not None:
+            over |= now.ledger.reached("gradients", runs, budget.gradients * n)
+        if budget.rounds is not None:
+            over |= now.rounds[runs] >= budget.rounds
+        self.closed[runs[over]] = True
+        return asked[over | (now.rounds[runs] >= now.due[runs])]
+
+    def note(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> None:
+        """Keep what some of the active runs have now, to be recorded at the next look."""
+        if not positions.size:
+            return
+        now, runs = self.now, self.now.active[positions]
+        point = _Point(
+            now.iteration[runs],
+            runs,
+            positions,
+            now.rounds[runs],
+            method.model(now.state),
+            now.ledger.spent,
+            self._lyapunov(positions, method, problem),
+        )
+        self._kept.append(point)
+        now.due[runs] = self._wishes.record.following(now.rounds[runs])
+
+    def is_time(self) -> bool:
+        """Whether somebody looks: on the host at once, on a device after a while."""
+        return bool(self._kept) and (
+            self._on_host
+            or self._wishes.callback is not None
+            or len(self._kept) >= _POINTS
+            or self.now.iteration.max() >= self._next_look
+            or self.all_closed
+        )
+
+    def look(self, method: Method, problem: Problem) -> None:
+        """Record all points that are kept, and find which runs have ended."""
+        for point in self._kept:
+            going = self.now.done[point.runs] < 1
+            if going.any():
+                self._record(point if going.all() else point.among(going), method, problem)
+        self._kept.clear()
+        self.closed = self.now.done >= 1
+        if not self._on_host:
+            furthest = int(self.now.iteration.max())
+            self._next_look = max(furthest + _LOOK, int(1.02 * furthest))
+
+    def _record(self, point: _Point, method: Method, problem: Problem) -> None:
+        """Record runs as they were at a point, and say which of them have ended."""
+        now, n, runs = self.now, problem.n, point.runs
+        everyone = runs.size == now.active.size
+        if not everyone:
+            method, problem = narrow(method, point.positions), narrow(problem, point.positions)
+        x = point.x if everyone else taken(point.x, point.positions)
+        gap = host(problem.gap(x))
+        if not point.iteration.any():
+            now.first_gap[:] = gap
+        spent = {name: host(column)[runs] for name, column in point.spent.items()}
+        row = {
+            "run": runs,
+            "iteration": point.iteration,
+            "rounds": point.rounds,
+            "gradients": spent["gradients"] / n,
+            "uplink_bits": spent["uplink_bits"] / n,
+            "downlink_bits": spent["downlink_bits"] / n,
+            "gap": gap,
+            "synchronisations": spent["synchronisations"],
+            "distance": host(squared_norm(x - problem.x_star))[0, 0],
+            "squared_gradient": _squared_gradient(method, problem, x),
+            "lyapunov": host(point.lyapunov)[point.positions],
+        }
+        now.rows.append(row)
+        budget, callback = self._wishes.budget, self._wishes.callback
+        budget.require_traffic(row)
+        clock = np.full(runs.size, time.perf_counter() - self._started)
+        used = budget.used(row | {"seconds": clock}, now.first_gap[runs])
+        used["diverged"] = 1.0 - np.isfinite(gap)
+        if callback is not None and callback(row | {"x": x}):
+            used["callback"] = np.ones(runs.size)
+        now.done[runs] = done = reduce(np.maximum, used.values())
+        ended = done >= 1
+        if ended.any():
+            now.models[:, :, runs[ended]] = host(x)[:, :, ended]
+            for ending, fraction in used.items():
+                for run in runs[fraction >= 1]:
+                    now.ending[run] = ending
+
+    def _lyapunov(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> Array:
+        """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""
+        potential, state = self._wishes.potential, self.now.state
+        missing = np.full(self.now.active.size, np.nan)
+        if potential is None:
+            return missing
+        if positions.size == missing.size or not self._on_host:
+            values = potential(method, state, problem)
+            return array_namespace(values).reshape(values, (-1,))
+        some = take(state, positions)
+        values = potential(narrow(method, positions), some, narrow(problem, positions))
+        missing[positions] = values.ravel()
+        return missing
+
+
+def _squared_gradient(method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
+    """Return |grad f|^2 where it is what theorems bound, else NaN; (R,)."""
+    if method.needs.strongly_convex:
+        return np.full(x.shape[2], np.nan)
+    return host(squared_norm(mean(problem.grad(x))))[0, 0]
