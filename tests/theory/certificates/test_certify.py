@@ -34,6 +34,7 @@ from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.symbolic import expectation
 
 FEW = {
     "5gcs-cc": {"K": 2},
@@ -201,16 +202,22 @@ def test_an_independent_dense_assembly_of_two_clients_gives_the_same(name):
 
 
 PLANTED = {
-    "twice the noise": ("_variance", lambda old: lambda *a: 2 * old(*a)),
-    "one client too few": ("_variance", lambda old: lambda g, k, s, c, f: old(g, k, s, c, f) / c.n),
-    "no gap": ("interpolation", lambda old: lambda e, c: old(e, replace(c, mu=c.mu + 0.01))),
+    "twice the noise": (expectation, "_variance", lambda old: lambda *a: 2 * old(*a)),
+    "one client too few": (
+        *(expectation, "_variance"),
+        lambda old: lambda g, k, s, c, f: old(g, k, s, c, f) / c.n,
+    ),
+    "no gap": (
+        *(step_module, "interpolation"),
+        lambda old: lambda e, c: old(e, replace(c, mu=c.mu + 0.01)),
+    ),
 }
 
 
 @pytest.mark.parametrize("plant", PLANTED)
 def test_the_dense_assembly_sees_a_wrong_step(plant, monkeypatch):
-    name, change = PLANTED[plant]
-    monkeypatch.setattr(step_module, name, change(getattr(step_module, name)))
+    module, name, change = PLANTED[plant]
+    monkeypatch.setattr(module, name, change(getattr(module, name)))
     method, where = by_rule("diana", 3, 20.0)
     wrong = certify(method, where)
     assert wrong.verify() == wrong.factor, "the reduced assembly does not see its own error"
