@@ -82,7 +82,7 @@ def best_start(family: Family) -> tuple[float, Weights]:
 
 
 def _best(family: Family) -> tuple[float, Weights]:
-    """Return the largest decrease and its form, from the family's unit or the best of a few starts."""
+    """Return the largest decrease and its form, from the unit or the best of a few starts."""
     found: list[tuple[float, Weights]] = []
     reason: Refusal | None = None
     starts: tuple[Callable[[], Weights], ...] = (
