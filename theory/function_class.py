@@ -145,7 +145,8 @@ class FunctionClass:
         """Return the family of a setting, its clients grouped by their L_i.
 
         Each group gets the largest L_i in it; the groups are those of the sorted L_i with the least
-        sum of these.
+        sum of these. A method with a parameter of every client, such as GradSkip, is certified as
+        made for the setting :meth:`~bitbound.theory.setting.Setting.by_smoothness`.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """What a theorem is evaluated at: exact constants, sizes and the compressor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -67,6 +67,11 @@ class Setting:
         problem = experiment.problem
         fits = _fits(experiment.method, problem)
         return cls(problem.constants, problem.n, problem.d, experiment.compressor, fits)
+
+    def by_smoothness(self) -> Self:
+        """Return the setting with the clients renumbered by their L_i, from small to large."""
+        L_i = np.sort(host(self.constants.L_i))
+        return replace(self, constants=replace(self.constants, L_i=L_i))
 
     @property
     def mu(self) -> float:

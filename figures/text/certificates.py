@@ -28,10 +28,11 @@ def describe_account(account: Account) -> str:
         noise += f", omega of the server = {family.omega_down:g}"
     elif family.alpha_down is not None:
         noise += f", alpha of the server = {family.alpha_down:g}"
+    needs_one = account.method.needs.shared_minimiser and family.n > 1
     lines = [
         f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",
         f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
-        "all functions, all compressors",
+        f"all functions{' with one minimiser' * needs_one}, all compressors",
         *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),

@@ -56,7 +56,8 @@ class OrbitChannel(Scripted):
             if len(set(own)) > 1:
                 raise Refusal(
                     f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
-                    "and are not exchangeable; give all of a class the same"
+                    "and are not exchangeable; give all of a class the same, or every client a "
+                    "class of its own"
                 )
         sizes = [len(cell) for cell in self.cells]
         numbers = prod(size + 1 for size in sizes)

@@ -223,8 +223,12 @@ def _promised_bits(
         raise Refusal("--target is the f - f* of a run; give --problem")
     found.certificate.require_everywhere("what bits of whole runs follow from")
     kappa = KAPPA if chosen.kappa is None else chosen.kappa
-    experiment = Experiment.of(found.method, problem(chosen.problem, kappa=kappa), sent)
-    theorem = find_card(chosen.method).best_theorem(found.method, found.setting)
+    card, given = find_card(chosen.method), problem(chosen.problem, kappa=kappa)
+    where = Setting.of(card.method, given, sent)  # the clients in their own order
+    values = read_settings(card.method, chosen.set)
+    method = card.with_values(where, chosen.parameters, values)
+    experiment = Experiment.of(method, given, sent)
+    theorem = card.best_theorem(found.method, found.setting)
     return promised_bits(experiment, theorem, found.certificate, chosen.target, downlink)
 
 
@@ -282,6 +286,11 @@ def _covered(
     if method.needs.compressor and sent is None:
         raise Refusal(f"{method.name} compresses; give --compressor with --problem")
     kappa = KAPPA if chosen.kappa is None else chosen.kappa
-    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent)
+    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent).by_smoothness()
+    if not where.shared_minimiser:
+        raise Refusal(
+            f"{method.name} is certified for f_i with one minimiser, which those of "
+            f"{chosen.problem} have not; give --n and --kappa"
+        )
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

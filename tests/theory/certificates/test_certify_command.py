@@ -6,6 +6,7 @@ import re
 import pytest
 
 from bitbound.cli import main
+from bitbound.data.problems.selector import problem
 from bitbound.theory.worlds.symbolic import expectation
 
 SLACK = 1e-6
@@ -138,3 +139,32 @@ def test_bits_are_proved_beside_measured(capsys):
 def test_a_target_needs_a_problem(capsys):
     assert main(["certify", "gd", "--n", "2", "--target", "1e-3"]) == 2
     assert "give --problem" in capsys.readouterr().err
+
+
+def test_clients_that_differ_keep_their_own_parameters(capsys):
+    """Clients are renumbered by L_i, and GradSkip's q_i grow with it, also where L_i do not."""
+    L_i = problem("breast-cancer@4", kappa=20.0).constants.L_i
+    assert list(L_i) != sorted(L_i)
+    words = [
+        "certify",
+        "gradskip",
+        "--problem",
+        "breast-cancer@4",
+        "--groups",
+        "4",
+        "--kappa",
+        "20",
+    ]
+    assert main([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    curved, q = [one["L"] for one in told["family"]["classes"]], told["method"]["q"]
+    assert (curved, q) == (sorted(curved), sorted(q))
+    assert told["verdict"] == "tight"
+
+
+def test_what_has_not_one_minimiser_is_not_certified_as_if(capsys):
+    words = ["certify", "ef", "--problem", "breast-cancer@3", "--compressor", "top-k:5"]
+    assert main(words) == 2
+    assert "certified for f_i with one minimiser" in capsys.readouterr().err
+    assert main(["certify", "ef", "--n", "3", "--kappa", "10"]) == 0
+    assert "all functions with one minimiser" in " ".join(capsys.readouterr().out.split())
