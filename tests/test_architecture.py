@@ -36,6 +36,7 @@ LEVELS = [
     ["data.passes"],
     ["data.problems", "data.relaxed"],
     ["solvers"],
+    ["solvers.local"],
     ["solvers.compressors", "solvers.methods"],
     ["solvers.world"],
     ["solvers.runs"],

@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
+from bitbound.data.problem import Constants, Problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.theory.bill import Bill
@@ -95,6 +95,9 @@ class Card:
     cut : callable
         Gives the same method with its steps cut elsewhere, and a Lyapunov function for these, where
         a step as it stands cannot be certified; None where it can.
+    contraction : callable, optional
+        Of a method that clips and a problem, the alpha of its clipping in a ball that a certificate
+        keeps runs in from the start of the problem.
     colour, marker : str
         How it is drawn.
 
@@ -119,6 +122,7 @@ class Card:
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
     cut: Callable[[Method], tuple[Method, Potential] | None] = lambda _: None
+    contraction: Callable[[Any, Problem], float] | None = None
     colour: str = "#444444"
     marker: str = "+"
 

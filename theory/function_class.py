@@ -248,6 +248,11 @@ class FunctionClass:
         classes = tuple(replace(one, mu=mu(one)) for one in self.classes)
         return replace(self, mu=mu(self), classes=classes)
 
+    def contracting(self, alpha: float) -> Self:
+        """Return the class with messages of B(alpha) in the place of its compressors."""
+        classes = tuple(replace(one, omega=0.0, alpha=alpha) for one in self.classes)
+        return replace(self, omega=0.0, omega_joint=None, alpha=alpha, classes=classes)
+
     def in_units(self, unit: float) -> Self:
         """Return the class of the functions divided by a unit."""
         return replace(

@@ -1,7 +1,7 @@
 """Potentials, that is Lyapunov functions: their terms, their value, and where they come from."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.backend import squared_norm, total
@@ -109,6 +109,31 @@ class Potential(Protocol):
         problem : Gradients
             For gradients at points of the state.
         """
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a certificate holds, if not everywhere.
+
+    Attributes
+    ----------
+    where, psi : str
+        In words; and Psi as a formula.
+    level : float
+        It is so wherever Psi is at most this much, and stays so if Psi does not grow.
+    """
+
+    where: str
+    psi: str
+    level: float
+
+
+@runtime_checkable
+class LocalPotential(Potential, Protocol):
+    """A potential of a method that is certified in a region only."""
+
+    def region(self, m: Any, functions: Any, weights: tuple[float, ...]) -> Region:
+        """Return the region, for a method, a function class and the weights of the terms."""
 
 
 def value(terms: Terms, problem: Any) -> Array:

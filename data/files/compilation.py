@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from bitbound.data.files.cache import cache_folder
+from bitbound.data.files.file_lock import held
 
 
 def can_compile() -> bool:
@@ -42,14 +43,25 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of some kind.
 
     Products and sums may be contracted to one operation. What is compiled is kept in the user's
-    cache folder.
+    cache folder, and one process does it: others that need it wait, and load what is kept.
     """
     import numba  # noqa: PLC0415  (slow to import)
+    from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
-    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_folder() / "compiled")
+    folder = cache_folder() / "compiled"
+    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
         options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-        result: Callable[..., Any] = numba.njit(**options)(function)
-        return result
+        result = numba.njit(**options)(function)
     finally:
         numba.config.CACHE_DIR = kept
+    compile_or_load = result.compile
+
+    def compile_once(signature: Any) -> Any:
+        lock = folder / f"{function.__module__}.{function.__name__}.lock"
+        with global_compiler_lock, held(lock):  # of the threads of this process, then of all
+            return compile_or_load(signature)
+
+    result.compile = compile_once
+    compiled_function: Callable[..., Any] = result
+    return compiled_function

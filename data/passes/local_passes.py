@@ -18,7 +18,7 @@ _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _add_dot(
+def add_dot(
     typing_context: Any, lanes: Any, x: Any, first: Any, y: Any, count: Any, out: Any, at: Any
 ) -> Any:
     """Add to out[at :] the sum of the products of ``count`` registers from x[first :] and y."""
@@ -100,7 +100,7 @@ def _steps_of_group(
             sums[q] = a * sums[q] + s[q]
             z[q] = a * z[q] + w[q]
         for k in range(m):
-            _add_dot(clients, grams, (g * m + k) * size, s, m, z, k * group)
+            add_dot(clients, grams, (g * m + k) * size, s, m, z, k * group)
 
 
 @compiled

@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from bitbound.data.files.compilation import compiled
 
-WIDTHS = (1, 4, 8, 16)
+WIDTHS = (1, 8, 16)
 """Lanes; the smallest number that holds all runs is taken, or the largest many times."""
 
 _LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()

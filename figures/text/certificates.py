@@ -38,6 +38,7 @@ def describe_account(account: Account) -> str:
         f"{'certified':12}E[Psi+] <= {times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
         f"gap {proof.gap:.0e})",
+        *([f"{'where':12}{proof.proviso}"] if proof.proviso else []),
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
         "the solver",
         f"{'verdict':12}{account.verdict}",
@@ -108,8 +109,8 @@ def _divergence(account: Account) -> str:
     found = account.divergence
     if found is None:
         return (
-            "none was found: no run diverged on the worst case and on extreme quadratics, though "
-            "Psi need not decrease in one step"
+            "none was found: no run diverged on a worst case, where one is drawn, and on extreme "
+            "quadratics, though Psi need not decrease in one step"
         )
     sent = "" if found.compressor is None else f" with {found.compressor.name}"
     end = "overflows" if math.isinf(found.growth) else f"grows {found.growth:.3g} times"
@@ -219,6 +220,7 @@ def account_summary(account: Account) -> dict[str, Any]:
         "verdict": account.verdict,
         "proof_holds": _proof_holds(account),
         "potential": _formula(account),
+        "where": proof.proviso or None,
         "weights": list(proof.weights),
         "multipliers": dict(proof.multipliers),
         "solver": proof.solver,

@@ -32,12 +32,14 @@ def describe_examination(found: Examination, view: str) -> str:
 
 
 def _summary(found: Examination) -> str:
+    failing = [verdict.check for verdict in found.verdicts if not verdict.holds]
     untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
+    text = "no check fails"
     if not found.holds:
-        return f"A CHECK {FAILS}"
-    if untested:
-        return f"no check fails; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
-    return "no check fails"
+        text = f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
+    elif untested:
+        text += f"; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
+    return textwrap.fill(text, WIDTH)
 
 
 def _constants(setting: Setting, view: str) -> str:

@@ -86,7 +86,8 @@ def powers_near(x: Array, uniforms: Array) -> Array:
         return round_power_of_two(x, spread_bits(uniforms, d))
     from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
-    given = stretched(uniforms, x), _powers(np, "cpu", natural_pass.AT_ONCE + 1)
+    numbers = np.ascontiguousarray(stretched(uniforms, x))  # another layout compiles again
+    given = numbers, _powers(np, "cpu", natural_pass.AT_ONCE + 1)
     if terms:
         total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)
         natural_pass.powers_of_gradients(terms, *given, exponents, total)

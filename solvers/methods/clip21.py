@@ -74,10 +74,13 @@ class Clip21(Method):
         return State(x, g=copies(0 * x, problem.n), g_mean=0 * x)
 
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
-        change = problem.grad(s.x) - s.g
-        c = channel.send(where(norm(change) > self.tau, self.tau * unit(change), change))
+        c = self.send_clipped(problem.grad(s.x) - s.g, channel)
         g_mean = s.g_mean + mean(c)
         return State(channel.broadcast(s.x - self.gamma * g_mean), s.g + c, g_mean)
+
+    def send_clipped(self, v: Array, channel: Messages) -> Array:
+        """Send clip(v_i) from every client; what is received, (n, d, R)."""
+        return channel.send(where(norm(v) > self.tau, self.tau * unit(v), v))
 
     def model(self, s: State) -> Array:
         return s.x

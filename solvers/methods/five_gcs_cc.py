@@ -1,6 +1,6 @@
 """5GCS-CC: local solves of a dual problem, client sampling and compression."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from bitbound.solvers.authoring import (
@@ -13,10 +13,9 @@ from bitbound.solvers.authoring import (
     Needs,
     Solution,
     copies,
-    squared_norm,
     total,
 )
-from bitbound.solvers.local_solve import gradient_steps, minimise
+from bitbound.solvers.local.local_solve import gradient_steps, minimise
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,14 @@ class FiveGCSCC(Method):
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:
         cohort = channel.cohort(self.cohort)
         x = channel.broadcast((s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort)
-        s, z, L = replace(s, x=x), s.z, self.L_F + self.tau
+        z, L = s.z, self.L_F + self.tau
         if self.adaptive:
-            z, change = minimise(self._change, self._enough, z, s, cohort, problem,
-                                 L=L, mu=self.tau, most=self.K)  # fmt: skip
+            z, change = minimise(self._change, z, x, s, cohort, problem, L=L, mu=self.tau,
+                                 accuracy=self.tau / (2 * self.L_F), most=self.K)  # fmt: skip
         else:
-            z = gradient_steps(lambda z: self._change(z, s, cohort, problem) + self.tau * z,
+            z = gradient_steps(lambda z: self._change(x + z, s, cohort, problem) + self.tau * z,
                                z, cohort, problem, step=1 / L, count=self.K)  # fmt: skip
-            change = self._change(z, s, cohort, problem)
+            change = self._change(x + z, s, cohort, problem)
         m = channel.uplink(change, cohort)
         m_total = total(m)
         return State(
@@ -118,13 +117,9 @@ class FiveGCSCC(Method):
             z=z if self.adaptive else s.z,
         )
 
-    def _change(self, z: Array, s: State, active: Array, problem: Gradients) -> Array:
-        """Evaluate grad F_i(y_i) - u_i at y_i = x + z_i."""
-        y = s.x + z
+    def _change(self, y: Array, s: State, active: Array, problem: Gradients) -> Array:
+        """Evaluate grad F_i(y_i) - u_i."""
         return 1 / problem.n * (problem.grad(y, active=active) - self.mu * y) - s.u
-
-    def _enough(self, slope: Array, change: Array) -> Array:
-        return squared_norm(slope) <= self.tau / (2 * self.L_F) * squared_norm(change)
 
     def model(self, s: State) -> Array:
         return s.x

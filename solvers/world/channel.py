@@ -23,6 +23,7 @@ from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.deferred import written
 from bitbound.solvers.lazy_gradient import lazy_gradient
+from bitbound.solvers.local.compiled_solve import compiled_solve
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.state import narrow
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
@@ -352,6 +353,18 @@ class Oracle:
     def count(self, gradients: Bits) -> None:
         """Count gradients of all clients together in one step: a number, or one for each run."""
         self.ledger.evaluate(self.runs, gradients, self.problem.n)
+
+    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
+        """Do what :func:`~bitbound.solvers.local.local_solve.minimise` does, by compiled code.
+
+        None where there is none.
+        """
+        found = compiled_solve(self.problem, *arguments, **options) if self.lazy else None
+        if found is None:
+            return None
+        z, change, evaluated = found
+        self.count(evaluated)
+        return z, change
 
     def _gradients(self, x: Array) -> Array:
         lazy = lazy_gradient(self.problem, x) if self.lazy else None

@@ -35,12 +35,12 @@ from bitbound.figures.text.tables import WIDTH
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates import symbolic_step
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact import second_moments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.symbolic import expectation
 
 
 @pytest.fixture
@@ -317,8 +317,8 @@ def test_certify_says_what_is_too_large_to_be_attained(capsys):
 
 def test_a_contradiction_is_no_result(capsys, monkeypatch):
     """Noise that is counted half makes the proof better than an exact step."""
-    right = symbolic_step._variance
-    monkeypatch.setattr(symbolic_step, "_variance", lambda *about: right(*about) / 2)
+    right = expectation._variance
+    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) / 2)
     assert main(["certify", "diana", "--n", "3", "--kappa", "20"]) == 3
     assert "one of them is wrong" in capsys.readouterr().err
 

@@ -18,8 +18,9 @@ from worlds import CASES, PROBLEMS, fitted, simulate
 
 from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers import backend, local_solve
+from bitbound.solvers import backend
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.local import local_solve
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs import loop

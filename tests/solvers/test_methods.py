@@ -7,8 +7,9 @@ import pytest
 from comparisons import assert_same_columns, assert_same_spending, assert_same_state
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
-from bitbound.solvers import backend, local_solve
+from bitbound.solvers import backend
 from bitbound.solvers.backend import host
+from bitbound.solvers.local import local_solve
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each

@@ -24,7 +24,7 @@ from bitbound.theory.certificates.programme import Coordinates, Solver, psi
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
+from bitbound.theory.potential import LocalPotential, Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.frames import Blocks
 
@@ -78,6 +78,11 @@ def certify(
         functions = FunctionClass.of(functions)
     cut = card_of(method).cut(method) if potential is None or potential == "search" else None
     if cut is not None:
+        if potential == "search" and isinstance(cut[1], LocalPotential):
+            raise Refusal(
+                f"{method.name} is certified where its own Lyapunov function keeps it, and one "
+                "that is searched for may not; take the stated one"
+            )
         method, potential = cut[0], potential or cut[1]
     if potential == "search":
         stated = cut[1] if cut is not None else next(iter(card_of(method).theorems), None)
@@ -100,7 +105,7 @@ def _searched(
             found.append(_proof(method, functions, stated, "fixed", solver))
             above = found[0].decrease
     try:
-        potential = searched_potential(method, functions)
+        potential = searched_potential(method, functions, above)
         found.append(_proof(method, functions, potential, "fixed", solver, above))
     except Refusal:
         if not found:

@@ -1,7 +1,9 @@
 """The largest decrease of one step, for given weights of a potential or for the best ones."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import Any, Literal
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form
+from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.programme import (
     FAR,
     LEAST_CURVATURE,
@@ -19,10 +21,11 @@ from bitbound.theory.certificates.programme import (
     maximise,
     psi,
 )
-from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate, margin_form, proves
+from bitbound.theory.certificates.proof import HIDDEN, SMALL_LOSS, Certificate, margin_form, proves
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.worlds.symbolic.frames import Matrix
 
 Weights = Literal["fixed", "free"]
 
@@ -50,6 +53,9 @@ COORDINATES = (
 REACHES = (FAR, 10.0, 1.0)
 """How far away many local steps end, in the first of them: all are tried."""
 
+TURNS = 2
+"""How often a proof of one decrease is tried: in coordinates of Psi, then of what is left over."""
+
 MOST_ROUNDS = 40
 """How often weights are improved at most."""
 
@@ -64,19 +70,47 @@ class StepProgramme:
     least: float = LEAST_CURVATURE
     reach: float = FAR
 
+    def coordinates(self, now: Form) -> Coordinates:
+        """Return the coordinates for a form Psi."""
+        return Coordinates.of(self.step, now, self.centre, self.least, self.reach)
+
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
     ) -> SolverResult:
-        coordinates = Coordinates.of(self.step, now, self.centre, self.least, self.reach)
         everything = [*forms, *self.step.inequalities.values()]
-        return maximise(fixed, now, everything, coordinates, solver=self.solver, **options)
+        options = {"coordinates": self.coordinates(now), "solver": self.solver, **options}
+        return maximise(fixed, now, everything, **options)
 
     def at(
-        self, weights: tuple[float, ...], following: tuple[float, ...] | None = None
+        self, weights: tuple[float, ...], following: tuple[float, ...] | None = None, **options: Any
     ) -> SolverResult:
         """Return the best decrease for fixed weights, perhaps to other weights of Psi+."""
         now, _ = psi(self.step, weights)
-        return self.maximise(margin_form(self.step, weights, 0.0, following), now)
+        return self.maximise(margin_form(self.step, weights, 0.0, following), now, **options)
+
+    def sharpened(
+        self,
+        weights: tuple[float, ...],
+        solution: SolverResult,
+        following: tuple[float, ...] | None = None,
+    ) -> SolverResult:
+        """Solve once more in coordinates of what is left over, if the solver can.
+
+        That may be far smaller in one direction than in another, as small as what the solver
+        rounds in coordinates of Psi.
+        """
+        now, _ = psi(self.step, weights)
+        margin = margin_form(self.step, weights, solution.value, following)
+        left = self._left(margin, solution.multipliers)
+        least = solution.value - SMALL_LOSS * abs(solution.value)
+        with suppress(Refusal):
+            again = self.at(weights, following, coordinates=self.coordinates(now).levelled(left))
+            return again if again.value >= least else solution
+        return solution
+
+    def _left(self, margin: Form, multipliers: Matrix) -> Form:
+        """Return what multiples of the inequalities leave over of a form."""
+        return weighted_sum((1.0, *multipliers), (margin, *self.step.inequalities.values()))
 
     def decrease(self, weights: Weights) -> tuple[tuple[float, ...], SolverResult]:
         """Return the weights and their decrease.
@@ -122,22 +156,26 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        Only decreases ``above`` one that is proved already are tried.
+        Only decreases ``above`` one that is proved already are tried. Where the solver's word
+        proves nothing, coordinates of what is left over are next.
         """
         now, _ = psi(self.step, weights)
+        own = self.coordinates(now)
         for retreat in RETREATS:
             decrease = solution.value - retreat * abs(solution.value)
             if decrease <= above:
                 break
-            try:
-                margin = margin_form(self.step, weights, decrease, following)
-                strict = self.maximise(margin, now, margin=True)
-            except Refusal:  # the solver gives up at this one
-                continue
-            values = strict.multipliers.tolist()
-            multipliers = dict(zip(self.step.inequalities, values, strict=True))
-            if proves(self.step, weights, decrease, multipliers, following):
-                return decrease, multipliers
+            margin, coordinates = margin_form(self.step, weights, decrease, following), own
+            for _ in range(TURNS):
+                try:
+                    strict = self.maximise(margin, now, coordinates=coordinates, margin=True)
+                except Refusal:  # the solver gives up at this one
+                    break
+                values = strict.multipliers.tolist()
+                multipliers = dict(zip(self.step.inequalities, values, strict=True))
+                if proves(self.step, weights, decrease, multipliers, following):
+                    return decrease, multipliers
+                coordinates = coordinates.levelled(self._left(margin, strict.multipliers))
         raise Refusal(
             "the solver's multipliers are too inexact to prove a factor; take other parameters, "
             "or a smaller kappa"
@@ -168,39 +206,41 @@ def best_proof(
     found: list[Certificate] = []
     reason: Refusal | None = None
     seen: list[tuple[Any, ...]] = []
-    for reach in REACHES if step.solves else REACHES[:1]:
-        good = False
-        for place, (centre, least) in enumerate(COORDINATES):
-            if good and place > 1:
-                break
-            programme = StepProgramme(step, solver, centre, least, reach)
-            try:
-                own, solution = solve(programme)
-                if (own, solution.value, solution.gap) in seen:  # the same coordinates
-                    continue
-                seen.append((own, solution.value, solution.gap))
-                decrease, multipliers = programme.proof(own, solution, following, above)
-            except Refusal as refusal:
-                reason = refusal
+    most = np.nan
+    reaches = REACHES if step.solves else REACHES[:1]
+    for place, (reach, (centre, least)) in enumerate(product(reaches, COORDINATES)):
+        if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
+            break
+        programme = StepProgramme(step, solver, centre, least, reach)
+        try:
+            own, solution = solve(programme)
+            if (own, solution.value, solution.gap) in seen:  # the same coordinates
                 continue
-            above = decrease
-            found.append(
-                Certificate(
-                    method,
-                    functions,
-                    potential,
-                    decrease,
-                    own,
-                    multipliers,
-                    solution.value,
-                    solution.residual,
-                    solution.gap,
-                    solver,
-                    perf_counter() - start,
-                    following,
-                )
+            seen.append((own, solution.value, solution.gap))
+            if solution.gap > HIDDEN * abs(solution.value):
+                solution = programme.sharpened(own, solution, following)
+            most = np.fmax(most, solution.value)
+            decrease, multipliers = programme.proof(own, solution, following, above)
+        except Refusal as refusal:
+            reason = refusal
+            continue
+        above = decrease
+        found.append(
+            Certificate(
+                method,
+                functions,
+                potential,
+                decrease,
+                own,
+                multipliers,
+                solution.value,
+                solution.residual,
+                solution.gap,
+                solver,
+                perf_counter() - start,
+                following,
             )
-            good = good or solution.value - decrease <= SMALL_LOSS * abs(solution.value)
+        )
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]

@@ -37,7 +37,9 @@ SLOW = 0.3
 """Ratio of two gains above which the next ones are taken to be a geometric series."""
 
 
-def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPotential:
+def searched_potential(
+    method: Method, functions: FunctionClass, above: float = -np.inf
+) -> QuadraticPotential:
     """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
 
     It is one of :meth:`Family.largest`, and at least ``SMALLEST`` of where it is largest in all
@@ -47,10 +49,14 @@ def searched_potential(method: Method, functions: FunctionClass) -> QuadraticPot
     Raises
     ------
     Refusal
-        If no such form can be certified.
+        If no such form can be certified, or decreases by more than what is proved ``above`` which
+        it is asked for.
     """
     family = Family.largest(method, functions)
-    return _readable(family, _best(family))
+    decrease, best = _best(family)
+    if decrease <= above:
+        raise Refusal(f"no form is found that decreases by more than {above:g} of it")
+    return _readable(family, best)
 
 
 def best_start(family: Family) -> tuple[float, Weights]:
@@ -76,8 +82,8 @@ def best_start(family: Family) -> tuple[float, Weights]:
     raise reason or Refusal("the method has no state to make a potential of")
 
 
-def _best(family: Family) -> Weights:
-    """Return the best form, from the unit of the family or from the best of a few starts."""
+def _best(family: Family) -> tuple[float, Weights]:
+    """Return the largest decrease and its form, from the unit of the family or from the best of a few starts."""
     found: list[tuple[float, Weights]] = []
     reason: Refusal | None = None
     starts: tuple[Callable[[], Weights], ...] = (
@@ -93,7 +99,7 @@ def _best(family: Family) -> Weights:
             break
     if not found:
         raise reason or Refusal("the method has no state to make a potential of")
-    return max(found)[1]
+    return max(found)
 
 
 def _improved(family: Family, best: Weights) -> tuple[float, Weights]:

@@ -1,7 +1,7 @@
 """The semidefinite programme of a certificate, in coordinates of order one, and its solvers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -29,6 +29,9 @@ LEAST_CURVATURE = 0.1
 
 FAR = 30.0
 """How far away many local steps end, in the first of them."""
+
+SMALLEST_LEVEL = 1e-14
+"""Relative size of an entry of a diagonal that is still made 1."""
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
@@ -139,6 +142,15 @@ class Coordinates:
         """Return the blocks of a form in these coordinates."""
         pairs = zip(self.kernels, form.blocks, strict=True)
         return tuple(_symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
+
+    def levelled(self, form: Form) -> "Coordinates":
+        """Return the same axes, as long as makes the diagonal of a form 1 in size."""
+        kernels = []
+        for kernel, block in zip(self.kernels, self.blocks(form), strict=True):
+            sizes = np.abs(np.diag(block))
+            largest = float(sizes.max(initial=0.0)) or 1.0
+            kernels.append(kernel / np.sqrt(np.maximum(sizes, SMALLEST_LEVEL * largest)))
+        return replace(self, kernels=tuple(kernels))
 
 
 def gradient_bounds(step: SymbolicStep, psi: Form) -> list[Form]:
@@ -318,7 +330,7 @@ def _places(size: int, solver: Solver) -> tuple[Any, Any]:
 def _clarabel(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> tuple[Matrix, Matrix, float, float]:
-    clarabel = _optional("clarabel")
+    clarabel = require_solver("clarabel")
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
     cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
     settings = clarabel.DefaultSettings()
@@ -347,7 +359,7 @@ def _clarabel(
 def _scs(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> tuple[Matrix, Matrix, float, float]:
-    scs = _optional("scs")
+    scs = require_solver("scs")
     data = {"A": scipy.sparse.csc_matrix(A), "b": b, "c": objective}
     cone = {"z": equalities, "l": count, "s": list(sizes)}
     settings = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000, "verbose": False}
@@ -364,12 +376,12 @@ def _scs(
 _SOLVERS = {"clarabel": _clarabel, "scs": _scs}
 
 
-def _optional(name: str) -> Any:
-    """Import a solver, or say how to get it."""
+def require_solver(name: Solver = "clarabel") -> Any:
+    """Import a solver, or refuse and say how to get it."""
     try:
         return import_module(name)
     except ImportError:
-        raise Refusal(f"{name} is not installed; install bitbound[certify]") from None
+        raise Refusal(f"{name} is not installed; pip install {name}") from None
 
 
 def psi(

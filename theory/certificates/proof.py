@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.programme import Coordinates, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
+from bitbound.theory.potential import LocalPotential, Potential, Region
 from bitbound.theory.verdict import times_psi
 from bitbound.theory.worlds.symbolic.frames import Matrix
 
@@ -84,6 +85,30 @@ class Certificate:
         loss = self.solver_decrease - self.decrease
         return self.decrease <= 0 or loss > HIDDEN * abs(self.solver_decrease)
 
+    @property
+    def region(self) -> Region | None:
+        """Where it holds, if not everywhere."""
+        if not isinstance(self.potential, LocalPotential):
+            return None
+        return self.potential.region(self.method, self.functions, self.weights)
+
+    @property
+    def proviso(self) -> str:
+        """Where it holds and what keeps a run there, in words; nothing where it always holds."""
+        region = self.region
+        if region is None:
+            return ""
+        kept = f"kept from Psi = {region.psi} <= {region.level:.6g} on"
+        return f"{region.where}; {kept if self.decrease >= 0 else 'not proved to be kept'}"
+
+    def require_everywhere(self, what: str) -> None:
+        """Refuse what takes for granted that it holds everywhere."""
+        if self.region is not None:
+            raise Refusal(
+                f"what is certified of {self.method.name} holds in a region that one Lyapunov "
+                f"function keeps, and {what} takes more; take the factor of one step"
+            )
+
     def __repr__(self) -> str:
         constants = ", ".join(
             f"{field.name} = {value:g}"
@@ -95,6 +120,7 @@ class Certificate:
             f"Certificate of {self.method}\n"
             f"over all functions with {constants}\n"
             f"E[Psi+] <= {times_psi(self.decrease, 4)}"
+            + (f"\nwhile {self.proviso}" if self.proviso else "")
         )
 
     def verify(self) -> float:

@@ -199,12 +199,14 @@ def account(
         certificate = certify(method, functions, weights, potential=stated)
     potential = certificate.potential
     proved = Reweighted(potential, certificate.weights)
+    run = method if certificate.region is None else given
     attained = None
-    unattained = ""
-    try:
-        attained = worst_instance(method, functions, proved).step()
-    except Refusal as refusal:
-        unattained = str(refusal)
+    unattained = "a worst contraction need not be what a region has"
+    if run is method:
+        try:
+            attained, unattained = worst_instance(method, functions, proved).step(), ""
+        except Refusal as refusal:
+            unattained = str(refusal)
     _require_room(method, attained, certificate.factor)
     name, again = card.step_size, weights if stated else "free"
     return Account(
@@ -216,7 +218,7 @@ def account(
         name,
         math.nan if name is None else step_limit(method, name, functions, again, potential),
         attained,
-        divergence(method, functions, proved) if certificate.decrease <= 0 else None,
+        None if certificate.decrease > 0 else divergence(run, functions, proved),
         unattained,
     )
 

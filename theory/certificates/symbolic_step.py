@@ -8,10 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.iteration import theorem_step
@@ -27,8 +24,10 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import SimulatedWorld, require_linear
 from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
-from bitbound.theory.worlds.symbolic.exact_numbers import exact_kernel, exact_parameters, zeros
-from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from bitbound.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
+from bitbound.theory.worlds.symbolic.expectation import expected_gram
+from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
+from bitbound.theory.worlds.symbolic.kernels import kernel_of, seen_kernel, unknowns_met
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 from bitbound.theory.worlds.symbolic.representatives import Representatives
 from bitbound.theory.worlds.symbolic.symbols import (
@@ -272,19 +271,19 @@ def _symbolic_step(
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
-    allowed = ~basis.noise & _met(basis, evaluated)
-    kernels = [_kernel([x[:, :, 0] for x in relations], allowed)]
+    allowed = ~basis.noise & unknowns_met(basis, evaluated)
+    kernels = [kernel_of([x[:, :, 0] for x in relations], allowed)]
     for kind, count in enumerate(problem.frame.counts):
         inside = allowed & (basis.kind == kind) & (count > 1)
         run = problem.frame.differences.get(kind, 0)
-        kernels.append(_kernel([x[:, :, run] for x in relations if count > 1], inside))
+        kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
     weights = tuple(float(term.weight) for term in terms)
     if not basis.exact:
         pairs = zip(weights, now, after, strict=True)
         bound = [form for weight, *pair in pairs if weight for form in pair]
         bound += inequalities.values()
         kernels = [
-            _seen(kernel, [form.blocks[place] for form in bound])
+            seen_kernel(kernel, [form.blocks[place] for form in bound])
             for place, kernel in enumerate(kernels)
         ]
     return SymbolicStep(
@@ -308,16 +307,6 @@ def _symbolic_step(
 World = tuple[SymbolicProblem, SymbolicChannel]
 
 
-def _met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
-    """Return which unknowns there are: gradients and errors only of kinds that have them."""
-    met = np.arange(basis.size) < basis.used
-    for name, first in basis.names.items():
-        if name[0] in {"gradient", "error"}:
-            for number in range(first, first + (basis.kinds if basis.kind[first] >= 0 else 1)):
-                met[number] = number in evaluated
-    return met
-
-
 def _form(
     term: Squares | Gap,
     method: Method,
@@ -332,13 +321,11 @@ def _form(
     basis, frame = problem.basis, problem.frame
     values = zeros(basis.size, exact=basis.exact)
     if isinstance(term, Squares):
-        return Form(
-            frame.blocks(_expected(frame.gram(term.vectors), functions, problem, channel), basis),
-            values,
-        )
+        gram = expected_gram(frame.gram(term.vectors), functions, problem, channel)
+        return Form(frame.blocks(gram, basis), values)
     noise = term.point * basis.noise[None, :, None]
     smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0)
-    gram = _expected(smoothness / 2 * frame.gram(noise), functions, problem, channel)
+    gram = expected_gram(smoothness / 2 * frame.gram(noise), functions, problem, channel)
     blocks = frame.blocks(gram, basis)
     for function in ("f", "g") if method.needs.composite else ("f",):
         for evaluation in problem.evaluate(function, term.point - noise, frame.everyone):
@@ -348,69 +335,3 @@ def _form(
             least = (np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point)
             blocks = tuple(block + more for block, more in zip(blocks, least, strict=True))
     return Form(blocks, values)
-
-
-def _expected(
-    gram: Matrix, functions: FunctionClass, problem: SymbolicProblem, channel: SymbolicChannel
-) -> Matrix:
-    """Return the grams of a form with the noises replaced by their variances."""
-    for number, sent in reversed(channel.noises):
-        count = 1  # unknowns, one for each kind of clients or one of the server
-        if problem.basis.every_client[number]:
-            count = problem.basis.kinds
-            gram = gram + _variance(gram, number, sent, functions, problem.frame)
-        else:
-            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
-        own = slice(number, number + count)
-        gram[:, own, :] = 0 * gram[:, own, :]
-        gram[:, :, own] = 0 * gram[:, :, own]
-    return gram
-
-
-def _variance(
-    gram: Matrix, number: int, sent: Array, functions: FunctionClass, frame: Frame
-) -> Matrix:
-    """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
-    if functions.omega_joint is None:
-        omega = np.array([one.omega for one in functions.kinds])[frame.row_kinds]
-        return frame.gram(sent, frame.diagonal(gram, number) * omega)
-    if len(frame.members) > 1:
-        raise Refusal(
-            "compressors that share their randomness cannot be certified together with client "
-            "sampling, or for clients that differ; let them draw independently"
-        )
-    zero = 0 * gram[0, number, number]
-    equal = gram[0, number, number] / frame.n
-    different = gram[2, number, number] / 2 if frame.n > 1 else zero
-    factor = max(equal - different, zero) * functions.omega_joint + different * functions.omega
-    return frame.gram(sent, np.full(len(frame.row_cells), factor))
-
-
-def _kernel(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
-    """Return a basis of the vectors on allowed unknowns with no relation violated.
-
-    That of floats is orthonormal.
-    """
-    exact = any(x.dtype == object for x in relations)
-    inside = np.eye(len(allowed))[:, allowed]
-    if not relations or not inside.shape[1]:
-        return inside
-    if exact:
-        return exact_kernel(np.concatenate(relations), allowed)
-    rows = np.unique(np.concatenate(relations) @ inside, axis=0)
-    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
-    kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
-    return kernel
-
-
-def _seen(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
-    """Leave out the directions in which all forms are flat up to rounding.
-
-    There are such where a term has the weight 0, and where a state is kept that nothing depends on.
-    """
-    if not kernel.shape[1]:
-        return kernel
-    sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
-    rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
-    seen = scipy.linalg.orth(rows.T, rcond=1e-10)
-    return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen

@@ -66,6 +66,7 @@ def certify_steps(
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
     once = certify(method, functions, potential=potential)
+    once.require_everywhere("a chain of several steps")
     psi = Reweighted(once.potential, once.weights)
     found: list[Chain] = [Chain((once,), (steps,))] if measure == "potential" else []
     if measure != "potential":

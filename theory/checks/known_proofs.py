@@ -1,16 +1,20 @@
 """Certificates of what is known by hand: it is proved, and nothing better is."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.programme import require_solver
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.quadratic_potential import squares_of
 from bitbound.theory.verdict import Verdict, worst_of
 
+_CHECK = "certificates of what is known"
 _CLOSE, _MORE = 1e-6, (1.00001, 1.01)
 _MU, _L, _STEP = 1.0, 10.0, 0.15
 _CLASSES = {
@@ -28,9 +32,20 @@ def known_proofs() -> Verdict:
     """Check that gradient descent is certified with its known factor, in any unit, and no better.
 
     |x - x*|^2 shrinks by max{|1 - gamma mu|, |1 - gamma L_f|}^2. The parts that a potential is
-    taken apart into must add up to it, even where one of them is 0.
+    taken apart into must add up to it, even where one of them is 0. Without a solver it is not
+    tested.
     """
-    found = [_apart()]
+    try:
+        require_solver()
+    except Refusal as missing:
+        return Verdict(_CHECK, 0.0, _CLOSE, str(missing), tested=False)
+    off, what = worst_of([_apart(), *_proofs()])
+    advice = f"A certificate of gradient descent is wrong, {what}: believe none."
+    return Verdict(_CHECK, off, _CLOSE, f"{len(_CLASSES)} classes", advice)
+
+
+def _proofs() -> Iterator[tuple[float, str]]:
+    """Yield how far certificates are from what is known, and what is wrong with them."""
     for name, (functions, smooth) in _CLASSES.items():
         known = 1 - max(abs(1 - _STEP * _MU), abs(1 - _STEP * smooth)) ** 2
         for unit in (1.0, 1e5) if functions.L_f is None else (1.0,):
@@ -38,18 +53,15 @@ def known_proofs() -> Verdict:
             try:
                 proved = certify(GD(_STEP * unit), functions.in_units(unit))
             except Exception as error:  # whatever is wrong is told
-                found.append((math.inf, f"{what}: {type(error).__name__}, {error}"))
+                yield math.inf, f"{what}: {type(error).__name__}, {error}"
                 continue
             off = abs(proved.decrease / known - 1)
-            found.append((off, f"{what}: {proved.decrease:.8g} is proved, and {known:.8g} is true"))
+            yield off, f"{what}: {proved.decrease:.8g} is proved, and {known:.8g} is true"
             lost = proved.verify() != proved.factor
-            found.append((float(lost), f"{what}: the proof does not verify"))
+            yield float(lost), f"{what}: the proof does not verify"
             for more in _MORE:
                 greedy = replace(proved, decrease=more * known)
-                found.append((float(greedy.verify() < 1), f"{what}: more than is true verifies"))
-    off, what = worst_of(found)
-    advice = f"A certificate of gradient descent is wrong, {what}: believe none."
-    return Verdict("certificates of what is known", off, _CLOSE, f"{len(_CLASSES)} classes", advice)
+                yield float(greedy.verify() < 1), f"{what}: more than is true verifies"
 
 
 def _apart() -> tuple[float, str]:

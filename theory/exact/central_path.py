@@ -20,8 +20,9 @@ import scipy.optimize
 
 from bitbound.theory.exact.exact_proof import RationalForm, RationalStep
 from bitbound.theory.exact.rational_algebra import Rationals, Stack, ldl, whitening
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_kernel
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact
 from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.symbolic.kernels import exact_kernel
 
 CENTRED = 0.5
 """Newton decrement below which a proof counts as a centre; below 1 the dual is feasible."""

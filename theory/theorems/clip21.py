@@ -7,6 +7,7 @@ from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.bill import uncompressed_both_ways
 from bitbound.theory.card import Card, Role
+from bitbound.theory.formulas.clipping_in_a_ball import contracted, contraction_from_start
 from bitbound.theory.theorem import Condition
 
 
@@ -45,6 +46,8 @@ CARD = Card(
     Clip21,
     label="Clip21",
     bill=uncompressed_both_ways,
+    cut=contracted,
+    contraction=contraction_from_start,
     identities=(lambda c, n: (Clip21(0.9 / c.L, float("inf")), GD(0.9 / c.L)),),
     roles={"gamma": Role.STEP_SIZE, "tau": Role.CONSTANT},
     colour="#AA4499",

@@ -22,6 +22,7 @@ from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.card import Card
 from bitbound.theory.cards.from_file import find_card, read_settings
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import Reweighted
@@ -58,6 +59,12 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     sent = parser.add_mutually_exclusive_group()
     sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
     sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
+    sent.add_argument(
+        "--alpha",
+        type=float,
+        help="contraction of a method's own clipping (default: in a ball that a run on PROBLEM "
+        "stays in)",
+    )
     parser.add_argument(
         "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
     )
@@ -150,6 +157,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
         raise Refusal("--optimise is for clients of one class; give --n and --kappa, no --problem")
     values = read_settings(card.method, chosen.set)
     method = card.with_values(where, chosen.parameters, values)
+    functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
     search = chosen.potential == "search"
     found = account(card, method, where, chosen.weights, search=search, functions=functions)
     optimum = chosen.optimise and optimise(
@@ -197,6 +205,7 @@ def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None
     from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
 
     psi = Reweighted(certificate.potential, certificate.weights)
+    certificate.require_everywhere("what several steps prove")
     chain = certify_steps(certificate.method, certificate.functions, steps, psi)
     attained = None
     with suppress(Refusal):
@@ -212,6 +221,7 @@ def _promised_bits(
 
     if chosen.problem is None:
         raise Refusal("--target is the f - f* of a run; give --problem")
+    found.certificate.require_everywhere("what bits of whole runs follow from")
     kappa = KAPPA if chosen.kappa is None else chosen.kappa
     experiment = Experiment.of(found.method, problem(chosen.problem, kappa=kappa), sent)
     theorem = find_card(chosen.method).best_theorem(found.method, found.setting)
@@ -232,6 +242,26 @@ def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof |
             proof = prove(certificate)
             return proof if proof.decrease > 0 else None
     return None
+
+
+def _contracting(
+    chosen: argparse.Namespace, card: Card, method: Method, functions: FunctionClass
+) -> FunctionClass:
+    """Return the class, with the clipping of a method that clips as its contraction."""
+    if card.contraction is None:
+        if chosen.alpha is None:
+            return functions
+        raise Refusal(f"{card.name} does not clip; leave --alpha out")
+    alpha = chosen.alpha
+    if alpha is None:
+        if chosen.problem is None:
+            raise Refusal(
+                f"the clipping of {card.name} contracts in a ball only; give its --alpha, or the "
+                "--problem of a run"
+            )
+        kappa = KAPPA if chosen.kappa is None else chosen.kappa
+        alpha = card.contraction(method, problem(chosen.problem, kappa=kappa))
+    return functions.contracting(alpha)
 
 
 def _covered(

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bitbound.cli import main
-from bitbound.theory.certificates import symbolic_step
+from bitbound.theory.worlds.symbolic import expectation
 
 SLACK = 1e-6
 
@@ -47,8 +47,8 @@ def test_noise_off_by_two_is_a_contradiction(capsys, monkeypatch, json_too):
     words = ["certify", "diana", "--n", "3", "--kappa", "20", *json_too]
     assert main(words) == 0
     assert capsys.readouterr().out
-    right = symbolic_step._variance
-    monkeypatch.setattr(symbolic_step, "_variance", lambda *about: right(*about) / 2)
+    right = expectation._variance
+    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) / 2)
     assert main(words) == 3
     out, err = capsys.readouterr()
     assert out == ""

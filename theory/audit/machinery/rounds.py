@@ -93,7 +93,7 @@ def play(v: Values) -> None:
     v.deviation_from_mean = steps * _mean_client(
         sum(average(plain * (g - v.gradient) ** 2) for g in exact), N
     )
-    v.plain_moved, v.moved = average(plain * moved**2)[0], average(moved**2)[0]
+    v.moved = average(moved**2)[0]
     v.farthest = abs(moved).max(axis=(0, 1))
     # Lemma 4.
     v.change = average(family.rise(v, moved[:, 0]))

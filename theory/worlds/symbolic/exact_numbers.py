@@ -116,30 +116,3 @@ def _exact(value: Any) -> Any:
 def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
     """Return an array of zeros, of floats or exact."""
     return np.full(shape, Exact(0), dtype=object) if exact else np.zeros(shape)
-
-
-def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return a basis, (basis, k), of the vectors on allowed places that are orthogonal to rows."""
-    places = np.flatnonzero(allowed).tolist()
-    pivots: dict[int, list[Fraction]] = {}
-    for row in rows[:, places].tolist():
-        left: list[Fraction] = [x.value for x in row]
-        for pivot, solved in pivots.items():
-            if left[pivot]:
-                left = [x - left[pivot] * y for x, y in zip(left, solved, strict=True)]
-        filled = [i for i, x in enumerate(left) if x]
-        if not filled:
-            continue
-        place = filled[0]
-        left = [x / left[place] for x in left]
-        for other, solved in pivots.items():
-            factor = solved[place]
-            pivots[other] = [x - factor * y for x, y in zip(solved, left, strict=True)]
-        pivots[place] = left
-    free = [i for i in range(len(places)) if i not in pivots]
-    kernel = zeros(len(allowed), len(free), exact=True)
-    for column, i in enumerate(free):
-        kernel[places[i], column] = Exact(1)
-        for pivot, solved in pivots.items():
-            kernel[places[pivot], column] = Exact(-solved[i])
-    return kernel

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from bitbound.data.arrays import Array, is_numpy
-from bitbound.solvers.backend import host, where
+from bitbound.solvers.backend import host, squared_norm, where
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import Dataclass, S, clients_of, put_clients
 
@@ -26,7 +26,7 @@ G = TypeVar("G", bound=Dataclass)
 class Local:
     """Local solutions, on their way."""
 
-    z: Array  # (n, d, R), where the gradients are evaluated
+    z: Array  # (n, d, R), where the gradients are evaluated, less the centre
     before: Array  # (n, d, R), the same before momentum was added
     change: Array  # (n, d, R), the gradients there
     slope: Array  # (n, d, R), change + mu z, which both the test and the next step need
@@ -63,35 +63,38 @@ def gradient_steps(
 
 def minimise(
     gradient: Callable[[Array, G, Array, Gradients], Array],
-    enough: Callable[[Array, Array], Array],
     start: Array,
+    centre: Array,
     given: G,
     active: Array,
     problem: Gradients,
     *,
+    accuracy: float,
     L: float,
     mu: float,
     most: int,
 ) -> tuple[Array, Array]:
-    """Minimise a function plus (mu/2) |z|^2 on every client, as far as the client finds enough.
+    """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
 
+    It is where the squared gradient of the sum is at most ``accuracy`` times that of the function.
     Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
-    Clients that are not done after the most steps begin once again at 0, without momentum, so that
-    a bad start does no harm. Source of the momentum: Nesterov, Lectures on convex optimization,
-    2018, section 2.2.
+    Clients that are not done after the most steps begin once again at the centre, without momentum,
+    so that a bad start does no harm. Source of the momentum: Nesterov, Lectures on convex
+    optimization, 2018, section 2.2. In a simulation all steps of a client may be one compiled pass.
 
     Parameters
     ----------
     gradient : callable
-        Called with z, given, the active clients and the problem, it gives the gradients (n, d, R)
+        Called with y, given, the active clients and the problem, it gives the gradients (n, d, R)
         of the functions.
-    enough : callable
-        Called with the gradients of the sums and those of the functions alone, it says which
-        clients are done: (n, 1, R) bool.
     start : (n, d, R)
-        Where the steps begin.
+        Where y - centre begins.
+    centre : (1, d, R)
+        The same for all clients.
     given, active, problem
         As for :func:`until_done`.
+    accuracy : float
+        When a client is done.
     L, mu : float
         Smoothness and strong convexity of the sums.
     most : int
@@ -100,13 +103,20 @@ def minimise(
     Returns
     -------
     z, change : (n, d, R)
-        Where every client has ended, and the gradient of its function there.
+        Where y - centre has ended on every client, and the gradient of its function there.
     """
+    options = {"accuracy": accuracy, "L": L, "mu": mu, "most": most}
+    compiled = getattr(type(problem), "minimise", None)  # what wraps one is asked every gradient
+    found = compiled and compiled(problem, gradient, start, centre, given, active, **options)
+    if found:
+        z, change = found
+        return z, change
 
     def evaluate(s: Local, given: G, active: Array, problem: Gradients) -> tuple[Local, Array]:
-        change = where(active, gradient(s.z, given, active, problem), s.change)
+        change = where(active, gradient(centre + s.z, given, active, problem), s.change)
         slope = change + mu * s.z
-        return Local(s.z, s.before, change, slope), active & ~enough(slope, change)
+        enough = squared_norm(slope) <= accuracy * squared_norm(change)
+        return Local(s.z, s.before, change, slope), active & ~enough
 
     def step(
         s: Local, given: G, active: Array, problem: Gradients, momentum: float = 0.0

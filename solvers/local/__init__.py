@@ -1,0 +1,1 @@
+"""What clients do alone: local steps as linear recursions, and local solves."""

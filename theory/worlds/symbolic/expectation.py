@@ -1,0 +1,45 @@
+"""The mean of a form over the noises of compressors, which their variances replace."""
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.symbolic.frames import Frame, Matrix
+from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
+
+
+def expected_gram(
+    gram: Matrix, functions: FunctionClass, problem: SymbolicProblem, channel: SymbolicChannel
+) -> Matrix:
+    """Return the grams of a form with the noises replaced by their variances."""
+    for number, sent in reversed(channel.noises):
+        count = 1  # unknowns, one for each kind of clients or one of the server
+        if problem.basis.every_client[number]:
+            count = problem.basis.kinds
+            gram = gram + _variance(gram, number, sent, functions, problem.frame)
+        else:
+            gram = gram + gram[0, number, number] * functions.omega_down * problem.frame.gram(sent)
+        own = slice(number, number + count)
+        gram[:, own, :] = 0 * gram[:, own, :]
+        gram[:, :, own] = 0 * gram[:, :, own]
+    return gram
+
+
+def _variance(
+    gram: Matrix, number: int, sent: Array, functions: FunctionClass, frame: Frame
+) -> Matrix:
+    """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
+    if functions.omega_joint is None:
+        omega = np.array([one.omega for one in functions.kinds])[frame.row_kinds]
+        return frame.gram(sent, frame.diagonal(gram, number) * omega)
+    if len(frame.members) > 1:
+        raise Refusal(
+            "compressors that share their randomness cannot be certified together with client "
+            "sampling, or for clients that differ; let them draw independently"
+        )
+    zero = 0 * gram[0, number, number]
+    equal = gram[0, number, number] / frame.n
+    different = gram[2, number, number] / 2 if frame.n > 1 else zero
+    factor = max(equal - different, zero) * functions.omega_joint + different * functions.omega
+    return frame.gram(sent, np.full(len(frame.row_cells), factor))

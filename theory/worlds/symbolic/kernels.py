@@ -1,0 +1,78 @@
+"""What the unknowns of a step can be: those that are met, the invariants being 0."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from bitbound.theory.worlds.symbolic.frames import Basis, Matrix
+
+
+def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
+    """Return which unknowns there are: gradients and errors only of kinds that have them."""
+    met = np.arange(basis.size) < basis.used
+    for name, first in basis.names.items():
+        if name[0] in {"gradient", "error"}:
+            for number in range(first, first + (basis.kinds if basis.kind[first] >= 0 else 1)):
+                met[number] = number in evaluated
+    return met
+
+
+def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
+    """Return a basis of the vectors on allowed unknowns with no relation violated.
+
+    That of floats is orthonormal.
+    """
+    exact = any(x.dtype == object for x in relations)
+    inside = np.eye(len(allowed))[:, allowed]
+    if not relations or not inside.shape[1]:
+        return inside
+    if exact:
+        return exact_kernel(np.concatenate(relations), allowed)
+    rows = np.unique(np.concatenate(relations) @ inside, axis=0)
+    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
+    kernel: Matrix = inside @ scipy.linalg.null_space(rows, rcond=1e-10)
+    return kernel
+
+
+def seen_kernel(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
+    """Leave out the directions in which all forms are flat up to rounding.
+
+    There are such where a term has the weight 0, and where a state is kept that nothing depends on.
+    """
+    if not kernel.shape[1]:
+        return kernel
+    sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
+    rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
+    seen = scipy.linalg.orth(rows.T, rcond=1e-10)
+    return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen
+
+
+def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return a basis, (basis, k), of the vectors on allowed places that are orthogonal to rows."""
+    places = np.flatnonzero(allowed).tolist()
+    pivots: dict[int, list[Fraction]] = {}
+    for row in rows[:, places].tolist():
+        left: list[Fraction] = [x.value for x in row]
+        for pivot, solved in pivots.items():
+            if left[pivot]:
+                left = [x - left[pivot] * y for x, y in zip(left, solved, strict=True)]
+        filled = [i for i, x in enumerate(left) if x]
+        if not filled:
+            continue
+        place = filled[0]
+        left = [x / left[place] for x in left]
+        for other, solved in pivots.items():
+            factor = solved[place]
+            pivots[other] = [x - factor * y for x, y in zip(solved, left, strict=True)]
+        pivots[place] = left
+    free = [i for i in range(len(places)) if i not in pivots]
+    kernel = zeros(len(allowed), len(free), exact=True)
+    for column, i in enumerate(free):
+        kernel[places[i], column] = Exact(1)
+        for pivot, solved in pivots.items():
+            kernel[places[pivot], column] = Exact(-solved[i])
+    return kernel
