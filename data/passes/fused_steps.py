@@ -56,12 +56,6 @@ class FusedSteps:
         lanes = self.losses.code.lanes_for(runs)
         return len(lanes) * self.grams.size <= _MOST * self.losses.rows[2].size
 
-    def powers_and_sums(self, a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
-        """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""
-        powers, sums = np.empty(a.size), np.empty(a.size)
-        self.code.powers_and_sums(a, steps, powers, sums)
-        return powers, sums
-
     def after(
         self, steps: NDArray[np.int64], x: Vectors, u: Vectors, a: Numbers, b: Numbers, c: Numbers
     ) -> Vectors:
@@ -71,7 +65,7 @@ class FusedSteps:
         """
         losses = self.losses
         (n, m, d), runs = losses.shape, x.shape[2]
-        powers, sums = self.powers_and_sums(a, steps)
+        powers, sums = powers_and_sums(a, steps)
         out = np.empty_like(x)
         self.code.local_steps(
             losses.code.lanes_for(runs), (0,) * _CLIENTS, losses.rows, losses.features,
@@ -79,3 +73,12 @@ class FusedSteps:
             a, b, -c / m, steps, (np.tile(powers, d), np.tile(b * sums, d)), out.reshape(-1),
         )  # fmt: skip
         return out
+
+
+def powers_and_sums(a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""
+    from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
+
+    powers, sums = np.empty(a.size), np.empty(a.size)
+    local_passes.set_powers_and_sums(a, steps, powers, sums)
+    return powers, sums

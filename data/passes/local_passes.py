@@ -71,7 +71,7 @@ def gram(rows: Any, shape: Any, out: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
+def set_powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
     """Set the two to a^t and 1 + a + ... + a^(t-1), with its own a and t for each run."""
     for r in range(a.size):
         powers[r], sums[r] = 1.0, 0.0
@@ -154,3 +154,49 @@ def local_steps(
             for k in range(bounds[first], bounds[last]):
                 begin, end, at = t_starts[k], t_starts[k + 1], places[k] * runs + r
                 add_row(lanes, t_values, t_columns, begin, end, zx, base, runs, some, out, at)
+
+
+@compiled
+def _dense_step(
+    lanes: Any, columns: Any, at: Any, x: Any, u: Any, a: Any, scale: Any, room: Any
+) -> None:  # pragma: no cover
+    """Do a step x <- a x + u + A' s with s = scale / (1 + exp(A x)), the rows of A being lanes."""
+    (s, powers, sums), (size, d) = room, (room[0].size, x.size)
+    for k in range(size):
+        s[k] = 0.0
+    for j in range(d):
+        for k in range(size):
+            s[k] += columns[at + j * size + k] * x[j]
+    slopes(s, powers, scale)
+    for j in range(d):
+        for w in range(len(lanes)):
+            sums[w] = 0.0
+        add_dot(lanes, columns, at + j * size, s, size // len(lanes), sums, 0)
+        total = 0.0
+        for w in range(len(lanes)):
+            total += sums[w]
+        x[j] = a * x[j] + u[j] + total
+
+
+@compiled
+def dense_steps(
+    lanes: Any, columns: Any, x: Any, u: Any, a: Any, b: Any, c: Any, steps: Any, room: Any,
+    out: Any,
+) -> None:  # fmt: skip  # pragma: no cover
+    """Set out_i to x_i after steps x_i <- a x_i + b u_i - c A_i' (1 / (1 + exp(A_i x_i))).
+
+    Each run has its own a, b, c and number of steps. ``columns`` are all columns of all clients,
+    each as long as a number of registers, with zeros, and read through; x, u and out are (n, d, R),
+    u may be (1, d, R).
+    """
+    n, d, runs = x.shape
+    (own, added), others = room
+    length = d * others[0].size
+    for i in range(n):
+        for r in range(runs):
+            for j in range(d):
+                own[j], added[j] = x[i, j, r], b[r] * u[i % u.shape[0], j, r]
+            for _ in range(steps[r]):
+                _dense_step(lanes, columns, i * length, own, added, a[r], c[r], others)
+            for j in range(d):
+                out[i, j, r] = own[j]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
+from bitbound.data.passes.dense_steps import DenseSteps
 from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.passes.fused_steps import FusedSteps
 
@@ -78,9 +79,9 @@ class DenseRows:
         return FusedGradients.of(scipy.sparse.csr_array(self._matrix), len(self.stack))
 
     @cached_property
-    def fused_steps(self) -> FusedSteps | None:
+    def fused_steps(self) -> FusedSteps | DenseSteps | None:
         """Many steps along these gradients at once, where that pays."""
-        return FusedSteps.of(self.fused)
+        return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
 
     def of(self, clients: NDArray[np.intp]) -> "DenseRows":
         """Return the rows of some clients."""
@@ -142,9 +143,9 @@ class SparseRows:
         return FusedGradients.of(self.stacked, self.shape[0])
 
     @cached_property
-    def fused_steps(self) -> FusedSteps | None:
+    def fused_steps(self) -> FusedSteps | DenseSteps | None:
         """Many steps along these gradients at once, where that pays."""
-        return FusedSteps.of(self.fused)
+        return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
 
     def of(self, clients: NDArray[np.intp]) -> "SparseRows":
         """Return the rows of some clients."""

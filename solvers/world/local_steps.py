@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.files.compilation import can_compile
-from bitbound.data.passes.fused_steps import FusedSteps
+from bitbound.data.passes.dense_steps import DenseSteps
+from bitbound.data.passes.fused_steps import FusedSteps, powers_and_sums
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
 from bitbound.solvers.method import Method
@@ -31,7 +32,7 @@ class LocalSteps:
         What a step makes of the fields that it changes.
     gradients : int
         What all clients together evaluate in a step.
-    passes : FusedSteps
+    passes : FusedSteps or DenseSteps
         The compiled steps.
     """
 
@@ -41,7 +42,7 @@ class LocalSteps:
 
     recursions: Mapping[str, Recursion]
     gradients: int
-    passes: FusedSteps
+    passes: FusedSteps | DenseSteps
 
     @classmethod
     def of(cls, method: Method, state: Any, oracle: Oracle) -> "LocalSteps | None":
@@ -72,7 +73,7 @@ class LocalSteps:
         if step.c is not None:
             x, u = np.ascontiguousarray(x), np.ascontiguousarray(u)
             return self.passes.after(steps, x, u, step.a, step.b, step.c)
-        powers, sums = self.passes.powers_and_sums(step.a, steps)
+        powers, sums = powers_and_sums(step.a, steps)
         return powers * x + step.b * sums * u
 
 

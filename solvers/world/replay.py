@@ -6,7 +6,7 @@ be done with them; the same operations on the same numbers, in the same order, a
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import total
+from bitbound.solvers.backend import total, where
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LARGE
 from bitbound.solvers.method import Every, Method
@@ -93,6 +93,20 @@ class _Steps:
         numbers = zip(self.values, other.values, strict=True)
         return all(x is y or np.array_equal(x, y) for x, y in numbers)
 
+    def share_places(self, kept: Collection[int]) -> None:
+        """Let a result lie where one lay that is not read any more, so that few are in memory."""
+        last = {i: at for at, (_, inputs, _) in enumerate(self.operations) for i in inputs}
+        moved: dict[int, int] = {}
+        free: list[int] = []
+        operations = []
+        for at, (function, inputs, place) in enumerate(self.operations):
+            read = tuple(moved.get(i, i) for i in inputs)
+            free += [moved[i] for i in set(inputs) if i in moved and last[i] == at]
+            if place not in kept:
+                moved[place] = free.pop() if free else place
+            operations.append((function, read, moved.get(place, place)))
+        self.operations = operations
+
     def uniform(self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]) -> Unknown:
         """Write down a draw, as of :class:`~bitbound.solvers.world.randomness.Streams`."""
         numbers, first = self.unknown(*shape, len(runs)), self.drawn[purpose]
@@ -103,7 +117,7 @@ class _Steps:
 
     def where(self, mask: Unknown, yes: Unknown, no: Unknown) -> Unknown:
         """Write down a choice."""
-        return self.do(np.where, mask, yes, no)
+        return self.do(where, mask, yes, no)
 
     def sum(self, x: Unknown, *, axis: int, keepdims: bool) -> Unknown:
         """Write down a sum over the clients."""
@@ -202,6 +216,7 @@ class Replay:
             return None
         if end != first_end or not steps.same_as(first):
             return None
+        steps.share_places(end.values())
         run = channel.runs[0]
         spent = {name: int(scratch.spent[name][run] - once[name][run]) for name in _PAID}
         most = spent | {"gradients": spent["gradients"] + perhaps}

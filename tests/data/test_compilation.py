@@ -11,11 +11,11 @@ from bitbound.data.files.file_lock import held
 COUNT = """
 import numpy as np
 from numba.core import event
-from bitbound.data.passes.local_passes import powers_and_sums
+from bitbound.data.passes.local_passes import set_powers_and_sums
 
 one = np.ones(3)
 with event.install_recorder("numba:compile") as recorder:
-    powers_and_sums(one, np.arange(3), one, one.copy())
+    set_powers_and_sums(one, np.arange(3), one, one.copy())
 print(sum(entry.is_start for _, entry in recorder.buffer))
 """
 

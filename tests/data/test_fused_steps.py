@@ -5,18 +5,31 @@ import pytest
 import scipy.sparse
 from test_fused import RUNS, bare_gradients, close, made
 
-from bitbound.data.passes import fused_steps
+from bitbound.data.passes import dense_steps, fused_steps
+from bitbound.data.passes.dense_steps import DenseSteps
 from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.passes.fused_steps import FusedSteps
+from bitbound.data.passes.fused_steps import FusedSteps, powers_and_sums
 
 
 def steps_of(matrix, n):
-    return FusedSteps.of(FusedGradients.of(matrix, n))
+    """Return the steps that there are, dense ones where clients have many rows."""
+    losses = FusedGradients.of(matrix, n)
+    return DenseSteps.of(losses) or FusedSteps.of(losses)
+
+
+@pytest.fixture(autouse=True)
+def a_fifth_full_is_dense(monkeypatch):
+    """The made rows are not full."""
+    monkeypatch.setattr(dense_steps, "_FULL", 0.2)
+
+
+SHAPES = [(3, 4, 6), (1, 3, 9), (7, 1, 9), (40, 3, 4)]
+MANY_ROWS = [(3, 24, 5), (1, 20, 4), (5, 13, 3)]
 
 
 @pytest.mark.parametrize("others", [1, None])
 @pytest.mark.parametrize("runs", RUNS)
-@pytest.mark.parametrize("shape", [(3, 4, 6), (1, 3, 9), (7, 1, 9), (40, 3, 4)])
+@pytest.mark.parametrize("shape", SHAPES + MANY_ROWS)
 def test_every_run_does_its_own_steps(shape, runs, others):
     n, m, d = shape
     matrix, rng = made(n, m, d), np.random.default_rng(runs)
@@ -32,16 +45,33 @@ def test_every_run_does_its_own_steps(shape, runs, others):
     close(found, x)
 
 
+@pytest.mark.parametrize("shape", SHAPES + MANY_ROWS)
+def test_many_rows_are_the_lanes(shape):
+    steps = steps_of(made(*shape), shape[0])
+    assert isinstance(steps, DenseSteps) == (shape in MANY_ROWS)
+
+
+def test_large_or_sparse_rows_are_no_lanes(monkeypatch):
+    losses = FusedGradients.of(made(3, 24, 5), 3)
+    monkeypatch.setattr(dense_steps, "_LARGEST", 24 * 5 - 1)
+    assert DenseSteps.of(losses) is None
+    monkeypatch.setattr(dense_steps, "_LARGEST", 24 * 5)
+    assert DenseSteps.of(losses) is not None
+    monkeypatch.setattr(dense_steps, "_FULL", 0.9)
+    assert DenseSteps.of(losses) is None
+
+
 @pytest.mark.parametrize("a", [1.0, 1 - 1e-9, 0.3, 0.0, -0.7])
 def test_powers_and_sums(a):
     steps = np.array([0, 1, 2, 500])
-    powers, sums = steps_of(made(3, 4, 6), 3).powers_and_sums(np.full(4, a), steps)
+    powers, sums = powers_and_sums(np.full(4, a), steps)
     np.testing.assert_allclose(powers, a**steps, rtol=1e-12)
     np.testing.assert_allclose(sums, [sum(a**k for k in range(t)) for t in steps], rtol=1e-12)
 
 
-def test_a_run_is_the_same_alone():
-    matrix, rng = made(20, 3, 5), np.random.default_rng(0)
+@pytest.mark.parametrize("m", [3, 24])
+def test_a_run_is_the_same_alone(m):
+    matrix, rng = made(20, m, 5), np.random.default_rng(0)
     x, u = rng.standard_normal((2, 20, 5, 9))
     a, b, c = np.full((3, 9), [[0.9], [0.1], [-0.1]])
     count, steps = np.arange(9), steps_of(matrix, 20)
@@ -53,12 +83,13 @@ def test_a_run_is_the_same_alone():
         np.testing.assert_allclose(found[..., 0], together[..., r], rtol=1e-15, atol=1e-15)
 
 
+@pytest.mark.parametrize("m", [3, 24])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_stays_in_its_run(value):
+def test_what_is_not_finite_stays_in_its_run(value, m):
     x = np.random.default_rng(0).standard_normal((4, 5, 3))
     x[2, 1, 1] = value
     one = np.ones(3)
-    out = steps_of(made(4, 3, 5), 4).after(np.array([3, 4, 5]), x, x, one, 0 * one, -0.1 * one)
+    out = steps_of(made(4, m, 5), 4).after(np.array([3, 4, 5]), x, x, one, 0 * one, -0.1 * one)
     assert not np.isfinite(out[2, 1, 1])
     assert np.isfinite(out[:, :, [0, 2]]).all()
 
