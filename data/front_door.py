@@ -1,6 +1,7 @@
 """The names of a page of imports, each loaded when it is first used."""
 
 import ast
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +32,9 @@ def loaded_at_use(page: dict[str, Any]) -> Callable[[str], Any]:
         if not names:
             names.update(imported_names(Path(page["__file__"]).read_text(encoding="utf-8")))
         if name not in page["__all__"]:
-            raise AttributeError(f"module {page['__name__']!r} has no attribute {name!r}")
+            module = sys.modules[page["__name__"]]  # where Python looks for a near name
+            sentence = f"module {page['__name__']!r} has no attribute {name!r}"
+            raise AttributeError(sentence, name=name, obj=module)
         page[name] = getattr(import_module(names[name]), name)
         return page[name]
 

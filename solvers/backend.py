@@ -12,6 +12,7 @@ import importlib.util
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -172,8 +173,13 @@ def total(x: Array) -> Array:
         return x.total()
     if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
         n = x.shape[0]
-        return (np.ones((1, n), dtype=x.dtype) @ x.reshape(n, -1)).reshape(1, *x.shape[1:])
+        return (_ones(n, x.dtype) @ x.reshape(n, -1)).reshape(1, *x.shape[1:])
     return array_namespace(x).sum(x, axis=0, keepdims=True)
+
+
+@cache
+def _ones(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.ones((1, n), dtype)
 
 
 def squared_norm(x: Array) -> Array:

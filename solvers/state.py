@@ -39,13 +39,8 @@ Owned = TypeVar("Owned", bound=Owner)
 
 def each(function: Callable[..., Array], first: S, *others: S) -> S:
     """Apply a function to every field of one or several states of the same kind."""
-    return replace(
-        first,
-        **{
-            field.name: function(*(getattr(s, field.name) for s in (first, *others)))
-            for field in fields(first)
-        },
-    )
+    several = [vars(s) for s in (first, *others)]
+    return replace(first, **{name: function(*(s[name] for s in several)) for name in several[0]})
 
 
 def settled(state: S) -> S:

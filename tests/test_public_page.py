@@ -84,8 +84,11 @@ def test_all_of_it_is_light():
 
 
 def test_what_is_not_there_is_missed_as_in_any_module():
-    with pytest.raises(AttributeError, match="module 'bitbound' has no attribute 'LoCoDl'"):
+    with pytest.raises(
+        AttributeError, match="module 'bitbound' has no attribute 'LoCoDl'"
+    ) as found:
         bitbound.LoCoDl  # noqa: B018
+    assert (found.value.name, found.value.obj) == ("LoCoDl", bitbound), "for 'Did you mean'"
     assert {*bitbound.__all__} <= {*dir(bitbound)}
 
 

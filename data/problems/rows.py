@@ -47,29 +47,36 @@ class DenseRows:
 
     def forward(self, x: Array) -> Array:
         """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, m, R)."""
-        n, m, d = self.shape
+        n, m, _ = self.stack.shape
         if x.shape[0] == n:
             return self.stack @ x
-        xp = array_namespace(x)
-        return xp.reshape(xp.reshape(self.stack, (n * m, d)) @ x[0, :, :], (n, m, x.shape[2]))
+        return array_namespace(x).reshape(self._matrix @ x[0, :, :], (n, m, x.shape[2]))
 
     def backward(self, s: Array, a: float = 0.0, x: Array | None = None) -> Array:
         """A_i' s_i + a x_i for all clients: (n, m, R) and a point, as for forward, to (n, d, R)."""
-        products = array_namespace(s).matrix_transpose(self.stack) @ s
+        products = self._transposed @ s
         return products if x is None else add_scaled(products, a, x)
 
     def gram(self, weights: Array) -> Array:
         """Sum over all rows of weight a a': weights (n, m, 1) to (d, d)."""
-        n, m, d = self.shape
-        xp = array_namespace(weights)
-        rows = xp.reshape(self.stack, (n * m, d))
-        return (rows * xp.reshape(weights, (n * m, 1))).T @ rows
+        weighted = self._matrix * array_namespace(weights).reshape(weights, (-1, 1))
+        return weighted.T @ self._matrix
+
+    @cached_property
+    def _matrix(self) -> Array:
+        """All rows, (n m, d), one client after the other."""
+        n, m, d = self.stack.shape
+        return array_namespace(self.stack).reshape(self.stack, (n * m, d))
+
+    @cached_property
+    def _transposed(self) -> Array:
+        """The transposes of the clients' matrices, (n, d, m)."""
+        return array_namespace(self.stack).matrix_transpose(self.stack)
 
     @cached_property
     def fused(self) -> FusedGradients:
         """Gradients of logistic losses of the rows in one pass."""
-        n, m, d = self.shape
-        return FusedGradients.of(scipy.sparse.csr_array(self.stack.reshape(n * m, d)), n)
+        return FusedGradients.of(scipy.sparse.csr_array(self._matrix), len(self.stack))
 
     @cached_property
     def fused_steps(self) -> FusedSteps | DenseSteps | None:

@@ -190,6 +190,8 @@ def _dataset(data: Any, y: Any, name: str, loss: Loss | None, download: bool) ->
     given = own_data(data, y, name=name, classes=classes)
     if loss is None or not classes:
         return given
+    if len(given.labels) == 1:
+        raise Refusal(f"the targets y are all of one class and {loss.name} takes two; give both")
     if len(given.labels) != 2:
         raise Refusal(
             f"the targets y are of {len(given.labels)} classes and {loss.name} takes two; "

@@ -3,7 +3,7 @@
 import math
 import textwrap
 
-from bitbound.figures.certified.measured_bits import ACCURACY
+from bitbound.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, least_bits
 from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.potential_gains import SEARCHED, PotentialGain
 from bitbound.figures.certified.rates import Rate
@@ -83,6 +83,8 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
     for family in dict.fromkeys((gain.n, gain.kappa, gain.omega) for gain in gains):
         n, kappa, omega = family
         rows.append([f"{n}, {kappa:g}, {omega:g}", *[""] * (len(header) - 1)])
+        floor = short_cost(least_bits(n, kappa, omega))
+        rows.append(["lower bound, an order", *[ABSENT] * 3, floor, *[ABSENT] * (len(header) - 5)])
         for gain in gains:
             if (gain.n, gain.kappa, gain.omega) == family:
                 decreases = (gain.promised, gain.found, gain.attained)
@@ -97,7 +99,9 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
         f"the fewest certified bits that a short search finds ({SEARCHED}): promised by the best "
         "theorem, certified for the best quadratic potential that is found, attained in the long "
         "run on quadratics; and bits per client, measured on a random quadratic of the family "
-        f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start; {MEANING}"
+        f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start, {ABSENT} if "
+        f"{MOST_ITERATIONS:,} iterations do not reach it; {MEANING}; the lower bound with "
+        "independent unbiased compressors (arXiv:2305.16297) is an order, for the worst functions"
     )
     caption = "; ".join(filter(None, [caption, total_text(downlink)]))
     return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"

@@ -1,5 +1,6 @@
 """Bits that an accuracy takes on a small quadratic of a family, measured."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.function_class import rand_k_of
+from bitbound.theory.orders import LOWER_BOUND
 from bitbound.theory.setting import Setting
 
 ACCURACY = 1e-6
@@ -18,6 +21,9 @@ ACCURACY = 1e-6
 
 MOST_ITERATIONS = 100_000
 """Iterations at which a run is given up."""
+
+FEATURES = 10
+"""At least so many features have the problems."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,13 @@ def measured_bits(method: Method, where: Setting, runs: Runs) -> MeasuredBits:
     trace = Store(runs.folder).trace(experiment, seeds=runs.seeds, budget=budget)
     counted = ("bits", "downlink bits", "total bits")
     return MeasuredBits(*(spread(costs_to(trace, gap, by, runs.downlink)).median for by in counted))
+
+
+def least_bits(n: int, kappa: float, omega: float) -> float:
+    """Return the lower bound's order of the bits up for the accuracy, with rand-k of a family."""
+    sent, d = rand_k_of(omega, FEATURES)
+    rounds = LOWER_BOUND.rounds(n, d, kappa, omega) * math.log(1 / ACCURACY)
+    return rounds * sent.bits(d)
 
 
 def quadratic_of(method: Method, where: Setting) -> Quadratic:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.figures.certified.measured_bits import MeasuredBits, Runs, measured_bits
+from bitbound.figures.certified.measured_bits import FEATURES, MeasuredBits, Runs, measured_bits
 from bitbound.figures.certified.variants import Variant, variants
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.theory.card import Card
@@ -25,7 +25,6 @@ FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 SEARCHED = "searched"
 """The rule of the parameters with the fewest certified bits that a short search finds."""
 
-_FEATURES = 10
 _EVALUATIONS = 40
 
 
@@ -136,8 +135,8 @@ def family_setting(card: Card, n: int, kappa: float, omega: float) -> Setting:
     """
     need = card.method.needs.compressor
     if need is None:
-        return class_setting(card.method, n, kappa, None, None, _FEATURES)
-    chosen, d = rand_k_of(omega, _FEATURES)
+        return class_setting(card.method, n, kappa, None, None, FEATURES)
+    chosen, d = rand_k_of(omega, FEATURES)
     sent = Scaled(chosen) if need == "contractive" else chosen
     return class_setting(card.method, n, kappa, None, sent, d)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bitbound.figures.text.tables import WIDTH, table
-from bitbound.theory.checks.examination import Examination, Promised
+from bitbound.theory.checks.examination import Examination
 from bitbound.theory.checks.method.whole_runs import RunsCheck
+from bitbound.theory.checks.promises import Promised
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
@@ -71,6 +72,14 @@ class RandK(Compressor):
     def vector(self, message: wire.Message, d: int) -> Array:
         indices, values = message
         return scatter(indices, values * (d / self.k), d)
+
+    def compress(self, x: Array, uniforms: Array) -> Array:
+        if not (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size)):
+            return super().compress(x, uniforms)
+        d, received = x.shape[1], np.zeros(x.shape)
+        self.check(d)
+        _in_one_pass("keep_entries", x, uniforms, d / self.k, received)
+        return received
 
     def variance(self, x: Array) -> Array:
         return self.omega(x.shape[1]) * squared_norm(x)[:, 0, :]
@@ -168,13 +177,13 @@ class L1Selection(Compressor):
         return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
 
 
-def _in_one_pass(name: str, x: Array, uniforms: Array) -> wire.Message:
-    """Draw features and find what is sent of them, by compiled code."""
+def _in_one_pass(name: str, x: Array, uniforms: Array, *others: Any) -> wire.Message:
+    """Draw features and find what is sent of them, by compiled code that may need others too."""
     from bitbound.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
 
     x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x))
     indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
-    getattr(selection_pass, name)(x, uniforms, indices, values)
+    getattr(selection_pass, name)(x, uniforms, indices, values, *others)
     return indices, values
 
 

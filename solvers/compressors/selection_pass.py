@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.files.compilation import compiled
+from bitbound.solvers.column_pass import write_entries
 
 
 @compiled
@@ -26,6 +27,16 @@ def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # p
                         break
                 indices[i, a, r] = t
                 values[i, a, r] = x[i, t, r]
+
+
+@compiled
+def keep_entries(
+    x: Any, uniforms: Any, indices: Any, values: Any, factor: float, out: Any
+) -> None:  # pragma: no cover
+    """Draw entries as :func:`draw_entries`, and write them times a factor into zeros (n, d, R)."""
+    draw_entries(x, uniforms, indices, values)
+    values *= factor
+    write_entries(indices, values, out)
 
 
 @compiled

@@ -111,8 +111,10 @@ class Budget:
     def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
         """Refuse to wait for bits where a run has sent none in a thousand rounds."""
         only_bits = self.rounds is None and self.gap is None and self.iterations == _ITERATIONS
+        if self.bits is None or not only_bits:
+            return
         silent = (point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)
-        if self.bits is not None and only_bits and silent.any():
+        if silent.any():
             raise Refusal(
                 f"the budget of {self.bits:g} bits can never be met: nothing was sent in "
                 f"{_SILENT_ROUNDS} rounds; give a budget of rounds"
@@ -139,7 +141,7 @@ class Budget:
             gap = point["gap"]
             with np.errstate(divide="ignore", invalid="ignore"):
                 way = np.log(first_gap / gap) / np.log(first_gap / self.gap)
-            used["gap"] = np.where(gap <= self.gap, 1.0, np.clip(np.nan_to_num(way), 0.0, 0.999))
+            used["gap"] = np.where(gap <= self.gap, 1.0, np.fmin(np.fmax(way, 0.0), 0.999))
         return used
 
 

@@ -66,7 +66,7 @@ class Loop:
             self._note(np.arange(now.active.size))
             self._look()
         while not points.all_closed:
-            talking = np.flatnonzero(self._advance())
+            talking = self._advance()
             now.rounds[now.active[talking]] += 1
             self._note(points.recordable(talking, self._oracle.n))
             if points.is_time():

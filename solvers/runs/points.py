@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,15 @@ class Points:
         """Whether no run goes on."""
         return bool(self.closed[self.now.active].all())
 
-    def recordable(self, talking: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    def recordable(self, talking: NDArray[np.bool_], n: int) -> NDArray[np.intp]:
         """Return the active runs to be recorded: those due, and those at the end of a budget.
 
         Only those that communicate and those after their last iteration are asked.
         """
         now, budget = self.now, self._wishes.budget
         ended = now.iteration[now.active] >= budget.iterations
-        talking = np.union1d(talking, np.flatnonzero(ended))
-        talking = talking[~self.closed[now.active[talking]]]
-        runs, over = now.active[talking], ended[talking]
+        asked = np.flatnonzero((talking | ended) & ~self.closed[now.active])
+        runs, over = now.active[asked], ended[asked]
         if budget.bits is not None:
             over |= now.ledger.reached("uplink_bits", runs, budget.bits * n)
         if budget.gradients is not None:
@@ -106,7 +106,7 @@ class Points:
         if budget.rounds is not None:
             over |= now.rounds[runs] >= budget.rounds
         self.closed[runs[over]] = True
-        return talking[over | (now.rounds[runs] >= now.due[runs])]
+        return asked[over | (now.rounds[runs] >= now.due[runs])]
 
     def note(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> None:
         """Keep what some of the active runs have now, to be recorded at the next look."""
@@ -138,13 +138,14 @@ class Points:
     def look(self, method: Method, problem: Problem) -> None:
         """Record all points that are kept, and find which runs have ended."""
         for point in self._kept:
-            going = point.among(self.now.done[point.runs] < 1)
-            if going.runs.size:
-                self._record(going, method, problem)
+            going = self.now.done[point.runs] < 1
+            if going.any():
+                self._record(point if going.all() else point.among(going), method, problem)
         self._kept.clear()
-        furthest = int(self.now.iteration.max())
-        self._next_look = max(furthest + _LOOK, int(1.02 * furthest))
         self.closed = self.now.done >= 1
+        if not self._on_host:
+            furthest = int(self.now.iteration.max())
+            self._next_look = max(furthest + _LOOK, int(1.02 * furthest))
 
     def _record(self, point: _Point, method: Method, problem: Problem) -> None:
         """Record runs as they were at a point, and say which of them have ended."""
@@ -175,15 +176,16 @@ class Points:
         budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
         used = budget.used(row | {"seconds": clock}, now.first_gap[runs])
-        used["diverged"] = np.where(np.isfinite(gap), 0.0, 1.0)
+        used["diverged"] = 1.0 - np.isfinite(gap)
         if callback is not None and callback(row | {"x": x}):
             used["callback"] = np.ones(runs.size)
-        now.done[runs] = np.max(list(used.values()), axis=0)
-        for ending, fraction in used.items():
-            for run in runs[fraction >= 1]:
-                now.ending[run] = ending
-        ended = now.done[runs] >= 1
-        now.models[:, :, runs[ended]] = host(x)[:, :, ended]
+        now.done[runs] = done = reduce(np.maximum, used.values())
+        ended = done >= 1
+        if ended.any():
+            now.models[:, :, runs[ended]] = host(x)[:, :, ended]
+            for ending, fraction in used.items():
+                for run in runs[fraction >= 1]:
+                    now.ending[run] = ending
 
     def _lyapunov(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> Array:
         """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""

@@ -49,8 +49,13 @@ class Experiment(Generic[P_co]):
         ------
         Refusal
             If the method needs another class of compressors or problems, or the compressor another
-            dimension.
+            dimension, or if a name stands in the place of one of the three.
         """
+        _require(
+            isinstance(method, Method),
+            f"{method!r} is no method with its parameters; give one, such as "
+            'bitbound.parameters("gd", problem)',
+        )
         return Experiment(
             method, fitted_view(method, problem), fitted_compressor(method, compressor, problem.d)
         )
@@ -89,6 +94,10 @@ def fitted_compressor(
         If the method needs another class of compressors, or the compressor another dimension.
     """
     compressor = Identity() if compressor is None else compressor
+    _require(
+        isinstance(compressor, Compressor),
+        f'{compressor!r} is no compressor; give one, such as bitbound.compressor("rand-k:2")',
+    )
     compressor.check(d)
     need = method.needs.compressor
     if need is None and not isinstance(compressor, Identity):
@@ -128,6 +137,10 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
     Refusal
         If the method needs a strongly convex problem and mu is not positive.
     """
+    _require(
+        not isinstance(problem, str),
+        f"{problem!r} is the name of a problem; give bitbound.problem({problem!r})",
+    )
     view = problem.composite if method.needs.composite else problem.plain
     if method.needs.strongly_convex and not is_strongly_convex(view):
         raise Refusal(
@@ -135,3 +148,8 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
             f"mu = {view.constants.mu:g}; add regularisation (mu > 0)"
         )
     return view
+
+
+def _require(fits: bool, sentence: str) -> None:
+    if not fits:
+        raise Refusal(sentence)

@@ -89,9 +89,10 @@ class Stream:
         If together, as many of each as of the first that ends. Returns how many were drawn, at most
         ``AHEAD``, and whether the last is below: (R,) each.
         """
-        below = self._ahead(runs, AHEAD) < limit[:, None]
+        looked_at = min(AHEAD, int(most.max(initial=1)))
+        below = self._ahead(runs, looked_at) < limit[:, None]
         found = below.any(axis=1)
-        drawn = np.where(found, below.argmax(axis=1) + 1, AHEAD)
+        drawn = np.where(found, below.argmax(axis=1) + 1, looked_at)
         allowed = np.minimum(drawn, most)
         if together:
             allowed[:] = allowed.min()

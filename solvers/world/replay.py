@@ -6,7 +6,7 @@ be done with them; the same operations on the same numbers, in the same order, a
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import total
+from bitbound.solvers.backend import total, where
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LARGE
 from bitbound.solvers.method import Every, Method
@@ -93,6 +93,20 @@ class _Steps:
         numbers = zip(self.values, other.values, strict=True)
         return all(x is y or np.array_equal(x, y) for x, y in numbers)
 
+    def share_places(self, kept: Collection[int]) -> None:
+        """Let a result lie where one lay that is not read any more, so that few are in memory."""
+        last = {i: at for at, (_, inputs, _) in enumerate(self.operations) for i in inputs}
+        moved: dict[int, int] = {}
+        free: list[int] = []
+        operations = []
+        for at, (function, inputs, place) in enumerate(self.operations):
+            read = tuple(moved.get(i, i) for i in inputs)
+            free += [moved[i] for i in set(inputs) if i in moved and last[i] == at]
+            if place not in kept:
+                moved[place] = free.pop() if free else place
+            operations.append((function, read, moved.get(place, place)))
+        self.operations = operations
+
     def uniform(self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]) -> Unknown:
         """Write down a draw, as of :class:`~bitbound.solvers.world.randomness.Streams`."""
         numbers, first = self.unknown(*shape, len(runs)), self.drawn[purpose]
@@ -103,7 +117,7 @@ class _Steps:
 
     def where(self, mask: Unknown, yes: Unknown, no: Unknown) -> Unknown:
         """Write down a choice."""
-        return self.do(np.where, mask, yes, no)
+        return self.do(where, mask, yes, no)
 
     def sum(self, x: Unknown, *, axis: int, keepdims: bool) -> Unknown:
         """Write down a sum over the clients."""
@@ -159,7 +173,7 @@ class Replay:
         Whether each iteration is a round; else they are local steps.
     """
 
-    ahead: ClassVar[int] = 16
+    ahead: ClassVar[int] = 64
     together: ClassVar[bool] = True
     gradients: ClassVar[int] = 0
     """As local steps: how many are done at once, by all runs, and what is to be paid for each."""
@@ -202,6 +216,7 @@ class Replay:
             return None
         if end != first_end or not steps.same_as(first):
             return None
+        steps.share_places(end.values())
         run = channel.runs[0]
         spent = {name: int(scratch.spent[name][run] - once[name][run]) for name in _PAID}
         most = spent | {"gradients": spent["gradients"] + perhaps}
@@ -216,11 +231,12 @@ class Replay:
         values, operations = self.steps.values, self.steps.operations
         for name, place in self.start.items():
             values[place] = getattr(state, name)
-        numbers = self._drawn(iterations)
         changed = [(self.start[name], place) for name, place in self.end.items()]
         for iteration in range(iterations):
+            if iteration % _DRAWN == 0:
+                numbers = self._drawn(min(_DRAWN, iterations - iteration))
             for purpose, part, shape, place in self.steps.draws:
-                values[place] = numbers[purpose][iteration, part].reshape(shape)
+                values[place] = numbers[purpose][iteration % _DRAWN, part].reshape(shape)
             for function, inputs, place in operations:
                 values[place] = function(*[values[i] for i in inputs])
             new = [values[place] for _, place in changed]
@@ -250,6 +266,8 @@ def at_once(
     return (None, replay) if with_rounds else (replay, None)
 
 
+_DRAWN = 16
+"""Iterations whose random numbers are drawn together."""
 _KINDS = (np.float64, np.bool_)
 _PAID = ("uplink_bits", "downlink_bits", "gradients", "synchronisations")
 

@@ -17,11 +17,14 @@ from timing import Action, Spread, compared
 import bitbound
 from bitbound import Experiment, compressor, parameters
 from bitbound.data.files import compilation
+from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
+from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LazyGradient
 from bitbound.solvers.local import local_solve
+from bitbound.solvers.world import replay
 from bitbound.solvers.world.channel import Oracle
 
 
@@ -135,11 +138,36 @@ def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: An
     return compared(step, _without(step, owner, "can_compile", lambda: False), seconds)
 
 
+def kept_entries(problem: Any, runs: int, seconds: float) -> Spread:
+    """Entries are drawn and written by one compiled call."""
+    sent, d = compressor("rand-k:1"), problem.d
+    x = np.random.default_rng(0).standard_normal((problem.n, d, runs))
+    uniforms = np.random.default_rng(1).random((problem.n, 1, runs))
+    step = lambda: sent.compress(x, uniforms)  # noqa: E731
+    return compared(step, _without(step, selection.RandK, "compress", Compressor.compress), seconds)
+
+
+def shared_places(problem: Any, runs: int, seconds: float) -> Spread:
+    """Results of a replayed iteration lie where others lay that are not read any more."""
+    one = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
+    with switched(replay._Steps, "share_places", lambda steps, kept: None):
+        other = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
+    return compared(one, other, seconds, one.period)
+
+
 def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:
     """Large vectors are lent to a round, and what it changes is put back in place."""
     one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
     other.use_up = False
     return compared(one, other, seconds, DRAWN_AHEAD)
+
+
+def kept_at_the_solution(problem: Any, runs: int, seconds: float) -> Spread:
+    """What divergences from the solution depend on beside the step is kept."""
+    step = np.random.default_rng(0).standard_normal((1, problem.d, runs)) / problem.d
+    margins, moved = problem.rows.forward(problem.x_star), problem.rows.forward(step)
+    kept = LogisticDivergence.at(margins)
+    return compared(lambda: kept(moved), lambda: logistic_divergence(margins, moved), seconds)
 
 
 def compiled_solves(problem: Any, runs: int, seconds: float) -> Spread:
@@ -190,12 +218,15 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "only clients that still solve, by numpy (5GCS-CC)": fewer_clients,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
+    "divergences: what belongs to the solution kept": kept_at_the_solution,
+    "results of a replayed iteration share places (ADIANA)": shared_places,
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),
+    "entries drawn and written by one call (rand-1)": kept_entries,
     "entries in compiled passes (l1)": partial(selection_pass, name="l1", owner=selection),
 }
 

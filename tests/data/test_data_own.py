@@ -159,7 +159,7 @@ def test_sorted_labels_are_more_heterogeneous_than_shuffled_ones():
         (X * np.nan, Y, {"clients": 4}, "the rows X have a value that is not finite; fill it or"),
         ([["u"], ["v"]], [1, 2], {"clients": 1}, "the rows X are <U1, not numbers; encode or"),
         (X, np.arange(40), {"clients": 4}, "the targets y are of 40 classes and logistic takes"),
-        (X, 0 * NUMBERS, {"clients": 4}, "the targets y are of 1 classes and logistic takes two"),
+        (X, 0 * NUMBERS, {"clients": 4}, "the targets y are all of one class and logistic takes"),
         (X, np.where(X[:, 0] > 0, np.nan, 1.0), {"clients": 4}, "the targets y have a value that"),
         ("quadratic:d=3@2", None, {"loss": "huber"}, "a quadratic has no rows, so no loss and no"),
         (X, Y, {"clients": [1, 2]}, "labels of clients of shape (2,) for 40 rows; give one"),

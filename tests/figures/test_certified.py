@@ -31,7 +31,7 @@ from bitbound.figures.certified.potential_gains import (
 )
 from bitbound.figures.certified.rates import Rates, compared_rate
 from bitbound.figures.certified.variants import variants
-from bitbound.figures.text.tables import WIDTH
+from bitbound.figures.text.tables import ABSENT, WIDTH, short_cost
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.cards.catalogue import CARDS, METHODS
@@ -39,6 +39,7 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact import second_moments
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.orders import LOWER_BOUND
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic import expectation
 
@@ -204,6 +205,9 @@ def test_searched_parameters_need_fewer_certified_bits_than_rules(tmp_path):
     assert gains[1].bits.up < gains[0].bits.up
     text = measured_table(gains)
     assert "DIANA, searched" in text
+    floor = next(line for line in text.splitlines() if line.startswith("lower bound"))
+    rounds = LOWER_BOUND.rounds(3, 10, 20.0, 1.0) * math.log(1e6)
+    assert floor.split()[-2:] == [short_cost(rounds * compressor("rand-k:5").bits(10)), ABSENT]
     assert "total" not in text
     weighed = measured_table(gains, 0.1)
     assert "total = up + 0.1 down" in weighed.replace("\n", " ")

@@ -25,7 +25,10 @@ def both_ways(monkeypatch, sent, x, uniforms):
         monkeypatch.setenv("BITBOUND_COMPILE", compile_)
         with np.errstate(invalid="ignore"):
             message = sent.message(x, uniforms)
-        found.append((*message, np.asarray(sent.vector(message, x.shape[1]))))
+            received = sent.compress(x, uniforms)
+        vector = np.asarray(sent.vector(message, x.shape[1]))
+        np.testing.assert_array_equal(received, vector)
+        found.append((*message, vector))
     return found
 
 

@@ -196,6 +196,12 @@ def test_a_round_that_does_not_is_replayed(one_by_one):
     assert_same(one_by_one(experiment, **options), simulate(experiment, **options))
 
 
+def test_results_lie_where_others_lay():
+    steps = replay(experiment_of("adiana", "rand-k:2")).steps
+    places = [place for *_, place in steps.operations]
+    assert len(set(places)) < 0.6 * len(places)
+
+
 def test_fields_that_are_exchanged(one_by_one):
     @dataclass(frozen=True)
     class Exchanging(DIANA):

@@ -7,7 +7,20 @@ import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import parquet
 
-from bitbound import GD, Budget, LoCoDL, Quadratic, Quartics, Refusal, Store, Trace, compressor, run
+from bitbound import (
+    GD,
+    Budget,
+    LoCoDL,
+    Quadratic,
+    Quartics,
+    Refusal,
+    Store,
+    Trace,
+    check,
+    compressor,
+    parameters,
+    run,
+)
 from bitbound.solvers.world.experiment import Experiment
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
@@ -124,6 +137,12 @@ def test_a_plot_has_a_curve_for_every_run(x):
         (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[1.0]), "a start of shape (1,) for 4"),
         (lambda: run(METHOD, PROBLEM, budget=SHORT, x_0=[np.nan] * 4), "a start of shape (4,)"),
         (lambda: run(METHOD, Quartics.of(H=1), budget=SHORT, x_0=[1.0]), "episode-quartics has a"),
+        (lambda: run("gd", PROBLEM, budget=SHORT), "'gd' is no method with its parameters; give"),
+        (lambda: run(GD, PROBLEM, budget=SHORT), f"{GD} is no method with its parameters; give"),
+        (lambda: run(METHOD, "a5a@87", budget=SHORT), "'a5a@87' is the name of a problem; give"),
+        (lambda: run(METHOD, PROBLEM, "l1", budget=SHORT), "'l1' is no compressor; give one, such"),
+        (lambda: parameters("diana", PROBLEM, "l1"), "'l1' is no compressor; give one, such as"),
+        (lambda: check("gd", PROBLEM), "'gd' is no method with its parameters; give one, such as"),
         (lambda: Budget(gradients=0), "a budget of 0 gradients is not possible"),
         (lambda: Budget(seconds=-1), "a budget of -1 seconds is not possible"),
         (lambda: run(METHOD, PROBLEM, budget=SHORT).plot("bits"), "a trace has no column 'bits'"),

@@ -103,12 +103,12 @@ def run(
     >>> trace.ending
     ('gap',)
     """
-    card = card_of(method) if card is None else card
     if x_0 is not None:
         if not isinstance(problem, RidgeProblem):
             raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
         problem = problem.started_at(x_0)
     experiment = Experiment.of(method, problem, compressor)
+    card = card_of(method) if card is None else card
     potential = None
     if is_convex(experiment):
         setting = Setting.at(experiment)

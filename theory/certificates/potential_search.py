@@ -49,13 +49,12 @@ def searched_potential(
     Raises
     ------
     Refusal
-        If no such form can be certified, or decreases by more than what is proved ``above`` which
-        it is asked for.
+        If no such form can be certified, or none is found to decrease by more than ``above``.
     """
     family = Family.largest(method, functions)
     decrease, best = _best(family)
     if decrease <= above:
-        raise Refusal(f"no form is found that decreases by more than {above:g} of it")
+        raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
     return _readable(family, best)
 
 
@@ -83,7 +82,7 @@ def best_start(family: Family) -> tuple[float, Weights]:
 
 
 def _best(family: Family) -> tuple[float, Weights]:
-    """Return the largest decrease and its form, from the unit of the family or from the best of a few starts."""
+    """Return the largest decrease and its form, from the unit or the best of a few starts."""
     found: list[tuple[float, Weights]] = []
     reason: Refusal | None = None
     starts: tuple[Callable[[], Weights], ...] = (

@@ -32,7 +32,7 @@ CONTRADICTION = 1e-7
 MOST_DOUBLINGS = 40
 
 MOST_CLIENTS = 10**6
-"""The cost of a certificate grows with n: this many take seconds."""
+"""The step is run with an entry for each: this many take a second, and memory grows with them."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def class_setting(
     need = method.needs.compressor
     if n > MOST_CLIENTS:
         raise Refusal(
-            f"a certificate for n = {n} clients would take minutes, since its cost grows with n; "
-            f"take at most {MOST_CLIENTS} clients"
+            f"n = {n} clients are too many for a certificate, whose step is run with an entry for "
+            f"each of them; take at most {MOST_CLIENTS} clients"
         )
     if not 1 < kappa < math.inf:
         raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")

@@ -1,8 +1,8 @@
 """Everything that is checked about one method on one problem: hypotheses and verdicts."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bitbound.data.errors import Refusal
@@ -19,72 +19,19 @@ from bitbound.theory.cards.coverage import require_theorem
 from bitbound.theory.certificates.certified_theorem import searched_theorem
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.channel.sizes import PATIENCE
-from bitbound.theory.checks.compressor.compression import compressor_checks
-from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from bitbound.theory.checks.compressor.compression import compressor_checks, small_dimension
 from bitbound.theory.checks.method.conduct import comes_back, does_not_grow
-from bitbound.theory.checks.method.growth import why_it_grows
 from bitbound.theory.checks.method.identities import identities
-from bitbound.theory.checks.method.one_step import (
-    steps_along_a_run,
-    steps_at_random_states,
-    worst_like,
-    worst_quadratic,
-)
-from bitbound.theory.checks.method.whole_runs import RunsCheck, whole_runs
+from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
+from bitbound.theory.checks.promises import Promised, check_growth, check_promise
 from bitbound.theory.checks.soundness import conduct, soundness
 from bitbound.theory.checks.tool import tool_checks
 from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.verdict import FAILS, Verdict, readable, readable_factor
+from bitbound.theory.theorem import Theorem
+from bitbound.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Promised:
-    """A theorem at some parameters, and how the code keeps it.
-
-    Attributes
-    ----------
-    theorem : Theorem or None
-        None stands for "the Lyapunov function does not grow in the mean", which needs no proof to
-        be checked.
-    conditions : tuple of Condition
-        The hypotheses.
-    rate : float
-        The promised factor; 1 without a theorem.
-    verdicts : tuple of Verdict
-        Empty where a hypothesis fails.
-    runs : RunsCheck, optional
-        Whole runs, which need a theorem.
-    loose : tuple of str
-        The hypotheses that could ask for half as much, as far as a search sees.
-    diagnosis : str
-        Where one step breaks the promise: the smallest counterexample, the line to look at, and
-        what a certificate says.
-    """
-
-    theorem: Theorem | None
-    conditions: tuple[Condition, ...]
-    rate: float
-    verdicts: tuple[Verdict, ...]
-    runs: RunsCheck | None = None
-    loose: tuple[str, ...] = ()
-    diagnosis: str = ""
-
-    @property
-    def met(self) -> bool:
-        """Whether all hypotheses hold."""
-        return all(condition.holds for condition in self.conditions)
-
-    def __str__(self) -> str:
-        if self.theorem is None:
-            return "no theorem: the Lyapunov function must not grow in the mean"
-        failing = [condition.statement for condition in self.conditions if not condition.holds]
-        if failing:
-            return f"{self.theorem.title}: not met, {'; '.join(failing)}"
-        return f"{self.theorem.title}: met, factor {readable_factor(1 - self.rate, 6)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,7 +215,7 @@ def examine(
     sound = (*soundness(card, experiment), *_compressors_checked(fitted))
     tell("the channel")
     sound += channel_checks(
-        fitted, d=_small(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
+        fitted, d=small_dimension(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
     )
     tell("the problem")
     sound += problem_checks(experiment.problem)
@@ -286,37 +233,20 @@ def examine(
             conduct = (does_not_grow(experiment), comes_back(experiment))
             sound += tuple(verdict for verdict in conduct if verdict)
         by_rule = False
+    runs = partial(
+        whole_runs,
+        experiment=experiment,
+        seeds=seeds,
+        accuracy=accuracy,
+        iterations=iterations,
+        downlink=downlink,
+    )
     for theorem in theorems:
         tell(theorem.title)
-        conditions = theorem.conditions(method, setting)
-        rate = theorem.rate(method, setting)
-        if not all(condition.holds for condition in conditions):
-            found.append(Promised(theorem, conditions, rate, ()))
-            continue
-        runs = whole_runs(
-            theorem,
-            experiment,
-            seeds=seeds,
-            accuracy=accuracy,
-            iterations=iterations,
-            downlink=downlink,
-        )
-        steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-        verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
-        if not all(verdict.holds for verdict in steps):
-            own = card if by_rule else None
-            diagnosis = why_it_grows(theorem, experiment, own, rule)
-        elif beyond and by_rule:
-            with suppress(Refusal):
-                verdicts.append(at_the_boundary(theorem, card, rule))
-                loose = loose_hypotheses(theorem, card, rule)
-        found.append(Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis))
+        found.append(check_promise(theorem, card, experiment, runs, rule, by_rule, beyond))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
-        steps = [*_growing_steps(theorems[0], experiment, _outside(found))]
-        grows = not all(verdict.holds for verdict in steps)
-        diagnosis = why_it_grows(theorems[0], experiment, limit=1.0) if grows else ""
-        found.append(Promised(None, (), 1.0, tuple(steps), diagnosis=diagnosis))
+        found.append(check_growth(found, experiment))
     return Examination(method, setting, sound, tuple(found), unpromised)
 
 
@@ -326,7 +256,7 @@ def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
     sound = (
         *conduct(card, experiment),
         *_compressors_checked(sent),
-        *channel_checks(sent, d=_small(sent), draws=2000),
+        *channel_checks(sent, d=small_dimension(sent), draws=2000),
         *problem_checks(experiment.problem),
         *tool_checks(card, experiment),
     )
@@ -347,70 +277,9 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
     return (theorem,), ""
 
 
-def _promised_steps(
-    theorem: Theorem, card: Card, experiment: ConvexExperiment, rule: str | None, by_rule: bool
-) -> Iterator[Verdict]:
-    """Check one step against a theorem: along a run, at random states, and in the worst case."""
-    # What cannot be checked gives no verdict: a line that cannot fail would say nothing.
-    with suppress(Refusal):
-        yield steps_along_a_run(theorem, experiment)
-    if by_rule:
-        d = _small(experiment.compressor)
-        kappa, shared = experiment.problem.plain.constants.kappa, card.method.needs.shared_minimiser
-        small = Quadratic.random(3, d, 1.0, kappa, shared_minimiser=shared)
-        given = experiment.compressor if card.method.needs.compressor else None
-        try:
-            fewer = Experiment.of(card.parameters(small, given, rule), small, given)
-        except Refusal:  # such as a cohort larger than 3
-            pass
-        else:
-            if not theorem.unmet(fewer.method, Setting.at(fewer)):
-                with suppress(Refusal):
-                    yield steps_at_random_states(theorem, fewer)
-    with suppress(Refusal):
-        if by_rule:
-            yield worst_quadratic(theorem, card, rule)
-        else:
-            yield worst_like(theorem, experiment)
-
-
-def _growing_steps(
-    theorem: Theorem, experiment: ConvexExperiment, outside: str
-) -> Iterator[Verdict]:
-    """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
-    advice = (
-        f"{outside}, and in one step the Lyapunov function may grow: runs may diverge. Choose "
-        "parameters that meet a theorem; if these are meant, look for a sign error in the step."
-    )
-    with suppress(Refusal):
-        yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
-    with suppress(Refusal):
-        yield replace(worst_like(theorem, experiment, limit=1.0), advice=advice)
-
-
-def _outside(promised: Sequence[Promised]) -> str:
-    """Say which hypotheses fail of the theorem that asks for least."""
-    failing = [[c for c in one.conditions if not c.holds] for one in promised]
-    told = [
-        f"{c.statement} fails with {readable(c.left, 3)} against {readable(c.right, 3)}"
-        for c in min(failing, key=len)
-    ]
-    return f"No theorem covers these parameters: {' and '.join(told)}"
-
-
 def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:
     """Check the compressor of the clients, and that of the server where it has one."""
     both = (fitted.up, fitted.down) if isinstance(fitted, TwoWay) else (fitted,)
-    return tuple(verdict for one in both for verdict in compressor_checks(one, _small(one)))
-
-
-def _small(compressor: Compressor) -> int:
-    """Return a small number of features that a compressor can serve."""
-    d = 5
-    while True:
-        try:
-            compressor.check(d)
-        except Refusal:
-            d *= 2
-        else:
-            return d
+    return tuple(
+        verdict for one in both for verdict in compressor_checks(one, small_dimension(one))
+    )

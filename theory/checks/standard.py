@@ -16,7 +16,8 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.examination import Examination, Promised, examine
+from bitbound.theory.checks.examination import Examination, examine
+from bitbound.theory.checks.promises import Promised
 from bitbound.theory.theorem import Condition
 from bitbound.theory.verdict import Verdict, outcome
 

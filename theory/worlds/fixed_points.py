@@ -23,9 +23,11 @@ from bitbound.theory.worlds.generic import (
     ROUNDING,
     GenericChannel,
     GenericFunctions,
+    Parts,
     Subject,
     generic_functions,
     generic_states,
+    of_many,
     rounded,
 )
 from bitbound.theory.worlds.invariants import invariants
@@ -110,9 +112,20 @@ def fixed_point(method: Method, problem: Solution) -> Any:
     xp, n = array_namespace(problem.x_star), int(problem.n)
     single = (narrow(method, np.array([run])) for run in range(batch(method)))
     states = [
-        resting_state(Subject.of(one, n)).of(problem.x_star, problem.grad_star) for one in single
+        of_many(resting_state, _parts, one, n).of(problem.x_star, problem.grad_star)
+        for one in single
     ]
     return states[0] if len(states) == 1 else each(lambda *x: xp.concat(x, axis=2), *states)
+
+
+def _parts(rest: Rest) -> Parts | None:
+    """Return which fields there are, and their coefficients; None where one is of bool."""
+    every = [
+        (name, x.every_client) for name, x in rest.fields.items() if isinstance(x, Combination)
+    ]
+    if len(every) < len(rest.fields):
+        return None
+    return every, [getattr(x, letter) for x in rest.fields.values() for letter in "abc"]
 
 
 @lru_cache(maxsize=256)

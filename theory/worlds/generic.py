@@ -6,15 +6,17 @@ and rare ones are met as often as others, so a few steps show every kind of step
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import TwoWay
@@ -31,6 +33,10 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.randomness import Streams
 
 FEATURES, STEPS = 4, 20
+MANY_CLIENTS = 100
+"""Of more clients what is found does not depend on how many, if it does not for so many."""
+SAME = 1e-7
+"""Relative difference of coefficients that do not depend on the number of clients."""
 ROUNDING = 1e-10
 
 
@@ -162,6 +168,44 @@ class Subject:
         parameters = (getattr(method, one.name) for one in fields(method))
         values = ((x.shape, x.tobytes()) if hasattr(x, "tobytes") else x for x in parameters)
         return cls(method, n, (type(method), *values))
+
+
+Found = TypeVar("Found")
+Parts = tuple[Any, list[float]]
+"""The structure of what is found, and its coefficients."""
+
+
+def of_many(
+    find: Callable[[Subject], Found],
+    parts: Callable[[Found], Parts | None],
+    method: Method,
+    n: int,
+) -> Found:
+    """Return what is found of a method on n clients; of many, on fewer if that is the same.
+
+    Where it has no ``parts`` to compare, or the method cannot be run on fewer, it is found on all.
+    """
+    if n > MANY_CLIENTS:
+        sizes = MANY_CLIENTS, MANY_CLIENTS - 1
+        with suppress(Refusal, ValueError, IndexError):
+            few, fewer = (find(Subject.of(_with_fewer(method, n, k), k)) for k in sizes)
+            own, other = parts(few), parts(fewer)
+            alike = own is not None and other is not None and own[0] == other[0]
+            if alike and np.allclose(own[1], other[1], rtol=SAME, atol=0.0):  # type: ignore[index]
+                return few
+    return find(Subject.of(method, n))
+
+
+def _with_fewer(method: Method, n: int, k: int) -> Method:
+    """Return a method for k of n clients: whole numbers above k are taken for parts of n."""
+
+    def fewer(x: Any) -> Any:
+        if isinstance(x, Method):
+            return _with_fewer(x, n, k)
+        return max(1, x * k // n) if type(x) is int and k < x <= n else x
+
+    changes: Any = {one.name: fewer(getattr(method, one.name)) for one in fields(method)}
+    return replace(method, **changes)
 
 
 @lru_cache(maxsize=256)

@@ -20,9 +20,11 @@ from bitbound.solvers.state import batch, number_of_runs
 from bitbound.theory.worlds.generic import (
     FEATURES,
     GenericFunctions,
+    Parts,
     Subject,
     generic_functions,
     generic_states,
+    of_many,
     rounded,
 )
 
@@ -81,8 +83,14 @@ def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, .
     stated = method.invariants(state, problem)
     if stated is not None:
         return stated
-    found = relations(Subject.of(method, int(problem.n)))
+    found = of_many(relations, _parts, method, int(problem.n))
     return tuple(relation.of(state, problem) for relation in found)
+
+
+def _parts(found: tuple[Relation, ...]) -> Parts:
+    """Return the structure of relations, and their multiples."""
+    structure = [(one.flags, [quantity for _, quantity in one.terms]) for one in found]
+    return structure, [multiple for one in found for multiple, _ in one.terms]
 
 
 @lru_cache(maxsize=256)

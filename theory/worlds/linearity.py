@@ -136,7 +136,10 @@ def require_linear(method: Method, worlds: Iterable[World]) -> None:
         v, w = (each(lambda x, rng=rng: rng.standard_normal(x.shape), star) for _ in range(2))
         rest = world.step(star)
         if _apart(rest, star) > TOLERANCE:
-            raise Refusal(f"{method.name} does not stay at its fixed point and has no factor there")
+            raise Refusal(
+                f"{method.name} does not stay at its fixed point and has no factor there; nor does "
+                "any method whose steps are normalised"
+            )
         along, aside = (_minus(world.step(_plus(star, one)), rest) for one in (v, w))
         both = _minus(world.step(_plus(star, v, w)), rest)
         linear = _apart(both, _plus(along, aside)) <= TOLERANCE

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from time import process_time
 
 import numpy as np
 import pytest
@@ -21,9 +22,12 @@ from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import fitted_view
 from bitbound.theory.cards.catalogue import METHODS, card_of
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.generic import Subject, generic_functions
 from bitbound.theory.worlds.invariants import invariants
 
 COMPRESSORS = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: Identity()}
@@ -109,6 +113,28 @@ def test_many_clients():
     assert formulas(unstated(method), 500) == {"+1 z", "+1 mean u -0.002 v"}
     tamuna = unstated(TAMUNA(gamma=0.1, p=0.01, chi=0.1, s=2, m=4))
     assert formulas(tamuna, 500) == {"+1 mean h"}
+
+
+@pytest.mark.parametrize(("name", "options"), [("diana", {}), ("scaffold", {"m": 10**4})])
+def test_of_many_clients_it_is_found_on_few(name, options):
+    card = METHODS[name]
+    where = class_setting(card.method, 10**5, 100.0, None, None, 1)
+    method = card.at(where, **options)
+    start = process_time()
+    found = certify(unstated(method), where)
+    assert process_time() - start < 5.0
+    stated = certify(method, where, potential="search")
+    assert found.decrease == pytest.approx(stated.decrease, rel=1e-2)
+
+
+def test_what_depends_on_the_number_of_clients_is_found_on_all():
+    method = unstated(FiveGCSCC(gamma=1e-3, tau=3.0, mu=1.0, L_F=0.1, omega=2.0, cohort=3, K=2))
+    problem = generic_functions(Subject.of(method, 500), 3, 0)
+    star = fixed_point(method, problem)
+    assert fixed_point(method, generic_functions(Subject.of(method, 100), 3, 0)).u.shape[0] == 100
+    moved = each(lambda x: x + 1.0, star)
+    found = sorted(float(np.max(np.abs(x))) for x in invariants(method, moved, problem))
+    assert found == pytest.approx([0.998, 1.0])
 
 
 def test_more_is_found_where_more_is_true():

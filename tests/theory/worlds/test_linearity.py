@@ -11,6 +11,7 @@ from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD, State
+from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
@@ -103,6 +104,7 @@ class DCGD(Method):
         (FedAvg(0.05), FAMILY, "does not stay at its fixed point"),
         (Lying(0.05), FAMILY, "does not keep what it declares"),
         (DCGD(0.02), replace(FAMILY, omega=4.0), "does not stay at its fixed point"),
+        (NormalisedEF21(0.1), replace(FAMILY, alpha=0.5), "whose steps are normalised"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Method) else "",
 )

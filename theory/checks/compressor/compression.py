@@ -217,3 +217,15 @@ def _least_bits(message: tuple[NDArray[Any], ...], compressor: Compressor) -> in
 
 
 _EXACT: tuple[Check, ...] = (_constants, _apart, _bytes)
+
+
+def small_dimension(compressor: Compressor) -> int:
+    """Return a small number of entries that a compressor can serve."""
+    d = 5
+    while True:
+        try:
+            compressor.check(d)
+        except Refusal:
+            d *= 2
+        else:
+            return d

@@ -1,0 +1,169 @@
+"""What a theorem promises about a method at its parameters, and how the code keeps it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.theory.card import Card
+from bitbound.theory.checks.compressor.compression import small_dimension
+from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from bitbound.theory.checks.method.growth import why_it_grows
+from bitbound.theory.checks.method.one_step import (
+    steps_along_a_run,
+    steps_at_random_states,
+    worst_like,
+    worst_quadratic,
+)
+from bitbound.theory.checks.method.whole_runs import RunsCheck
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorem import Condition, Theorem
+from bitbound.theory.verdict import Verdict, readable, readable_factor
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A theorem at some parameters, and how the code keeps it.
+
+    Attributes
+    ----------
+    theorem : Theorem or None
+        None stands for "the Lyapunov function does not grow in the mean", which needs no proof to
+        be checked.
+    conditions : tuple of Condition
+        The hypotheses.
+    rate : float
+        The promised factor; 1 without a theorem.
+    verdicts : tuple of Verdict
+        Empty where a hypothesis fails.
+    runs : RunsCheck, optional
+        Whole runs, which need a theorem.
+    loose : tuple of str
+        The hypotheses that could ask for half as much, as far as a search sees.
+    diagnosis : str
+        Where one step breaks the promise: the smallest counterexample, the line to look at, and
+        what a certificate says.
+    """
+
+    theorem: Theorem | None
+    conditions: tuple[Condition, ...]
+    rate: float
+    verdicts: tuple[Verdict, ...]
+    runs: RunsCheck | None = None
+    loose: tuple[str, ...] = ()
+    diagnosis: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether all hypotheses hold."""
+        return all(condition.holds for condition in self.conditions)
+
+    def __str__(self) -> str:
+        if self.theorem is None:
+            return "no theorem: the Lyapunov function must not grow in the mean"
+        failing = [condition.statement for condition in self.conditions if not condition.holds]
+        if failing:
+            return f"{self.theorem.title}: not met, {'; '.join(failing)}"
+        return f"{self.theorem.title}: met, factor {readable_factor(1 - self.rate, 6)}"
+
+
+def check_promise(
+    theorem: Theorem,
+    card: Card,
+    experiment: ConvexExperiment,
+    runs: Callable[[Theorem], RunsCheck],
+    rule: str | None,
+    by_rule: bool,
+    beyond: bool,
+) -> Promised:
+    """Check a theorem where its hypotheses hold.
+
+    Parameters
+    ----------
+    theorem, card, experiment
+        What is promised, and about what.
+    runs : callable
+        Checks whole runs.
+    rule : str, optional
+        The rule of the parameters.
+    by_rule : bool
+        Whether they come from a rule, so that it can be used on small problems.
+    beyond : bool
+        Whether the hypotheses are tried at their boundary, too.
+    """
+    method, setting = experiment.method, Setting.at(experiment)
+    conditions, rate = theorem.conditions(method, setting), theorem.rate(method, setting)
+    if not all(condition.holds for condition in conditions):
+        return Promised(theorem, conditions, rate, ())
+    ran = runs(theorem)
+    steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
+    verdicts, loose, diagnosis = [*steps, *ran.verdicts], tuple[str, ...](), ""
+    if not all(verdict.holds for verdict in steps):
+        diagnosis = why_it_grows(theorem, experiment, card if by_rule else None, rule)
+    elif beyond and by_rule:
+        with suppress(Refusal):
+            verdicts.append(at_the_boundary(theorem, card, rule))
+            loose = loose_hypotheses(theorem, card, rule)
+    return Promised(theorem, conditions, rate, tuple(verdicts), ran, loose, diagnosis)
+
+
+def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Promised:
+    """Check that the potential of the first theorem does not grow where no theorem is met."""
+    theorem = next(one.theorem for one in unmet if one.theorem is not None)
+    steps = tuple(_growing_steps(theorem, experiment, _outside(unmet)))
+    grows = not all(verdict.holds for verdict in steps)
+    diagnosis = why_it_grows(theorem, experiment, limit=1.0) if grows else ""
+    return Promised(None, (), 1.0, steps, diagnosis=diagnosis)
+
+
+def _promised_steps(
+    theorem: Theorem, card: Card, experiment: ConvexExperiment, rule: str | None, by_rule: bool
+) -> Iterator[Verdict]:
+    """Check one step against a theorem: along a run, at random states, and in the worst case."""
+    # What cannot be checked gives no verdict: a line that cannot fail would say nothing.
+    with suppress(Refusal):
+        yield steps_along_a_run(theorem, experiment)
+    if by_rule:
+        d = small_dimension(experiment.compressor)
+        kappa, shared = experiment.problem.plain.constants.kappa, card.method.needs.shared_minimiser
+        small = Quadratic.random(3, d, 1.0, kappa, shared_minimiser=shared)
+        given = experiment.compressor if card.method.needs.compressor else None
+        try:
+            fewer = Experiment.of(card.parameters(small, given, rule), small, given)
+        except Refusal:  # such as a cohort larger than 3
+            pass
+        else:
+            if not theorem.unmet(fewer.method, Setting.at(fewer)):
+                with suppress(Refusal):
+                    yield steps_at_random_states(theorem, fewer)
+    with suppress(Refusal):
+        if by_rule:
+            yield worst_quadratic(theorem, card, rule)
+        else:
+            yield worst_like(theorem, experiment)
+
+
+def _growing_steps(
+    theorem: Theorem, experiment: ConvexExperiment, outside: str
+) -> Iterator[Verdict]:
+    """Check that the Lyapunov function does not grow in the mean, outside of every theorem."""
+    advice = (
+        f"{outside}, and in one step the Lyapunov function may grow: runs may diverge. Choose "
+        "parameters that meet a theorem; if these are meant, look for a sign error in the step."
+    )
+    with suppress(Refusal):
+        yield replace(steps_along_a_run(theorem, experiment, limit=1.0), advice=advice)
+    with suppress(Refusal):
+        yield replace(worst_like(theorem, experiment, limit=1.0), advice=advice)
+
+
+def _outside(promised: Sequence[Promised]) -> str:
+    """Say which hypotheses fail of the theorem that asks for least."""
+    failing = [[c for c in one.conditions if not c.holds] for one in promised]
+    told = [
+        f"{c.statement} fails with {readable(c.left, 3)} against {readable(c.right, 3)}"
+        for c in min(failing, key=len)
+    ]
+    return f"No theorem covers these parameters: {' and '.join(told)}"
