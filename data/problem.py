@@ -11,9 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.noise import Noise
 
@@ -175,9 +172,6 @@ class StronglyConvexProblem(Problem, Protocol):
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         """Hessian of f + g at one point (1, d, 1) times the vectors v (1, d, K), as (1, d, K)."""
-
-    def of(self, clients: NDArray[np.intp]) -> Self:
-        """Return the f_i of some clients, for their gradients; x_star stays that of all."""
 
 
 def is_strongly_convex(problem: Problem) -> TypeGuard[StronglyConvexProblem]:

@@ -61,9 +61,6 @@ class Gradients(Functions, Protocol):
         problem has noise; a slot is asked for once in a round.
         """
 
-    def of(self, clients: Array) -> "Gradients":
-        """Narrow to k of the clients: gradients are (k, d, R), and n is still that of all."""
-
 
 class Solution(Protocol):
     """What the fixed point of a method is made of; a problem is one.

@@ -168,19 +168,3 @@ def _is_large(x: Array) -> bool:
 def _is_apart(x: Array, others: Iterable[Array]) -> bool:
     """Whether no other array shares memory with one of numpy."""
     return not any(is_numpy(y) and np.may_share_memory(x, y) for y in others)
-
-
-def clients_of(state: S, n: int, clients: NDArray[np.intp]) -> S:
-    """Return the state of some of n clients; what all share is kept."""
-    return each(lambda x: x[clients] if x.shape[0] == n else x, state)
-
-
-def put_clients(state: S, clients: NDArray[np.intp], part: S) -> S:
-    """Put the state of some clients back among all."""
-
-    def put(old: Array, new: Array) -> Array:
-        changed = old.copy()
-        changed[clients] = new
-        return changed
-
-    return each(put, state, part)

@@ -156,14 +156,6 @@ class LinearModel(RidgeProblem):
         slopes = self.weights * self.loss.slope(self._predict(x), self.targets)
         return self.rows.backward(slopes, ridge, x)
 
-    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
-        return replace(
-            self,
-            rows=self.rows.of(clients),
-            targets=self.targets[clients],
-            weights=self.weights[clients],
-        )
-
     def _bare_value(self, x: Array) -> Array:
         return self._mean(self.loss.value(self._predict(x), self.targets))
 

@@ -148,9 +148,6 @@ class LogisticRegression(RidgeProblem):
         z += 1.0
         return self.rows.backward((-1.0 / self.m) / z, ridge, x)
 
-    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
-        return replace(self, rows=self.rows.of(clients))
-
     def _bare_value(self, x: Array) -> Array:
         z = self.rows.forward(x)
         xp = array_namespace(z)

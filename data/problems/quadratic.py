@@ -162,9 +162,6 @@ class Quadratic(RidgeProblem):
     def _bare_grad(self, x: Array, ridge: float) -> Array:
         return add_scaled(self.H @ (x - self.c), ridge, x)
 
-    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
-        return replace(self, H=self.H[clients], c=self.c[clients])
-
     def _bare_value(self, x: Array) -> Array:
         step = x - self.c
         return array_namespace(x).sum(step * (self.H @ step), axis=(0, 1)) / (2 * self.n)

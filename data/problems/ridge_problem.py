@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
@@ -104,11 +104,6 @@ class RidgeProblem(ABC):
 
     def _view(self, ridge_g: float) -> Self:
         return self if ridge_g == self.ridge_g else replace(self, ridge_g=ridge_g)
-
-    def of(self, clients: NDArray[np.intp]) -> Self:
-        """Return the f_i of some clients, for their gradients; x_star stays that of all."""
-        bare = replace(self.bare, L_i=self.bare.L_i[clients])
-        return replace(self._bare_of(clients), bare=bare)
 
     @cached_property
     def plain(self) -> Self:
@@ -204,9 +199,6 @@ class RidgeProblem(ABC):
         """Average of the h_i at shared points (1, d, R), as an array of shape (R,)."""
 
     @abstractmethod
-    def _bare_of(self, clients: NDArray[np.intp]) -> Self:
-        """Return the problem with the h_i of some clients only."""
-
     @abstractmethod
     def _bare_gap(self, step: Array) -> Array:
         """Average of the D_{h_i}(x_star + step, x_star), (1, d, R) to (R,), no cancellation."""

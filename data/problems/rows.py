@@ -83,10 +83,6 @@ class DenseRows:
         """Many steps along these gradients at once, where that pays."""
         return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
 
-    def of(self, clients: NDArray[np.intp]) -> "DenseRows":
-        """Return the rows of some clients."""
-        return DenseRows(self.stack[clients])
-
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
@@ -146,12 +142,6 @@ class SparseRows:
     def fused_steps(self) -> FusedSteps | DenseSteps | None:
         """Many steps along these gradients at once, where that pays."""
         return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
-
-    def of(self, clients: NDArray[np.intp]) -> "SparseRows":
-        """Return the rows of some clients."""
-        m = self.shape[1]
-        rows = (clients[:, None] * m + np.arange(m)).ravel()
-        return sparse(self.stacked[rows], len(clients))
 
 
 Rows = DenseRows | SparseRows

@@ -1,4 +1,4 @@
-"""Local work that each client ends by itself, without waiting for the slowest in vain."""
+"""Local work that each client ends by itself."""
 
 import math
 from collections.abc import Callable
@@ -6,15 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-
 from bitbound.data.arrays import Array, is_numpy
 from bitbound.solvers.backend import host, squared_norm, where
 from bitbound.solvers.method import Gradients
-from bitbound.solvers.state import Dataclass, S, clients_of, put_clients
-
-_LARGE = 1 << 15
-"""Numbers in a vector (n, d, R) from which on it pays to leave clients out."""
+from bitbound.solvers.state import Dataclass, S
 
 _UNSEEN = 16
 """Steps on a device until somebody looks whether all clients are done."""
@@ -91,8 +86,12 @@ def minimise(
         Where y - centre begins.
     centre : (1, d, R)
         The same for all clients.
-    given, active, problem
-        As for :func:`until_done`.
+    given : dataclass
+        What does not change: arrays (n, d, R), or (1, d, R) for what all clients share.
+    active : (n, 1, R) bool
+        Who takes part.
+    problem : Gradients
+        The gradients of the n clients.
     accuracy : float
         When a client is done.
     L, mu : float
@@ -112,56 +111,43 @@ def minimise(
         z, change = found
         return z, change
 
-    def evaluate(s: Local, given: G, active: Array, problem: Gradients) -> tuple[Local, Array]:
+    def evaluate(s: Local, active: Array) -> tuple[Local, Array]:
         change = where(active, gradient(centre + s.z, given, active, problem), s.change)
         slope = change + mu * s.z
         enough = squared_norm(slope) <= accuracy * squared_norm(change)
         return Local(s.z, s.before, change, slope), active & ~enough
 
-    def step(
-        s: Local, given: G, active: Array, problem: Gradients, momentum: float = 0.0
-    ) -> tuple[Local, Array]:
+    def step(s: Local, active: Array, momentum: float = 0.0) -> tuple[Local, Array]:
         before = where(active, s.z - 1 / L * s.slope, s.before)
         z = where(active, before + momentum * (before - s.before), s.z)
-        return evaluate(Local(z, before, s.change, s.slope), given, active, problem)
+        return evaluate(Local(z, before, s.change, s.slope), active)
 
     q = math.sqrt(mu / L)
     hasty = partial(step, momentum=(1 - q) / (1 + q))
-    s, active = evaluate(Local(start, start, 0 * start, 0 * start), given, active, problem)
-    s, active = until_done(hasty, s, given, active, problem, most)
+    s, active = evaluate(Local(start, start, 0 * start, 0 * start), active)
+    s, active = until_done(hasty, s, active, most)
     if host(active).any():
-        s, active = evaluate(replace(s, z=where(active, 0 * start, s.z)), given, active, problem)
-        s, _ = until_done(step, s, given, active, problem, most)
+        s, active = evaluate(replace(s, z=where(active, 0 * start, s.z)), active)
+        s, _ = until_done(step, s, active, most)
     return s.z, s.change
 
 
 def until_done(
-    step: Callable[[S, G, Array, Gradients], tuple[S, Array]],
-    state: S,
-    given: G,
-    active: Array,
-    problem: Gradients,
-    most: int,
+    step: Callable[[S, Array], tuple[S, Array]], state: S, active: Array, most: int
 ) -> tuple[S, Array]:
     """Repeat a step on all clients at once, on each until it has ended there.
 
-    On the host, clients that are done in all runs are left out of what is computed, once a quarter
-    is left at most and vectors are so large that it pays. What is counted does not depend on it.
     On a device nobody looks who is done but after every few steps.
 
     Parameters
     ----------
     step : callable
-        Called with state, given, the active clients (n, 1, R) and the problem, it gives the next
-        state, in which nothing has changed but for active clients, and who is still active.
+        Called with the state and the active clients (n, 1, R), it gives the next state, in which
+        nothing has changed but for active clients, and who is still active.
     state : dataclass
         Arrays (n, d, R).
-    given : dataclass
-        What does not change: arrays (n, d, R), or (1, d, R) for what all clients share.
     active : (n, 1, R) bool
         Who takes part.
-    problem : Gradients
-        The gradients of the n clients.
     most : int
         Number of steps at most.
 
@@ -171,24 +157,7 @@ def until_done(
         After the last step; active are those that have not ended.
     """
     for number in range(most):
-        if not is_numpy(active) and number % _UNSEEN:
-            state, active = step(state, given, active, problem)
-            continue
-        clients = np.flatnonzero(host(active).any(axis=(1, 2)))
-        if not clients.size:
+        if (is_numpy(active) or number % _UNSEEN == 0) and not host(active).any():
             break
-        n = active.shape[0]
-        if is_numpy(active) and 4 * clients.size <= n and active.size * problem.d >= _LARGE:
-            part, still = until_done(
-                step,
-                clients_of(state, n, clients),
-                clients_of(given, n, clients),
-                active[clients],
-                problem.of(clients),
-                most - number,
-            )
-            active = active.copy()
-            active[clients] = still
-            return put_clients(state, clients, part), active
-        state, active = step(state, given, active, problem)
+        state, active = step(state, active)
     return state, active

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem, is_strongly_convex
+from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
@@ -307,13 +307,12 @@ class Oracle:
     runs: Runs
     ledger: Ledger | DeviceLedger
     tape: Tape | None = None
-    whole: int | None = None
     lazy: bool = False
 
     @property
     def n(self) -> int:
-        """Number of clients, also where only some are left."""
-        return int(self.whole or self.problem.n)
+        """Number of clients."""
+        return int(self.problem.n)
 
     @property
     def d(self) -> int:
@@ -372,21 +371,6 @@ class Oracle:
 
     def _nothing(self, x: Array) -> Array:
         return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
-
-    def of(self, clients: NDArray[np.intp]) -> "Oracle":
-        """Narrow to k clients: gradients are (k, d, R), and n is still the number of all.
-
-        Raises
-        ------
-        Refusal
-            If the problem is not strongly convex; such a one is not divided.
-        """
-        if not is_strongly_convex(self.problem):
-            raise Refusal(
-                f"the clients of {self.problem.name} are not taken apart; choose a method whose "
-                "clients do the same number of local steps, or a strongly convex problem"
-            )
-        return replace(self, problem=self.problem.of(clients), whole=self.n, lazy=False)
 
     def grad_g(self, y: Array) -> Array:
         """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""

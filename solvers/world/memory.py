@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.memory import require_memory
@@ -61,6 +60,3 @@ class _Gradients:
 
     def grad_g(self, y: Array) -> Array:
         return y
-
-    def of(self, clients: NDArray[np.intp]) -> "_Gradients":
-        return self

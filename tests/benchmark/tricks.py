@@ -23,7 +23,6 @@ from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LazyGradient
-from bitbound.solvers.local import local_solve
 from bitbound.solvers.world import replay
 from bitbound.solvers.world.channel import Oracle
 
@@ -176,14 +175,6 @@ def compiled_solves(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(one, _without(other, Oracle, "minimise", None), seconds)
 
 
-def fewer_clients(problem: Any, runs: int, seconds: float) -> Spread:
-    """Clients whose local solve by numpy has ended in all runs are left out."""
-    one, other = (Iterations(experiment_of(problem, "5gcs-cc", "rand-k:1"), runs) for _ in range(2))
-    for step in (one, other):
-        step.oracle = replace(step.oracle, lazy=False)
-    return compared(one, _without(other, local_solve, "_LARGE", 1 << 62), seconds)
-
-
 def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
     """The allocator keeps the memory of temporaries: two processes, with products in between."""
     found = []
@@ -215,7 +206,6 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps at once (LoCoDL)": partial(at_once, name="locodl", sent="rand-k:1"),
     "local steps, rows as lanes (LoCoDL on breast-cancer@2)": rows_as_lanes,
     "local solves in one pass (5GCS-CC)": compiled_solves,
-    "only clients that still solve, by numpy (5GCS-CC)": fewer_clients,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
     "divergences: what belongs to the solution kept": kept_at_the_solution,

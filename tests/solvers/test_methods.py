@@ -9,7 +9,6 @@ from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
 from bitbound.solvers import backend
 from bitbound.solvers.backend import host
-from bitbound.solvers.local import local_solve
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
@@ -82,11 +81,10 @@ def test_every_library_gives_the_same(case, library):
 
 @each_case
 def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
-    """Entries that are not written out and clients that are left out give the same, at any size."""
+    """Entries that are not written out give the same, at any size."""
     found = []
     for large in (1, 1 << 40):
         monkeypatch.setattr(backend, "_LARGE", large)
-        monkeypatch.setattr(local_solve, "_LARGE", large)
         w = world_of(fitted(case))
         found.append((w.iterate(w.start(), 8), w.ledger))
     (spared, counted), (full, expected) = found

@@ -72,10 +72,6 @@ class QuadraticBatch:
         """Refuse: there is no shared function."""
         raise Refusal("a method with a shared function is not screened; take one without")
 
-    def of(self, clients: Array) -> NoReturn:
-        """Refuse: clients are not told apart."""
-        raise Refusal("a method that tells clients apart is not screened; take one that does not")
-
     def client_coins(self, q: object) -> NoReturn:
         """Refuse: there are no coins beside those of the schedule."""
         raise Refusal("a method that tosses coins in a step is not screened; take one without")

@@ -102,10 +102,6 @@ class GenericFunctions:
         """Gradient of g; (1, d, R)."""
         return self.scale * (self.curve(y - self.x_star) - self.v.mean(axis=0, keepdims=True))
 
-    def of(self, clients: NDArray[np.intp]) -> Self:
-        """Narrow to some of the clients."""
-        return replace(self, v=self.v[clients], B=self.B[clients])
-
 
 class GenericChannel(Channel):
     """The simulation's channel with fair coins, nothing counted, and one outcome for all runs."""

@@ -190,9 +190,6 @@ class Nothing:
         self.count = before + count * (self.count - before)
         return end
 
-    def of(self, clients: Array) -> "Nothing":
-        return self
-
 
 class _Meter(OrbitChannel):
     """An orbit channel that counts the bits per client."""

@@ -54,10 +54,6 @@ class Steeper:
         """Gradient of g."""
         return self.factor * self.inner.grad_g(y)
 
-    def of(self, clients: Array) -> "Steeper":
-        """Narrow to some of the clients."""
-        return replace(self, inner=self.inner.of(clients))
-
     def at(self, runs: NDArray[np.intp]) -> "Steeper":
         """Narrow to some of the runs."""
         return replace(self, inner=self.inner.at(runs))

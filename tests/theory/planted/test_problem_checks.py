@@ -93,9 +93,6 @@ class Ridge:
     def hessian_product(self, x, v):
         return self.hessian(x) @ v
 
-    def of(self, clients):
-        return replace(self, A=self.A[clients], b=self.b[clients])
-
 
 def own(kind=Ridge):
     generator = np.random.default_rng(0)
@@ -144,11 +141,6 @@ class FirstPoint(Ridge):
         return super().grad(x[:1] if x.shape[0] == self.n else x)
 
 
-class FirstClients(Ridge):
-    def of(self, clients):
-        return super().of(np.arange(len(clients)))
-
-
 class HalfHessian(Ridge):
     def hessian(self, x):
         return super().hessian(x) / 2
@@ -169,7 +161,6 @@ class SmallerGap(Ridge):
         (LessAverage, "L_i, L_f, mu and eigenvalues", "L_f is"),
         (MoreConvex, "L_i, L_f, mu and eigenvalues", "mu is"),
         (FirstPoint, "clients alone and together", "depends on whether it is asked for"),
-        (FirstClients, "clients alone and together", "problem.of("),
         (HalfHessian, "Hessian of the gradient", "look at its factors"),
         (SmallerGap, "gap of the value", "gap is not value - f_star"),
     ],

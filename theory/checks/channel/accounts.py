@@ -112,18 +112,15 @@ class _Counter(Wrapped):
 
     inner: Oracle
 
-    def __init__(self, inner: Oracle, whole: "_Counter | None" = None) -> None:
+    def __init__(self, inner: Oracle) -> None:
         super().__init__(inner)
-        self.counted, self.whole = 0, whole or self
-
-    def of(self, clients: Array) -> "_Counter":
-        return _Counter(self.inner.of(clients), self.whole)
+        self.counted = 0
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         if not isinstance(active, int):
             everyone = (self.inner.problem.n, 1, 1)
             mask = np.broadcast_to(True if active is None else active, everyone)
-            self.whole.counted += int(mask.sum())
+            self.counted += int(mask.sum())
         else:
-            self.whole.counted += active
+            self.counted += active
         return self.inner.grad(x, active=active, sample=sample)

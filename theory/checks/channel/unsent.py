@@ -144,8 +144,5 @@ class _Secret(Wrapped):
         super().__init__(inner)
         self.added = added
 
-    def of(self, clients: Array) -> "_Secret":
-        return _Secret(self.inner.of(clients), self.added[clients])
-
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         return self.inner.grad(x, active=active, sample=sample) + self.added

@@ -146,6 +146,3 @@ class _Client(Wrapped):
         mask = None if active is None or isinstance(active, int) else active
         self.events.note("Where a client evaluates its gradient", x, mask)
         return self.inner.grad(x, active=active, sample=sample)
-
-    def of(self, clients: Array) -> Any:
-        return _Client(self.inner.of(clients), self.events) if clients[0] == 0 else self.inner

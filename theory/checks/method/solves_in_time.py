@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Method
@@ -32,7 +31,7 @@ def solves_in_time(card: Card, experiment: ConvexExperiment, seed: int = 0) -> V
     state = method.start(channel.template, oracle, channel)
     for iteration in range(1, _ROUNDS + 1):
         solves = _Solves(card, method, state, experiment.n)
-        noted = _Noted(oracle, solves.note, np.arange(experiment.n))
+        noted = _Noted(oracle, solves.note)
         state, _ = advance(method, state, noted, channel, iteration)
         points += solves.points
         beyond += solves.beyond
@@ -67,24 +66,15 @@ class _Solves:
 
 
 class _Noted(Wrapped):
-    """Gradients of all clients, or of some of them, with a note of where they are asked for."""
+    """Gradients with a note of where they are asked for."""
 
-    def __init__(self, inner: Any, note: Note, rows: NDArray[np.intp]) -> None:
+    def __init__(self, inner: Any, note: Note) -> None:
         super().__init__(inner)
-        self.note, self.rows = note, rows
-
-    def of(self, clients: NDArray[np.intp]) -> "_Noted":
-        def note(*told: Array) -> None:
-            filled = [np.zeros((len(self.rows), *x.shape[1:]), x.dtype) for x in told]
-            for x, part in zip(filled, told, strict=True):
-                x[clients] = part
-            self.note(*filled)
-
-        return _Noted(self.inner.of(clients), note, self.rows[clients])
+        self.note = note
 
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         gradient = self.inner.grad(x, active=active, sample=sample)
-        n, runs = len(self.rows), x.shape[2]
+        n, runs = self.inner.n, x.shape[2]
         who = np.broadcast_to(True if active is None else active, (n, 1, runs))
         self.note(np.broadcast_to(x, (n, *x.shape[1:])), who, np.asarray(gradient))
         return gradient

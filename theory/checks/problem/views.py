@@ -14,10 +14,10 @@ _CLIENTS = 8
 
 
 def clients_apart(problem: Problem, seed: int = 0) -> Verdict:
-    """Check that each client's gradient is that at its own point, however many are asked for.
+    """Check that each client's gradient is that at its own point.
 
     All clients at points of their own, in one and in several runs, against each client's gradient
-    at a shared point; and what ``of`` narrows to, against the whole.
+    at a shared point.
     """
     generator = np.random.default_rng(seed)
     n, d = problem.n, problem.d
@@ -33,14 +33,10 @@ def clients_apart(problem: Problem, seed: int = 0) -> Verdict:
         single = problem.grad(points[:, :, run : run + 1])[chosen, :, 0]
         off = np.maximum(np.abs(alone - right), np.abs(single - right)).max(axis=1)
         found += [(x, f"client {client + 1} of {n}") for client, x in zip(chosen, off, strict=True)]
-    if is_strongly_convex(problem):
-        for some in (chosen[:1], chosen, chosen[::-1]):
-            off = np.max(np.abs(problem.of(some).grad(points[some]) - together[some]))
-            found.append((off, f"problem.of({some.tolist()})"))
     worst, where = worst_of(found)
     advice = (
         f"The gradient of {where} depends on whether it is asked for alone or with others (off by "
-        f"{worst:.3g}): look at grad for points (n, d, R) and (1, d, R), and at of."
+        f"{worst:.3g}): look at grad for points (n, d, R) and (1, d, R)."
     )
     value = worst / scale
     return Verdict("clients alone and together", value, _EXACT, advice=advice, **searched(found))

@@ -128,10 +128,8 @@ class PlainChannel:
 class PlainOracle:
     """The gradients of one run, each client's at its own point, one after the other."""
 
-    def __init__(
-        self, experiment: ConvexExperiment, ledger: PlainLedger, clients: Sequence[int]
-    ) -> None:
-        self._experiment, self._ledger, self._clients = experiment, ledger, clients
+    def __init__(self, experiment: ConvexExperiment, ledger: PlainLedger) -> None:
+        self._experiment, self._ledger = experiment, ledger
         self.n, self.d = experiment.n, experiment.d
         self.grad_g: Callable[[Array], Array] = experiment.problem.grad_g
 
@@ -142,20 +140,14 @@ class PlainOracle:
         """Return itself: there is one run."""
         return self
 
-    def of(self, clients: Array) -> "PlainOracle":
-        """Narrow to some of the clients."""
-        some = [self._clients[client] for client in clients]
-        return PlainOracle(self._experiment, self._ledger, some)
-
     def grad(self, x: Array, active: Any = None, sample: Any = None) -> Array:
         """Return the gradient of every client at its own point; count those that are active."""
-        k = len(self._clients)
         if not isinstance(active, int):
-            active = sum(1 for place in range(k) if _inside(active, place, 0))
+            active = sum(1 for client in range(self.n) if _inside(active, client, 0))
         self._ledger.gradients += active
         rows = []
-        for place, client in enumerate(self._clients):
-            point = x[place : place + 1] if len(x) > 1 else x
+        for client in range(self.n):
+            point = x[client : client + 1] if len(x) > 1 else x
             rows.append(self._experiment.problem.grad(point)[client] if active else 0 * point[0])
         return np.array(rows)
 

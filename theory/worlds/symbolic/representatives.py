@@ -7,13 +7,12 @@ that stands for all others, are on functions of their own; sums count it as ofte
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
@@ -147,12 +146,6 @@ class _Functions:
     def grad_g(self, y: Array) -> Any:
         slope = np.abs(self.B).max()
         return slope * (y - self.x_star) - self.grad_star.mean()
-
-    def of(self, clients: Array) -> NoReturn:
-        raise Refusal(
-            "a method whose clients end their local work by themselves cannot be certified; "
-            "take a fixed number of local steps"
-        )
 
     def renumbered(self, order: Order) -> "_Functions":
         return replace(self, v=self.v[order], B=self.B[order])

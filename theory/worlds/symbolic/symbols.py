@@ -8,7 +8,7 @@ form of the unknowns, the same for every problem and every dimension.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,13 +96,6 @@ class SymbolicProblem:
             return None
         own = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
         return local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
-
-    def of(self, clients: Array) -> NoReturn:
-        """Refuse: which clients go on depends on numbers, and symbols have none."""
-        raise Refusal(
-            "a method whose clients end their local work by themselves cannot be certified; "
-            "take a fixed number of local steps"
-        )
 
     def evaluate(
         self, function: str, x: Array, active: NDArray[np.bool_]
