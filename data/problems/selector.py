@@ -1,6 +1,7 @@
 """Problems by one string, such as ``a5a@87``, or of one's own rows: what, at which clients."""
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,8 @@ def problem(
         if (y, clients, mu, kappa, loss, split) != (None, None, None, None, "logistic", "shuffled"):
             raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
         return _from_file(data)
+    _require_number("mu", mu, 0.001)
+    _require_number("kappa", kappa, 1000)
     kappa = KAPPA if mu is None and kappa is None else kappa
     if isinstance(data, str):
         data, clients = _selected(data, y, clients)
@@ -198,6 +201,11 @@ def _dataset(data: Any, y: Any, name: str, loss: Loss | None, download: bool) ->
             "merge classes, or choose loss='multinomial'"
         )
     return replace(given, b=2.0 * given.b - 1.0)
+
+
+def _require_number(name: str, number: object, example: float) -> None:
+    if not isinstance(number, Real | None):
+        raise Refusal(f"{name} = {number!r} is no number; give such as {name}={example}")
 
 
 def _quadratic(what: str, n: int, kappa: float | None, mu: float | None, seed: int) -> Quadratic:

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.solvers.backend import fitting_library, quiet_machine, transfer
 from bitbound.solvers.method import Method
@@ -142,6 +143,8 @@ def specification(
     keep_model: bool = False,
 ) -> dict[str, object]:
     """Return everything that determines a trace, as JSON values; see :func:`simulate`."""
+    if not isinstance(budget, Budget):
+        raise Refusal(f"{budget!r} is no budget; give such as Budget(rounds=1000, gap=1e-6)")
     method, problem = experiment.method, experiment.problem
     run_seeds = fitted_seeds(seeds, batch(method, problem))
     if library is None:

@@ -46,6 +46,7 @@ def test_quadratics(choice, mu, L):
         ("quadratic:d=3@10", {"mu": 1.0, "kappa": 2.0}, "mu = 1.0 and kappa = 2.0; give at most"),
         ("quadratic:d=3@10", {"mu": 0.0}, "mu = 0 and L = 1.0; expected 0 < mu <= L_i"),
         ("quadratic:d=3@10", {"kappa": 0.5}, "mu = 1 and L = 0.5; expected 0 < mu <= L_i"),
+        ("breast-cancer@9", {"kappa": "10"}, "kappa = '10' is no number; give such as kappa=1000"),
     ],
 )
 def test_refusals(selector, choice, sentence):
