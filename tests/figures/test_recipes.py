@@ -40,7 +40,7 @@ def test_panel_has_the_curves_of_the_paper(figure, place, data, n, bits, k, adia
         for method, number in ks.items()
         for kind in (f"rand-{number}", "natural", f"rand-{number} + natural", "l1-selection")
     ]
-    others = ["CompressedScaffnew: s = 2", "GradSkip", "Scaffold", "GD"]
+    others = ["CompressedScaffnew: s = 2", "GradSkip", "SCAFFOLD", "GD"]
     assert [curve.label for curve in panel.curves] == compressed + others
     assert panel.problem == f"{data}@{n}"
     assert panel.title == f"({'abc'[place]}) {data}, n = {n}"

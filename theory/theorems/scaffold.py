@@ -142,7 +142,7 @@ def _bill(m: SCAFFOLD, n: int, vector: float, message: float) -> tuple[float, fl
 
 CARD = Card(
     SCAFFOLD,
-    label="Scaffold",
+    label="SCAFFOLD",
     theorems=(Cohorts(), Published()),
     rules={"paper": _paper, "best": _best},
     orders=Orders.of("kappa", "d*kappa"),
