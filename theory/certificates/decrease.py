@@ -160,9 +160,9 @@ class StepProgramme:
         proves nothing, coordinates of what is left over are next.
         """
         now, _ = psi(self.step, weights)
-        own = self.coordinates(now)
+        own, size = self.coordinates(now), max(abs(solution.value), solution.gap)
         for retreat in RETREATS:
-            decrease = solution.value - retreat * abs(solution.value)
+            decrease = solution.value - retreat * size
             if decrease <= above:
                 break
             margin, coordinates = margin_form(self.step, weights, decrease, following), own

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from time import process_time
 
 import numpy as np
 import pytest
@@ -167,8 +168,9 @@ def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
 @pytest.mark.parametrize("name", LINEAR)
 def test_many_clients_are_no_slower(name, n):
     method, where = by_rule(name, n, 100.0, d=10)
+    start = process_time()
     proved = certify(method, where)
-    assert proved.seconds < 1.0
+    assert process_time() - start < 1.0
     assert proved.verify() == proved.factor
     theorem = METHODS[name].potential(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
