@@ -167,7 +167,7 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
             total = total + cp.Variable(nonneg=True) * (
                 (1 - alpha) * np.outer(v, v) - np.outer(e, e)
             )
-    for function in {name for name, _, _ in problem.points}:
+    for function in ("g", "f"):
         clients = family.n if function == "f" else 1
         for client in range(clients):
             nothing = np.zeros(size)
