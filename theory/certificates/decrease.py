@@ -160,7 +160,9 @@ class StepProgramme:
         proves nothing, coordinates of what is left over are next.
         """
         now, _ = psi(self.step, weights)
-        own, size = self.coordinates(now), max(abs(solution.value), solution.gap)
+        own, size = self.coordinates(now), abs(solution.value)
+        if RETREATS[-1] * size < solution.gap:  # it is 0, but for what the solver leaves open
+            size = solution.gap
         for retreat in RETREATS:
             decrease = solution.value - retreat * size
             if decrease <= above:
