@@ -93,7 +93,8 @@ class Columns(Deferred):
                 self.x[:, :, self.runs] = changed
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        value = np.take(self.x, self.runs, axis=2)
+        everyone = self.runs.size == self.x.shape[2]
+        value = self.x.copy() if everyone else np.take(self.x, self.runs, axis=2)
         if self._scale:
             value *= self.c
         for term in (self.shared, self.added):

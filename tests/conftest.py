@@ -21,3 +21,9 @@ def cache_folder() -> Iterator[Path]:
             del os.environ["BITBOUND_CACHE"]
         else:
             os.environ["BITBOUND_CACHE"] = before
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let texts be those of files, whatever the width of who runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -16,9 +16,11 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.coverage import lyapunov_record

@@ -4,12 +4,15 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import cache
 from itertools import count
 from typing import Any
 
 from bitbound.data.files.cache import cache_folder
-from bitbound.data.files.file_lock import held
+
+_LONGEST = 30.0
+"""Seconds for which another process that compiles is waited for."""
 
 
 def can_compile() -> bool:
@@ -43,9 +46,12 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of some kind.
 
     Products and sums may be contracted to one operation. What is compiled is kept in the user's
-    cache folder, and one process does it: others that need it wait, and load what is kept.
+    cache folder, and one process does it: others that need it wait, and load what is kept. As this
+    only saves time, who has waited for half a minute compiles as well, and so does who cannot write
+    the file of the lock.
     """
     import numba  # noqa: PLC0415  (slow to import)
+    from filelock import FileLock  # noqa: PLC0415
     from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
     folder = cache_folder() / "compiled"
@@ -58,8 +64,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     compile_or_load = result.compile
 
     def compile_once(signature: Any) -> Any:
-        lock = folder / f"{function.__module__}.{function.__name__}.lock"
-        with global_compiler_lock, held(lock):  # of the threads of this process, then of all
+        lock = FileLock(folder / f"{function.__module__}.{function.__name__}.lock", _LONGEST)
+        with global_compiler_lock, ExitStack() as stack:  # of the threads here, then of processes
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(lock)
             return compile_or_load(signature)
 
     result.compile = compile_once

@@ -106,16 +106,16 @@ class FusedGradients:
     def total(self, x: Vectors) -> Vectors:
         """Sum of all grad h_i(x_i): (1, d, R)."""
         d, runs = x.shape[1:]
-        slopes, out = self._slopes(x).reshape(-1), np.zeros(d * runs)
+        slopes, out = self._slopes(x).reshape(-1), np.empty(d * runs)
         lanes = self.code.lanes_for(runs)
-        self.code.add_products(lanes, self.columns, slopes, 0, 1, runs, out)
+        self.code.set_products(lanes, self.columns, slopes, 0, 1, runs, out)
         return out.reshape(1, d, runs)
 
     def _slopes(self, x: Vectors) -> Vectors:
         """-(1/m) / (1 + exp(a' x_i)) of all rows: (n m, R)."""
         (n, m, _), runs = self.shape, x.shape[2]
-        z, lanes = np.zeros(n * m * runs), self.code.lanes_for(runs)
-        self.code.add_products(lanes, self.rows, *self.read(x), m, runs, z)
+        z, lanes = np.empty(n * m * runs), self.code.lanes_for(runs)
+        self.code.set_products(lanes, self.rows, *self.read(x), m, runs, z)
         self.code.slopes(z, np.empty_like(z), -1.0 / m)
         return z.reshape(n * m, runs)
 

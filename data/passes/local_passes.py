@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from bitbound.data.files.compilation import compiled
-from bitbound.data.passes.row_passes import add_row, slopes
+from bitbound.data.passes.row_passes import add_row, set_row, slopes
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 
@@ -119,22 +119,20 @@ def local_steps(
     starts, columns, values = rows
     places, bounds, t_starts, t_columns, t_values = features
     size = m * group
-    zx, zu = np.empty(size * runs), np.empty(size * runs)
+    zx, zu = np.zeros(size * runs), np.zeros(size * runs)
     z, w, sums = np.empty(size), np.empty(size), np.empty(size)
     for g in range((n + group - 1) // group):
         first, last = g * group, min(n, (g + 1) * group)
-        zx[:] = 0.0
-        zu[:] = 0.0
         for r in range(0, runs, width):
             some = min(width, runs - r)
             for row in range(first * m, last * m):
                 i, begin, end, at = row // m, starts[row], starts[row + 1], row - first * m
                 at = at * runs + r
-                add_row(
+                set_row(
                     lanes, values, columns, begin, end, points, i * step + r, runs, some, zx, at
                 )
                 base = i * other_step + r
-                add_row(lanes, values, columns, begin, end, vectors, base, runs, some, zu, at)
+                set_row(lanes, values, columns, begin, end, vectors, base, runs, some, zu, at)
         for r in range(runs):
             for k in range(m):
                 for i in range(group):

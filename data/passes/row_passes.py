@@ -1,6 +1,6 @@
 """Passes over sparse rows with all runs at once, compiled by numba; imported when first needed.
 
-Runs are the lanes of a vector register: one primitive, :func:`add_row`, adds a sparse row times
+Runs are the lanes of a vector register: one primitive, ``add_row``, adds a sparse row times
 the vectors of up to W runs, W being the length of a tuple of lanes and so known to the compiler.
 Clients are worked on in blocks, so that what a block needs stays in a cache between the products.
 """
@@ -20,66 +20,76 @@ WIDTHS = (1, 8, 16)
 _LONG, _INT, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def add_row(
-    typing_context: Any, lanes: Any, values: Any, columns: Any, first: Any, last: Any,
-    y: Any, base: Any, stride: Any, runs: Any, out: Any, at: Any,
-) -> Any:  # fmt: skip
-    """Add values[e] y[base + columns[e] stride :] to out[at : at + runs], for all e in first:last.
+def _row_times(adds: bool) -> Any:
+    """Make a primitive that works on all runs of a row at once.
 
-    At most as many runs as there are lanes; the rest is neither read nor written.
+    It sets out[at : at + runs] to the sum of values[e] y[base + columns[e] stride :], for all e in
+    first:last, or adds that. At most as many runs as there are lanes; the rest is neither read nor
+    written.
     """
-    width = lanes.count
-    vector, bits = ir.VectorType(_DOUBLE, width), ir.VectorType(ir.IntType(1), width)
-    pointer = vector.as_pointer()
-    align, nothing = ir.Constant(_INT, 8), ir.Constant(vector, [0.0] * width)
-    long = types.int64
-    signature = types.void(lanes, values, columns, long, long, y, long, long, long, out, long)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        values, columns, y, out = (
-            context.make_array(signature.args[k])(context, builder, arguments[k]).data
-            for k in (1, 2, 5, 9)
-        )
-        first, last, base, stride, runs, at = (arguments[k] for k in (3, 4, 6, 7, 8, 10))
+    def row(
+        typing_context: Any, lanes: Any, values: Any, columns: Any, first: Any, last: Any,
+        y: Any, base: Any, stride: Any, runs: Any, out: Any, at: Any,
+    ) -> Any:  # fmt: skip
+        width = lanes.count
+        vector, bits = ir.VectorType(_DOUBLE, width), ir.VectorType(ir.IntType(1), width)
+        pointer = vector.as_pointer()
+        align, nothing = ir.Constant(_INT, 8), ir.Constant(vector, [0.0] * width)
+        long = types.int64
+        signature = types.void(lanes, values, columns, long, long, y, long, long, long, out, long)
 
-        def splat(number: Any, kind: Any) -> Any:
-            unset = ir.Constant(ir.VectorType(kind, width), ir.Undefined)
-            one = builder.insert_element(unset, number, ir.Constant(_INT, 0))
-            zeros = ir.Constant(ir.VectorType(_INT, width), [0] * width)
-            return builder.shuffle_vector(one, unset, zeros)
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            values, columns, y, out = (
+                context.make_array(signature.args[k])(context, builder, arguments[k]).data
+                for k in (1, 2, 5, 9)
+            )
+            first, last, base, stride, runs, at = (arguments[k] for k in (3, 4, 6, 7, 8, 10))
 
-        def runs_at(array: Any, position: Any) -> Any:
-            return builder.bitcast(builder.gep(array, [position]), pointer)
+            def splat(number: Any, kind: Any) -> Any:
+                unset = ir.Constant(ir.VectorType(kind, width), ir.Undefined)
+                one = builder.insert_element(unset, number, ir.Constant(_INT, 0))
+                zeros = ir.Constant(ir.VectorType(_INT, width), [0] * width)
+                return builder.shuffle_vector(one, unset, zeros)
 
-        def masked(name: str, result: Any, *kinds: Any) -> Any:
-            kind = ir.FunctionType(result, kinds)
-            name = f"llvm.masked.{name}.v{width}f64.p0"
-            return cgutils.get_or_insert_function(builder.module, kind, name)
+            def runs_at(array: Any, position: Any) -> Any:
+                return builder.bitcast(builder.gep(array, [position]), pointer)
 
-        load = masked("load", vector, pointer, _INT, bits, vector)
-        store = masked("store", ir.VoidType(), vector, pointer, _INT, bits)
-        numbers = ir.Constant(ir.VectorType(_LONG, width), list(range(width)))
-        mask = builder.icmp_unsigned("<", numbers, splat(runs, _LONG))
-        sums = cgutils.alloca_once(builder, vector)
-        target = runs_at(out, at)
-        builder.store(builder.call(load, [target, align, mask, nothing]), sums)
-        with cgutils.for_range_slice(builder, first, last, _LONG(1), inc=True) as (entry, _):
-            column = builder.zext(builder.load(builder.gep(columns, [entry])), _LONG)
-            source = runs_at(y, builder.add(base, builder.mul(column, stride)))
-            factor = splat(builder.load(builder.gep(values, [entry])), _DOUBLE)
-            there = builder.call(load, [source, align, mask, nothing])
-            product = builder.fmul(factor, there, flags=("contract",))
-            builder.store(builder.fadd(builder.load(sums), product, flags=("contract",)), sums)
-        full = builder.icmp_unsigned("==", runs, _LONG(width))
-        with builder.if_else(full, likely=True) as (whole, partly):
-            with whole:
-                builder.store(builder.load(sums), target).align = 8
-            with partly:
-                builder.call(store, [builder.load(sums), target, align, mask])
-        return context.get_dummy_value()
+            def masked(name: str, result: Any, *kinds: Any) -> Any:
+                kind = ir.FunctionType(result, kinds)
+                name = f"llvm.masked.{name}.v{width}f64.p0"
+                return cgutils.get_or_insert_function(builder.module, kind, name)
 
-    return signature, generate
+            load = masked("load", vector, pointer, _INT, bits, vector)
+            store = masked("store", ir.VoidType(), vector, pointer, _INT, bits)
+            numbers = ir.Constant(ir.VectorType(_LONG, width), list(range(width)))
+            mask = builder.icmp_unsigned("<", numbers, splat(runs, _LONG))
+            sums = cgutils.alloca_once(builder, vector)
+            target = runs_at(out, at)
+            begun = builder.call(load, [target, align, mask, nothing]) if adds else nothing
+            builder.store(begun, sums)
+            with cgutils.for_range_slice(builder, first, last, _LONG(1), inc=True) as (entry, _):
+                column = builder.zext(builder.load(builder.gep(columns, [entry])), _LONG)
+                source = runs_at(y, builder.add(base, builder.mul(column, stride)))
+                factor = splat(builder.load(builder.gep(values, [entry])), _DOUBLE)
+                there = builder.call(load, [source, align, mask, nothing])
+                product = builder.fmul(factor, there, flags=("contract",))
+                builder.store(builder.fadd(builder.load(sums), product, flags=("contract",)), sums)
+            full = builder.icmp_unsigned("==", runs, _LONG(width))
+            with builder.if_else(full, likely=True) as (whole, partly):
+                with whole:
+                    builder.store(builder.load(sums), target).align = 8
+                with partly:
+                    builder.call(store, [builder.load(sums), target, align, mask])
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(row)
+
+
+add_row, set_row = _row_times(adds=True), _row_times(adds=False)
+"""What is set is not read before: to wait for the numbers beside it, just written, takes long."""
 
 
 _LOG2_E = 1.4426950408889634
@@ -120,10 +130,10 @@ def slopes(z: Any, powers: Any, scale: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def add_products(
+def set_products(
     lanes: Any, matrix: Any, y: Any, y_step: Any, m: Any, runs: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Out += a matrix times y, where every m rows have the next y, ``y_step`` numbers further.
+    """Set ``out`` to a matrix times y, where every m rows have the next y, ``y_step`` further.
 
     y and out are (.., R), read through.
     """
@@ -133,7 +143,7 @@ def add_products(
         for row in range(starts.size - 1):
             base, at = row // m * y_step + r, row * runs + r
             begin, end = starts[row], starts[row + 1]
-            add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
+            set_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
 
 
 @compiled
@@ -153,33 +163,57 @@ def combined(gradients: Any, out: Any) -> None:  # pragma: no cover
 
 
 @compiled
+def _set_terms(
+    x: Any, u: Any, first: Any, last: Any, size: Any, kept: Any, out: Any
+) -> None:  # pragma: no cover
+    """Set the vectors of some clients to a x_i + b u_i, plus as many times what was there."""
+    (points, step, a), (vectors, other_step, b) = x, u
+    for i in range(first, last):
+        one, other = points[i * step :], vectors[i * other_step :]
+        own = out[(i - first) * size : (i + 1 - first) * size]
+        if kept:
+            for q in range(size):
+                own[q] += a * one[q] + b * other[q]
+        else:
+            for q in range(size):
+                own[q] = a * one[q] + b * other[q]
+
+
+@compiled
 def combined_block(
     gradients: Any, first: Any, last: Any, room: Any, out: Any
 ) -> None:  # pragma: no cover
-    """Set the vectors of some clients; ``room`` has two numbers for each of their rows and lane."""
-    lanes, rows, features, (_, m, d, runs), _, scale, x, u = gradients
-    (points, step, a), (vectors, other_step, b), width = x, u, len(lanes)
+    """Set the vectors of some clients; ``room`` has two numbers for each of their rows and lane.
+
+    Sums of most features that fill no register are set, and what is beside them is added after.
+    """
+    lanes, rows, features, (n, m, d, runs), _, scale, x, u = gradients
+    (points, step, _), width = x, len(lanes)
     starts, columns, values = rows
     places, clients, t_starts, t_columns, t_values = features
     s, powers = room[0], room[1]
-    for i in range(first, last):
-        one, other = points[i * step :], vectors[i * other_step :]
-        own = out[(i - first) * d * runs : (i + 1 - first) * d * runs]
-        for q in range(d * runs):
-            own[q] = a * one[q] + b * other[q]
+    scattered = runs % width == 0 or 2 * places.size < n * d
+    if scattered:
+        _set_terms(x, u, first, last, d * runs, 0.0, out)
+    else:
+        out[: (last - first) * d * runs] = 0.0
     count = (last - first) * m
     for r in range(0, runs, width):
         some = min(width, runs - r)
-        s[: count * width] = 0.0
         for row in range(first * m, last * m):
             begin, end, at = starts[row], starts[row + 1], (row - first * m) * width
             base = row // m * step + r
-            add_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
+            set_row(lanes, values, columns, begin, end, points, base, runs, some, s, at)
         slopes(s[: count * width], powers[: count * width], scale)
         base = -first * m * width
         for k in range(clients[first], clients[last]):
             begin, end, at = t_starts[k], t_starts[k + 1], (places[k] - first * d) * runs + r
-            add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+            if scattered:
+                add_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+            else:
+                set_row(lanes, t_values, t_columns, begin, end, s, base, width, some, out, at)
+    if not scattered:
+        _set_terms(x, u, first, last, d * runs, 1.0, out)
 
 
 @compiled

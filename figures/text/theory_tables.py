@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bitbound.data.terminal import table
 from bitbound.figures.text.examinations import finite, verdict_summary
-from bitbound.figures.text.tables import table
 from bitbound.solvers.total_bits import total_text
 from bitbound.theory.checks.scaling import Fit
 from bitbound.theory.checks.standard import TheoremRow

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.solvers.compressors import wire
@@ -11,6 +12,8 @@ from bitbound.solvers.compressors.base import Compressor
 @dataclass(frozen=True)
 class Identity(Compressor):
     """C(x) = x, omega = 0, 32 d bits."""
+
+    operation: ClassVar[str] = "IDENTITY"
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import device
@@ -47,6 +47,8 @@ class Natural(Compressor):
     Source: S. Horvath et al., Natural compression for distributed deep learning, MSML 2022.
     """
 
+    operation: ClassVar[str] = "NATURAL"
+
     @property
     def name(self) -> str:
         return "natural"
@@ -87,7 +89,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
     from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
     numbers = np.ascontiguousarray(stretched(uniforms, x))  # another layout compiles again
-    given = numbers, _powers(np, "cpu", natural_pass.AT_ONCE + 1)
+    given = numbers, multipliers()
     if terms:
         total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)
         natural_pass.powers_of_gradients(terms, *given, exponents, total)
@@ -95,6 +97,14 @@ def powers_near(x: Array, uniforms: Array) -> Array:
     out = np.array(x, order="C")
     natural_pass.powers_of_two(out, *given)
     return out
+
+
+def multipliers() -> NDArray[np.uint64]:
+    """Return the powers of the multiplier that compiled code needs."""
+    from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
+
+    powers: NDArray[np.uint64] = _powers(np, "cpu", natural_pass.AT_ONCE + 1)
+    return powers
 
 
 def random_bits(uniforms: Array) -> Array:

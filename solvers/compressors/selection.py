@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import device
@@ -21,6 +21,9 @@ from bitbound.solvers.compressors.base import (
 )
 from bitbound.solvers.deferred import written
 
+_FEW = 16
+"""Features, at least, of which one entry is asked for before the others are written out."""
+
 
 @dataclass(frozen=True)
 class RandK(Compressor):
@@ -35,6 +38,8 @@ class RandK(Compressor):
 
     k: int
     shared: bool = False
+
+    operation: ClassVar[str] = "RAND_K"
 
     def __post_init__(self) -> None:
         require_positive_integer("rand-k", self.k, "k =")
@@ -64,6 +69,8 @@ class RandK(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         n, d, runs = x.shape
         self.check(d)
+        if _FEW * self.k > d:
+            x = written(x)
         if is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size):
             return _in_one_pass("draw_entries", x, uniforms)
         indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
@@ -142,6 +149,8 @@ class L1Selection(Compressor):
     omega = d - 1, attained where all |x_j| are equal, since E|C(x)|^2 = |x|_1^2 <= d |x|^2. The
     message is the index and the signed norm, 32 + ceil(log2 d) bits.
     """
+
+    operation: ClassVar[str] = "L1"
 
     @property
     def name(self) -> str:

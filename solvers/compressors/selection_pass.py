@@ -16,15 +16,16 @@ def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # p
     """
     n, d, runs = x.shape
     k = uniforms.shape[1]
+    last = np.full(d, -1)  # who has drawn a feature last: nothing is searched, and k may be large
     for i in range(n):
-        for a in range(k):
-            j = d - k + a
-            for r in range(runs):
+        for r in range(runs):
+            who = i * runs + r
+            for a in range(k):
+                j = d - k + a
                 t = np.int64(uniforms[i, a, r] * (j + 1))
-                for b in range(a):
-                    if indices[i, b, r] == t:
-                        t = np.int64(j)
-                        break
+                if last[t] == who:
+                    t = np.int64(j)
+                last[t] = who
                 indices[i, a, r] = t
                 values[i, a, r] = x[i, t, r]
 
@@ -47,18 +48,22 @@ def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # p
     times the sum, and ``values`` the sum with the sign of the entry, or 0 where that is 0.
     """
     n, d, runs = x.shape
-    sums = np.empty(runs)
+    sums = np.empty((d + 1, runs))
+    sums[0] = 0.0
     for i in range(n):
-        sums[:] = 0.0
         for j in range(d):
             for r in range(runs):
-                sums[r] += abs(x[i, j, r])
+                sums[j + 1, r] = sums[j, r] + abs(x[i, j, r])
         for r in range(runs):
-            target, so_far, j = uniforms[i, 0, r] * sums[r], abs(x[i, 0, r]), 0
-            if target >= sums[r]:  # rounding has brought it up
-                target = np.nextafter(sums[r], -1.0)
-            while so_far <= target and j < d - 1:
-                j += 1
-                so_far += abs(x[i, j, r])
-            indices[i, 0, r] = j
-            values[i, 0, r] = np.sign(x[i, j, r]) * sums[r]
+            whole = sums[d, r]
+            target, first, last = uniforms[i, 0, r] * whole, 0, d - 1
+            if target >= whole:  # rounding has brought it up
+                target = np.nextafter(whole, -1.0)
+            while first < last:
+                middle = (first + last) // 2
+                if sums[middle + 1, r] <= target:
+                    first = middle + 1
+                else:
+                    last = middle
+            indices[i, 0, r] = first
+            values[i, 0, r] = np.sign(x[i, first, r]) * whole

@@ -40,7 +40,8 @@ class CompressedGD(Method):
     Notes
     -----
     One client is safe. With more, it may diverge even where all f_i have the same minimiser: their
-    errors need not be small where the mean of their gradients is. Source: Alistarh et al.,
+    errors need not be small where the mean of their gradients is, and their messages may cancel if
+    sqrt(1 - alpha) >= 2 sqrt(mu L)/(L + mu). Source: Alistarh et al.,
     arXiv:1610.02132; for contractions Beznosikov, Horvath, Richtarik, Safaryan, arXiv:2002.12410.
 
     Examples

@@ -46,7 +46,8 @@ class FiveGCSCC(Method):
     Adaptive steps start at x + z_i, where the client's last ones ended, with Nesterov's momentum;
     after K of them once more at x, without, from where K are enough. Every step costs one gradient
     and the message one more. With the identity as compressor and omega = 0 this is 5GCS. Adaptive
-    rounds are not linear in the state: exact worst cases and symbols are for a fixed K.
+    rounds are not linear in the state: exact worst cases are for a fixed K. A certificate knows of
+    them that the criterion holds, wherever they start.
 
     Parameters
     ----------

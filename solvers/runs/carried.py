@@ -12,8 +12,8 @@ from bitbound.solvers.backend import host, like
 from bitbound.solvers.entries import Entries
 from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
 from bitbound.solvers.state import S, number_of_runs
-from bitbound.solvers.world.channel import Ledger
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 
 _EACH = {

@@ -13,10 +13,10 @@ from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.points import Points, Wishes
 from bitbound.solvers.state import copied, narrow, settled, take
+from bitbound.solvers.steps.local_steps import LocalSteps
+from bitbound.solvers.steps.replay import Replay, at_once
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance, leap
-from bitbound.solvers.world.local_steps import LocalSteps
-from bitbound.solvers.world.replay import Replay, at_once
 from bitbound.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -100,7 +100,8 @@ class Loop:
         now, world = self.now, (self._oracle, self._channel)
         if self._rounds is not None and now.rounds[now.active[0]]:
             rounds = max(1, min(self._rounds_ahead(self._rounds.most), self._rounds.ahead))
-            now.state = self._rounds.done(rounds, now.state)
+            before = int(now.iteration[now.active[0]])
+            now.state = self._rounds.done(rounds, now.state, before)
             now.iteration[now.active] += rounds
             now.rounds[now.active] += rounds - 1
             return np.ones(now.active.size, dtype=bool)

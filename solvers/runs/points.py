@@ -17,7 +17,7 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.runs.trace import Column
 from bitbound.solvers.state import narrow, take, taken
-from bitbound.solvers.world.channel import Ledger
+from bitbound.solvers.world.ledger import Ledger
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""

@@ -1,12 +1,13 @@
-"""The simulated world: the network with its ledger of bits, and the gradients with their count.
+"""The simulated network between clients and server.
 
-A method is given a :class:`Channel` and an :class:`Oracle`. Both may be narrowed to some runs of
-the batch with ``at``; narrowed ones share the ledger and the random streams, so that every run
-pays for and draws exactly what it would alone. On a device all runs are computed, and narrowed to
-a :class:`~bitbound.solvers.world.device.Turn`, of which only these pay and draw.
+A method is given a :class:`Channel` and an :class:`~bitbound.solvers.world.oracle.Oracle`. Both may
+be narrowed to some runs of the batch with ``at``; narrowed ones share the ledger and the random
+streams, so that every run pays for and draws exactly what it would alone. On a device all runs are
+computed, and narrowed to a :class:`~bitbound.solvers.world.device.Turn`, of which only these pay
+and draw.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,83 +17,17 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
 from bitbound.solvers.backend import host, like, masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.deferred import written
-from bitbound.solvers.lazy_gradient import lazy_gradient
-from bitbound.solvers.local.compiled_solve import compiled_solve
 from bitbound.solvers.method import Every, Schedule
-from bitbound.solvers.state import narrow
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
+from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
 from bitbound.solvers.world.ownership import owned, ownership_rows
 from bitbound.solvers.world.randomness import Streams
-from bitbound.solvers.world.tape import Tape
 
 _UNCOMPRESSED = Identity()
-
-Bits = int | Array
-"""A number for all runs, or one for each, (R,)."""
-
-Runs = Any
-"""Positions in the whole batch, (R,) int, or a :class:`Turn` on a device."""
-
-
-class Ledger:
-    """What each run has spent so far, (R,) each.
-
-    Attributes
-    ----------
-    uplink_bits : bits sent by all clients together
-    downlink_bits : bits received by all clients together
-    gradients : gradients of an f_i evaluated by all clients together
-    synchronisations : how often the server has waited for clients; what they send between two
-        broadcasts counts once
-    """
-
-    def __init__(self, runs: int) -> None:
-        self.uplink_bits = np.zeros(runs, dtype=np.int64)
-        self.downlink_bits = np.zeros(runs, dtype=np.int64)
-        self.gradients = np.zeros(runs, dtype=np.int64)
-        self.synchronisations = np.zeros(runs, dtype=np.int64)
-        self._waiting = np.zeros(runs, dtype=bool)
-
-    def up(self, runs: NDArray[np.intp], bits: Bits, most: int | None = None) -> None:
-        """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
-        self.uplink_bits[runs] += bits
-        sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
-        self.synchronisations[runs] += sent & ~waiting
-        self._waiting[runs] = sent | waiting
-
-    def down(self, runs: NDArray[np.intp], bits: Bits) -> None:
-        """Count bits received by the clients of some runs, a number or (R,)."""
-        self.downlink_bits[runs] += bits
-        self._waiting[runs] &= np.asarray(bits) == 0
-
-    def evaluate(self, runs: NDArray[np.intp], gradients: Bits, most: int) -> None:
-        """Count gradients evaluated by the clients of some runs, a number or (R,)."""
-        self.gradients[runs] += gradients
-
-    def repeat(self, runs: NDArray[np.intp], spent: Mapping[str, int], rounds: int) -> None:
-        """Count rounds that cost the same, of runs that have waited for one like them before."""
-        for name, amount in spent.items():
-            getattr(self, name)[runs] += rounds * amount
-
-    def reached(self, column: str, runs: NDArray[np.intp], limit: float) -> NDArray[np.bool_]:
-        """Say which of some runs have spent a limit of bits or gradients."""
-        spent: NDArray[np.int64] = getattr(self, column)
-        return spent[runs] >= limit
-
-    @property
-    def spent(self) -> dict[str, NDArray[Any]]:
-        """All columns, (R,) each, as they are now."""
-        return {name: column.copy() for name, column in vars(self).items()}
-
-    def resume(self, spent: Mapping[str, NDArray[Any]]) -> None:
-        """Go on where runs have spent so much."""
-        vars(self).update(spent)
 
 
 @dataclass(frozen=True)
@@ -130,7 +65,7 @@ class Channel:
 
     def at(self, runs: Runs) -> "Channel":
         """Narrow to some of the runs served, given by their positions among these."""
-        return replace(self, runs=_some(self.runs, runs))
+        return replace(self, runs=some_of(self.runs, runs))
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
@@ -139,7 +74,7 @@ class Channel:
         if cohort is None:
             self.ledger.up(self.runs, n * bits)
             return received
-        self.ledger.up(self.runs, bits * _count(cohort, (n, 1, runs)), n * bits)
+        self.ledger.up(self.runs, bits * let_through(cohort, (n, 1, runs)), n * bits)
         return masked(cohort, received)
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
@@ -157,7 +92,7 @@ class Channel:
         if mask is None:
             self.ledger.down(self.runs, bits * self.n)
         else:
-            served = _count(mask, (self.n, *v.shape[1:]))
+            served = let_through(mask, (self.n, *v.shape[1:]))
             self.ledger.down(self.runs, served * (bits // v.shape[1]))
         return received
 
@@ -278,100 +213,5 @@ class Channel:
         (received,) = layout.transmit((v,)) if self.wire else (v,)
         if mask is None:
             return received, senders * layout.bits
-        entries = _count(mask, v.shape)
+        entries = let_through(mask, v.shape)
         return masked(mask, received), entries * (layout.bits // d)
-
-
-def _count(mask: Array, shape: tuple[int, ...]) -> Array:
-    """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
-    times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
-    if is_numpy(mask) and mask.shape[2] == shape[2]:
-        return times * mask.sum(axis=(0, 1))
-    xp = array_namespace(mask)
-    return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
-
-
-def _some(runs: Runs, among: Runs) -> Runs:
-    """Return some of the runs: by their positions among these, or on a device a turn."""
-    return among if isinstance(among, Turn) else runs[among]
-
-
-@dataclass(frozen=True)
-class Oracle:
-    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise.
-
-    If ``lazy``, they are evaluated when numbers are needed, where the problem has a way to do so.
-    """
-
-    problem: Problem
-    runs: Runs
-    ledger: Ledger | DeviceLedger
-    tape: Tape | None = None
-    lazy: bool = False
-
-    @property
-    def n(self) -> int:
-        """Number of clients."""
-        return int(self.problem.n)
-
-    @property
-    def d(self) -> int:
-        """Number of features."""
-        return int(self.problem.d)
-
-    def at(self, runs: Runs) -> "Oracle":
-        """Narrow to some of the runs served, given by their positions among these."""
-        return replace(
-            self,
-            problem=self.problem if isinstance(runs, Turn) else narrow(self.problem, runs),
-            runs=_some(self.runs, runs),
-            tape=self.tape and self.tape.at(runs),
-        )
-
-    def grad(
-        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
-    ) -> Array:
-        """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
-
-        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
-        there is none in any run, 0 is given and nothing evaluated; a device does not look.
-        With ``sample`` the next noise of that slot is added, if there is any.
-        """
-        if active is None:
-            active = self.problem.n
-        if not isinstance(active, int):
-            active = _count(active, (self.problem.n, 1, len(self.runs)))
-        self.count(active)
-        some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
-        gradients = self._gradients(x) if some else self._nothing(x)
-        if sample is None or self.tape is None:
-            return gradients
-        noise = self.tape.draw(sample, self.n, self.d)
-        return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
-
-    def count(self, gradients: Bits) -> None:
-        """Count gradients of all clients together in one step: a number, or one for each run."""
-        self.ledger.evaluate(self.runs, gradients, self.problem.n)
-
-    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
-        """Do what :func:`~bitbound.solvers.local.local_solve.minimise` does, by compiled code.
-
-        None where there is none.
-        """
-        found = compiled_solve(self.problem, *arguments, **options) if self.lazy else None
-        if found is None:
-            return None
-        z, change, evaluated = found
-        self.count(evaluated)
-        return z, change
-
-    def _gradients(self, x: Array) -> Array:
-        lazy = lazy_gradient(self.problem, x) if self.lazy else None
-        return self.problem.grad(written(x)) if lazy is None else lazy
-
-    def _nothing(self, x: Array) -> Array:
-        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
-
-    def grad_g(self, y: Array) -> Array:
-        """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""
-        return self.problem.grad_g(y)

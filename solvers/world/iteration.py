@@ -1,6 +1,6 @@
 """Local steps, then a round: what one iteration of a method is, in every world."""
 
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,27 @@ from bitbound.solvers.state import (
     take,
 )
 from bitbound.solvers.world.device import Turn
-from bitbound.solvers.world.local_steps import LocalSteps
-from bitbound.solvers.world.replay import Replay
 
 S = TypeVar("S", bound=Dataclass)
+
+
+class StepsAtOnce(Protocol):
+    """Local steps of some runs that are done without the method."""
+
+    @property
+    def ahead(self) -> int:
+        """How many are done at once at most."""
+
+    @property
+    def together(self) -> bool:
+        """Whether all runs do as many."""
+
+    @property
+    def gradients(self) -> int:
+        """What all clients together are to pay for in each."""
+
+    def after(self, iterations: NDArray[np.int64], state: S) -> S:
+        """Return the state after so many of them, (R,)."""
 
 
 def advance(
@@ -62,7 +79,7 @@ def leap(
     s: S,
     problem: Any,
     channel: Any,
-    steps: LocalSteps | Replay,
+    steps: StepsAtOnce,
     iteration: NDArray[np.int64],
     last: int,
     *,
@@ -74,7 +91,7 @@ def leap(
     ----------
     method, s, problem, channel, use_up
         As for :func:`advance`.
-    steps : LocalSteps or Replay
+    steps : StepsAtOnce
         The local steps of the method.
     iteration : (R,) int
         What each run has done.

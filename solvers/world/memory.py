@@ -9,8 +9,9 @@ from bitbound.data.memory import require_memory
 from bitbound.data.problem import Problem
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.state import narrow
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams, stream_width
 
 _NO_RUNS = np.arange(0)

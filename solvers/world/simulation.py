@@ -8,9 +8,11 @@ from array_api_compat import device
 
 from bitbound.data.arrays import array_namespace, is_numpy
 from bitbound.data.problem import Problem
-from bitbound.solvers.world.channel import Channel, Ledger, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.randomness import Streams
 from bitbound.solvers.world.tape import Tape
 

@@ -9,8 +9,8 @@ from workloads import Workload
 
 from bitbound import METHODS, Every, Experiment, compressor
 from bitbound.solvers.state import copied, settled
+from bitbound.solvers.steps.replay import at_once
 from bitbound.solvers.world.iteration import advance, leap
-from bitbound.solvers.world.replay import at_once
 from bitbound.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
@@ -48,7 +48,7 @@ class Iterations:
         elif self.number <= self.done.mean():
             return
         elif self.rounds is not None:
-            self.state = self.rounds.done(self.rounds.ahead, self.state)
+            self.state = self.rounds.done(self.rounds.ahead, self.state, int(self.done[0]))
             self.done += self.rounds.ahead
         else:
             self.state, _, self.done = leap(

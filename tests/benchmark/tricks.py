@@ -23,8 +23,9 @@ from bitbound.solvers import backend
 from bitbound.solvers.compressors import natural, selection
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LazyGradient
-from bitbound.solvers.world import replay
-from bitbound.solvers.world.channel import Oracle
+from bitbound.solvers.steps import replay
+from bitbound.solvers.steps.written_steps import WrittenSteps
+from bitbound.solvers.world.oracle import Oracle
 
 
 @contextmanager
@@ -128,6 +129,13 @@ def rounded_in_blocks(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(one, _without(other, LazyGradient, "terms", None), seconds, DRAWN_AHEAD)
 
 
+def written_out(problem: Any, runs: int, seconds: float) -> Spread:
+    """Vectors of which many entries are sent are written out."""
+    sent = f"rand-k:{-(-problem.d // 4)}"
+    one, other = (Iterations(experiment_of(problem, "adiana", sent), runs) for _ in range(2))
+    return compared(one, _without(other, selection, "_FEW", 0), seconds, DRAWN_AHEAD)
+
+
 def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
     """Entries are drawn, found and written by compiled code."""
     sent, d = compressor(name), problem.d
@@ -146,10 +154,19 @@ def kept_entries(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(step, _without(step, selection.RandK, "compress", Compressor.compress), seconds)
 
 
+def compiled_rounds(problem: Any, runs: int, seconds: float, name: str) -> Spread:
+    """Replayed rounds are done by compiled code."""
+    one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
+    for step in (one, other):
+        step.done += replay.MANY
+        step.number += replay.MANY
+    return compared(one, _without(other, replay, "MANY", 1 << 62), seconds, one.period)
+
+
 def shared_places(problem: Any, runs: int, seconds: float) -> Spread:
     """Results of a replayed iteration lie where others lay that are not read any more."""
     one = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
-    with switched(replay._Steps, "share_places", lambda steps, kept: None):
+    with switched(WrittenSteps, "share_places", lambda steps, kept: None):
         other = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
     return compared(one, other, seconds, one.period)
 
@@ -208,6 +225,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local solves in one pass (5GCS-CC)": compiled_solves,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
+    "replayed rounds by compiled code (DIANA rand-1)": partial(compiled_rounds, name="diana"),
+    "replayed rounds by compiled code (ADIANA rand-1)": partial(compiled_rounds, name="adiana"),
     "divergences: what belongs to the solution kept": kept_at_the_solution,
     "results of a replayed iteration share places (ADIANA)": shared_places,
     "natural compression in one pass": natural_pass,
@@ -216,6 +235,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "entries in compiled passes (rand-2)": partial(
         selection_pass, name="rand-k:2", owner=compilation
     ),
+    "vectors written out for messages of d/4 entries (ADIANA)": written_out,
     "entries drawn and written by one call (rand-1)": kept_entries,
     "entries in compiled passes (l1)": partial(selection_pass, name="l1", owner=selection),
 }

@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import time
 
-from bitbound.data.files import file_lock
-from bitbound.data.files.file_lock import held
+import pytest
+
+from bitbound.data.files import compilation
 
 COUNT = """
 import numpy as np
@@ -31,34 +31,29 @@ def test_processes_that_start_together_compile_once(tmp_path):
     assert sorted(answers) == ["0", "0", "1"]
 
 
-HOLD = """
-import sys, time
-from pathlib import Path
-from bitbound.data.files.file_lock import held
-
-with held(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
+def one_more(number):
+    return number + 1
 
 
-def test_a_lock_is_waited_for_but_not_for_ever_and_not_after_a_death(tmp_path, monkeypatch):
-    path = tmp_path / "folder" / "lock"
-    command = [sys.executable, "-c", HOLD, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "held\n"
-        monkeypatch.setattr(file_lock, "_LONGEST", 0.2)
-        before = time.monotonic()
-        with held(path):
-            assert time.monotonic() - before >= 0.2
-        process.kill()
-        process.wait()
-        monkeypatch.setattr(file_lock, "_LONGEST", 1e9)
-        with held(path), held(tmp_path / "another"):
-            pass
+def another_process_holds(lock):
+    lock.parent.mkdir()
+    code = "import sys, filelock; filelock.FileLock(sys.argv[1]).acquire(); print(); input()"
+    command = [sys.executable, "-c", code, str(lock)]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+    process.stdout.readline()
+    return process.communicate
 
 
-def test_where_nothing_can_be_written_there_is_no_lock(tmp_path):
-    (tmp_path / "file").write_text("")
-    with held(tmp_path / "file" / "lock"):
-        pass
+def cannot_be_written(lock):
+    lock.mkdir(parents=True)
+    return lock.rmdir
+
+
+@pytest.mark.parametrize("obstacle", [another_process_holds, cannot_be_written])
+def test_without_the_lock_it_is_compiled_as_well(obstacle, tmp_path, monkeypatch):
+    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setattr(compilation, "_LONGEST", 0.05)
+    remove = obstacle(tmp_path / "compiled" / f"{__name__}.one_more.lock")
+    assert compilation.compiled(one_more)(1) == 2
+    remove()

@@ -8,7 +8,7 @@ import numpy as np
 
 from bitbound.solvers.backend import host
 from bitbound.solvers.runs.trace import COLUMNS, Column
-from bitbound.solvers.world.channel import Ledger
+from bitbound.solvers.world.ledger import Ledger
 
 
 def assert_same_points(found: Any, expected: Any) -> None:

@@ -20,8 +20,9 @@ from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import _batches
 from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting

@@ -76,6 +76,15 @@ def gradient(runs=3, shared=False):
     return x, lazy_gradient(PROBLEM, x), PROBLEM.grad(x)
 
 
+@pytest.mark.parametrize(("k", "asked"), [(1, "entries"), (2, "combination")])
+def test_many_entries_are_found_by_one_pass_over_all(passes, k, asked):
+    sent, (_, lazy, expected) = compressor(f"rand-k:{k}"), gradient()
+    uniforms = np.random.default_rng(2).random((PROBLEM.n, k, 3))
+    indices, values = sent.message(lazy, uniforms)
+    assert passes == [asked]
+    agree(np.take_along_axis(expected, indices, axis=1), values)
+
+
 OPERATIONS = {
     "scaled": lambda g, x, u: 0.5 * (g * 3),
     "a step": lambda g, x, u: x - 0.1 * (g - u),

@@ -12,7 +12,7 @@ from bitbound.solvers.methods.scaffnew import State
 from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.local_steps import LocalSteps
+from bitbound.solvers.steps.local_steps import LocalSteps
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.cards.catalogue import parameters
 

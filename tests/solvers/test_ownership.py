@@ -9,7 +9,8 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.ownership import ownership_template
 from bitbound.theory.theorems.compressed_scaffnew import dual_gain, primal_gain
 

@@ -12,7 +12,7 @@ from bitbound.solvers.methods.diana import State
 from bitbound.solvers.runs import loop
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.replay import Replay
+from bitbound.solvers.steps.replay import Replay
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.cards.catalogue import parameters
 
@@ -77,9 +77,9 @@ def at_once(monkeypatch):
     """How many iterations were done at a time."""
     found, done = [], Replay.done
 
-    def counted(self, iterations, state):
+    def counted(self, iterations, *others):
         found.append(iterations)
-        return done(self, iterations, state)
+        return done(self, iterations, *others)
 
     monkeypatch.setattr(Replay, "done", counted)
     return found

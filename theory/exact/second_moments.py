@@ -18,7 +18,8 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass

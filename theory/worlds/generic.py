@@ -28,8 +28,9 @@ from bitbound.solvers.method import (
     Schedule,
     WithProbability,
 )
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 
 FEATURES, STEPS = 4, 20

@@ -30,9 +30,10 @@ from bitbound.solvers.compressors.natural import Natural
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Ledger, Oracle
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.potential import Gap, Potential, Terms, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point

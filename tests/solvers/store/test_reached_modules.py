@@ -14,7 +14,7 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.store import program_text
+from bitbound.solvers.store import module_text
 from bitbound.solvers.store.program_text import description, program
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import parameters
@@ -48,7 +48,7 @@ def test_an_installed_method_counts_but_not_what_is_installed_beside_it(project)
 
 def test_the_standard_library_is_not_beside_a_file_in_a_folder_above_it():
     file = Path(json.__file__).resolve()
-    assert not program_text._is_beside(file, file.parents[2])
+    assert not module_text._is_beside(file, file.parents[2])
 
 
 METHODS = {"scaffnew", "compressed-scaffnew", "tamuna", "diana", "5gcs-cc", "gd"}
@@ -78,7 +78,7 @@ def test_a_changed_file_of_the_package_changes_the_keys_that_it_should(store, mo
         return read(file) + b"\nvalue = 1\n" * (file.name == changed)
 
     before, read = {name: path(name) for name in METHODS}, Path.read_bytes
-    monkeypatch.setattr(program_text, "_READ", {})
+    monkeypatch.setattr(module_text, "_READ", {})
     monkeypatch.setattr(Path, "read_bytes", read_changed)
     assert {name for name in METHODS if path(name) != before[name]} == DEPENDING[changed]
 

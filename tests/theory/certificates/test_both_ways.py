@@ -15,7 +15,8 @@ from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
 from bitbound.theory.cards.catalogue import METHODS

@@ -18,7 +18,8 @@ from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import search as search_module

@@ -11,7 +11,8 @@ from planting import Fault, fault, planted
 
 from bitbound.data.problems.rows import dense, sparse
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify

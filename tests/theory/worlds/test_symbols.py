@@ -12,7 +12,8 @@ from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.tamuna import TAMUNA
 from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Ledger, Oracle
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.iteration import advance
 from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.certificates.interpolation import Form, weighted_sum

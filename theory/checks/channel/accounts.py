@@ -7,9 +7,10 @@ import numpy as np
 from bitbound.data.arrays import Array
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Every
-from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.checks.channel.walk import Wrapped, difference, size, with_pace
 from bitbound.theory.verdict import Verdict, worst_of

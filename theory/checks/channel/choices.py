@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.checks.channel.independence import independent_choices
 from bitbound.theory.checks.channel.masks import masks_counted

@@ -12,7 +12,8 @@ from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.compressors.wire import Layout, Message
 from bitbound.solvers.method import WithProbability
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.verdict import Verdict
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bitbound.solvers.world.channel import Ledger
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.verdict import Verdict, worst_of
 

@@ -9,7 +9,8 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.compressors.wire import Message
-from bitbound.solvers.world.channel import Channel, Ledger
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams, generator
 from bitbound.theory.verdict import Verdict, worst_of
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Every
 from bitbound.solvers.total_bits import total_bits
-from bitbound.solvers.world.channel import Channel, Oracle
+from bitbound.solvers.world.channel import Channel
 from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
 

@@ -11,8 +11,8 @@ from bitbound.solvers.backend import masked, mean
 from bitbound.solvers.method import Method, Needs, WithProbability
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.channel import Ledger
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.theory.checks.channel.walk import EXACT
 from bitbound.theory.checks.trace.plain import PlainChannel, PlainLedger, PlainOracle
 from bitbound.theory.verdict import Verdict, worst_of

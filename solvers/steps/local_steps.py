@@ -18,7 +18,7 @@ from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
 from bitbound.solvers.method import Method
 from bitbound.solvers.state import S, number_of_runs
-from bitbound.solvers.world.channel import Oracle
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.randomness import AHEAD
 
 

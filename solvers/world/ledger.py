@@ -1,0 +1,85 @@
+"""What runs have spent: bits, gradients and synchronisations, and which runs pay."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.solvers.world.device import Turn
+
+Bits = int | Array
+"""A number for all runs, or one for each, (R,)."""
+
+Runs = Any
+"""Positions in the whole batch, (R,) int, or a :class:`Turn` on a device."""
+
+
+class Ledger:
+    """What each run has spent so far, (R,) each.
+
+    Attributes
+    ----------
+    uplink_bits : bits sent by all clients together
+    downlink_bits : bits received by all clients together
+    gradients : gradients of an f_i evaluated by all clients together
+    synchronisations : how often the server has waited for clients; what they send between two
+        broadcasts counts once
+    """
+
+    def __init__(self, runs: int) -> None:
+        self.uplink_bits = np.zeros(runs, dtype=np.int64)
+        self.downlink_bits = np.zeros(runs, dtype=np.int64)
+        self.gradients = np.zeros(runs, dtype=np.int64)
+        self.synchronisations = np.zeros(runs, dtype=np.int64)
+        self._waiting = np.zeros(runs, dtype=bool)
+
+    def up(self, runs: NDArray[np.intp], bits: Bits, most: int | None = None) -> None:
+        """Count bits sent by the clients of some runs, a number or (R,); ``most`` at most."""
+        self.uplink_bits[runs] += bits
+        sent, waiting = np.asarray(bits) > 0, self._waiting[runs]
+        self.synchronisations[runs] += sent & ~waiting
+        self._waiting[runs] = sent | waiting
+
+    def down(self, runs: NDArray[np.intp], bits: Bits) -> None:
+        """Count bits received by the clients of some runs, a number or (R,)."""
+        self.downlink_bits[runs] += bits
+        self._waiting[runs] &= np.asarray(bits) == 0
+
+    def evaluate(self, runs: NDArray[np.intp], gradients: Bits, most: int) -> None:
+        """Count gradients evaluated by the clients of some runs, a number or (R,)."""
+        self.gradients[runs] += gradients
+
+    def repeat(self, runs: NDArray[np.intp], spent: Mapping[str, int], rounds: int) -> None:
+        """Count rounds that cost the same, of runs that have waited for one like them before."""
+        for name, amount in spent.items():
+            getattr(self, name)[runs] += rounds * amount
+
+    def reached(self, column: str, runs: NDArray[np.intp], limit: float) -> NDArray[np.bool_]:
+        """Say which of some runs have spent a limit of bits or gradients."""
+        spent: NDArray[np.int64] = getattr(self, column)
+        return spent[runs] >= limit
+
+    @property
+    def spent(self) -> dict[str, NDArray[Any]]:
+        """All columns, (R,) each, as they are now."""
+        return {name: column.copy() for name, column in vars(self).items()}
+
+    def resume(self, spent: Mapping[str, NDArray[Any]]) -> None:
+        """Go on where runs have spent so much."""
+        vars(self).update(spent)
+
+
+def let_through(mask: Array, shape: tuple[int, ...]) -> Array:
+    """Count what a mask, stretched to a shape, lets through in every run: (R,)."""
+    times = shape[0] * shape[1] // (mask.shape[0] * mask.shape[1])
+    if is_numpy(mask) and mask.shape[2] == shape[2]:
+        return times * mask.sum(axis=(0, 1))
+    xp = array_namespace(mask)
+    return xp.broadcast_to(times * xp.count_nonzero(mask, axis=(0, 1)), shape[2:])
+
+
+def some_of(runs: Runs, among: Runs) -> Runs:
+    """Return some of the runs: by their positions among these, or on a device a turn."""
+    return among if isinstance(among, Turn) else runs[among]

@@ -1,0 +1,95 @@
+"""The gradients of a problem as a method sees them in a simulation, counted."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.data.problem import Problem
+from bitbound.solvers.deferred import written
+from bitbound.solvers.lazy_gradient import lazy_gradient
+from bitbound.solvers.local.compiled_solve import compiled_solve
+from bitbound.solvers.state import narrow
+from bitbound.solvers.world.device import DeviceLedger, Turn
+from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
+from bitbound.solvers.world.tape import Tape
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise.
+
+    If ``lazy``, they are evaluated when numbers are needed, where the problem has a way to do so.
+    """
+
+    problem: Problem
+    runs: Runs
+    ledger: Ledger | DeviceLedger
+    tape: Tape | None = None
+    lazy: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.problem.n)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.problem.d)
+
+    def at(self, runs: Runs) -> "Oracle":
+        """Narrow to some of the runs served, given by their positions among these."""
+        return replace(
+            self,
+            problem=self.problem if isinstance(runs, Turn) else narrow(self.problem, runs),
+            runs=some_of(self.runs, runs),
+            tape=self.tape and self.tape.at(runs),
+        )
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> Array:
+        """Evaluate the gradient of f_i at x_i on every client; (n, d, R).
+
+        With ``active`` only these clients are counted: which, (n, 1, R) bool, or how many. If
+        there is none in any run, 0 is given and nothing evaluated; a device does not look.
+        With ``sample`` the next noise of that slot is added, if there is any.
+        """
+        if active is None:
+            active = self.problem.n
+        if not isinstance(active, int):
+            active = let_through(active, (self.problem.n, 1, len(self.runs)))
+        self.count(active)
+        some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
+        gradients = self._gradients(x) if some else self._nothing(x)
+        if sample is None or self.tape is None:
+            return gradients
+        noise = self.tape.draw(sample, self.n, self.d)
+        return gradients + array_namespace(gradients).astype(noise, gradients.dtype)
+
+    def count(self, gradients: Bits) -> None:
+        """Count gradients of all clients together in one step: a number, or one for each run."""
+        self.ledger.evaluate(self.runs, gradients, self.problem.n)
+
+    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
+        """Do what :func:`~bitbound.solvers.local.local_solve.minimise` does, by compiled code.
+
+        None where there is none.
+        """
+        found = compiled_solve(self.problem, *arguments, **options) if self.lazy else None
+        if found is None:
+            return None
+        z, change, evaluated = found
+        self.count(evaluated)
+        return z, change
+
+    def _gradients(self, x: Array) -> Array:
+        lazy = lazy_gradient(self.problem, x) if self.lazy else None
+        return self.problem.grad(written(x)) if lazy is None else lazy
+
+    def _nothing(self, x: Array) -> Array:
+        return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))
+
+    def grad_g(self, y: Array) -> Array:
+        """Evaluate the gradient of g; (1, d, R). Not counted: g is a known quadratic."""
+        return self.problem.grad_g(y)
