@@ -1,1 +1,1 @@
-"""Proof audits: a published proof as a list of inequalities that a machine checks one by one."""
+"""Proof audits: a proof as a list of inequalities that a machine checks one by one."""

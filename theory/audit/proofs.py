@@ -8,8 +8,9 @@ from bitbound.theory.audit.locodl.locodl_proof import PROOF as LOCODL
 from bitbound.theory.audit.machinery.report import Report, audit_report
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import Finding
+from bitbound.theory.audit.normalised_ef21.normalised_ef21_proof import PROOF as NORMALISED_EF21
 
-PROOFS: Mapping[str, Proof] = {proof.name: proof for proof in (EPISODE, LOCODL)}
+PROOFS: Mapping[str, Proof] = {proof.name: proof for proof in (EPISODE, LOCODL, NORMALISED_EF21)}
 
 
 def audit(
@@ -18,12 +19,12 @@ def audit(
     effort: float = 1.0,
     progress: Callable[[Finding], None] | None = None,
 ) -> Report:
-    """Audit a published proof: every verdict is computed now.
+    """Audit a proof: every verdict is computed now.
 
     Parameters
     ----------
     name : str
-        "episode" or "locodl".
+        "episode", "locodl" or "normalised-ef21".
     seed : int
         Of the search.
     effort : float

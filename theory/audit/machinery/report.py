@@ -1,24 +1,24 @@
 """The audit of a proof: its findings, its table, its readable report and its record."""
 
 import json
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
 from bitbound.data.files.cache import write_atomically
+from bitbound.data.terminal import paragraph, table
 from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Proof
 from bitbound.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
 from bitbound.theory.verdict import Known
 
-WIDTH = 80
-COLUMNS = (("step", 14), ("claim", 36), ("verdict", 15), ("margin", 9))
+_WRAPPED_AT = {"step": 14, "claim": 36, "verdict": 15}
+"""Columns of the table whose cells are wrapped."""
+_INDENT = " " * 16
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,16 @@ class Report:
 
     def table(self) -> str:
         """One row per step; the margin is relative, negative: excess. Below, what a failure is."""
-        lines = ["  ".join(name.ljust(width) for name, width in COLUMNS).rstrip()]
-        lines.append("  ".join("-" * width for _, width in COLUMNS))
+        rows: list[tuple[str, ...]] = []
         for f in self.findings:
             margin = "tight" if abs(f.gap) <= SUSPICION else f"{f.gap:+.2e}"
-            lines += _row((f.step.place, f.step.words, f.outcome, margin))
+            rows.append((f.step.place, f.step.words, f.outcome, margin))
             severity = self.severity(f.step.place)
             if severity is not None:
-                indent = " " * (COLUMNS[0][1] + 2)
                 told = f"{severity}: {f.repair or 'no repair was found'}"
-                lines += textwrap.wrap(told, WIDTH, initial_indent=indent, subsequent_indent=indent)
-        return "\n".join([*lines, self.summary()])
+                rows.append((paragraph(told, _INDENT, _INDENT),))
+        text = table(("step", "claim", "verdict", "margin"), rows, 4, _WRAPPED_AT)
+        return f"{text}\n{self.summary()}"
 
     def summary(self) -> str:
         """Count the verdicts, how they are known, and the severities of what fails."""
@@ -94,7 +93,7 @@ class Report:
         total = sum(f.verdict != "holds" for f in self.findings)
         ends = f"; {total} fail as printed: {', '.join(found)}" if total else ", none fails"
         counts = f"{self.proof.name}: {len(self.findings)} steps, {', '.join(held)}{ends}"
-        return textwrap.fill(f"{counts}; {self.seconds:.0f} s", WIDTH)
+        return paragraph(f"{counts}; {self.seconds:.0f} s")
 
     def text(self) -> str:
         """Return the readable report."""
@@ -120,9 +119,7 @@ class Report:
                 lines.append(f"  left = {w.left}, right = {w.right}")
             if f.verdict != "holds":
                 lines.append(f"  does the theorem survive? {self.survives(f.step.place)}")
-            parts.append(
-                "\n".join(textwrap.fill(x, WIDTH, subsequent_indent="    ") for x in lines)
-            )
+            parts.append("\n".join(paragraph(x, hanging="    ") for x in lines))
         return "\n\n".join(parts) + "\n"
 
     def record(self) -> dict[str, Any]:
@@ -185,18 +182,6 @@ def audit_report(
 
 def _write(content: bytes, file: IO[bytes]) -> None:
     file.write(content)
-
-
-def _row(cells: tuple[str, ...]) -> list[str]:
-    """Return the lines of a row; what is too long for its column goes on below."""
-    columns = [
-        textwrap.wrap(cell, width) or [""] for cell, (_, width) in zip(cells, COLUMNS, strict=True)
-    ]
-    widths = [width for _, width in COLUMNS]
-    return [
-        "  ".join(x.ljust(width) for x, width in zip(line, widths, strict=True)).rstrip()
-        for line in zip_longest(*columns, fillvalue="")
-    ]
 
 
 def _basis(f: Finding) -> str:

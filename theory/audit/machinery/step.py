@@ -199,7 +199,7 @@ class ProofStep:
 
 @dataclass(frozen=True)
 class Proof:
-    """A published proof: its steps and its printed constants."""
+    """A proof: its steps and its printed constants."""
 
     name: str
     source: str

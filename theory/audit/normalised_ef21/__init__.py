@@ -1,0 +1,1 @@
+"""The proof of the theorem of normalised EF21, step by step."""

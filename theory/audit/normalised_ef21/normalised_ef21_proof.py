@@ -1,0 +1,218 @@
+"""The proof of our theorem on normalised EF21, step by step, and why each step holds.
+
+An argument returns right - left as what is at least 0. The lemmas of EPISODE that it stands on are
+steps, too.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from bitbound.theory.audit.episode.lemmas import AUXILIARY
+from bitbound.theory.audit.machinery.nonnegative import Nonnegative
+from bitbound.theory.audit.machinery.step import Proof, ProofStep, Space, Values
+from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
+    change,
+    flat_smoothness,
+    smoothness,
+    smoothness_of_clients,
+    step_growth,
+    weight,
+)
+from bitbound.theory.audit.normalised_ef21.normalised_ef21_search import ROUND, RUN
+
+Argument = Callable[[Values], Nonnegative]
+
+
+def direction(v: Values) -> Nonnegative:
+    """Return gamma times what Cauchy-Schwarz and the triangle inequality leave."""
+    known = v.known
+    if v.still:
+        return known.gamma * known.slope
+    return known.gamma * (known.cauchy / known.g + known.far)
+
+
+def unlike(v: Values) -> Nonnegative:
+    """Return what the clients' gradients leave of M."""
+    return v.known.B * v.known.L1 * v.known.unlike
+
+
+def clients(v: Values) -> Nonnegative:
+    """Return what Lemma 5 leaves, and the same."""
+    known = v.known
+    return known.lemma_5 + known.gamma * known.gamma * known.half * unlike(v)
+
+
+def value_falls(v: Values) -> Nonnegative:
+    """Return the same, the direction, and 2 gamma (error - apart)."""
+    return clients(v) + direction(v) + v.known.two * v.known.gamma * v.known.mean
+
+
+def moves(v: Values) -> Nonnegative:
+    """Return what Lemma 6 leaves, and what the clients' gradients do."""
+    return v.known.lemma_6 + v.known.gamma * unlike(v)
+
+
+def errors(v: Values) -> Nonnegative:
+    """Return what the contraction leaves, and s times what it is given too much."""
+    return v.known.contracts + v.known.s * (v.known.moved + moves(v))
+
+
+def one_round(v: Values) -> Nonnegative:
+    """Return the descent and c times the errors."""
+    return value_falls(v) + v.known.two * v.known.gamma / v.known.t * errors(v)
+
+
+def small_step(v: Values) -> Nonnegative:
+    """Return the room of the step size, gamma |grad f|/2 times."""
+    return v.known.gamma * v.known.slope * v.known.half * v.known.small
+
+
+def lyapunov_falls(v: Values) -> Nonnegative:
+    """Return one round and the step size."""
+    return one_round(v) + small_step(v)
+
+
+def whole_run(v: Values) -> Nonnegative:
+    """Return 2/(gamma T) times what all rounds leave, and V at the end."""
+    known = v.known
+    return known.two / (known.gamma * known.T) * (known.rounds + known.end)
+
+
+def lengths_step(
+    place: str,
+    words: str,
+    left: Any,
+    right: Any,
+    *feeds: str,
+    argument: Argument | None = None,
+    space: Space = ROUND,
+    **other: Any,
+) -> ProofStep:
+    """Return a step about one round, or about a run."""
+    return ProofStep(
+        place, words, space, left, right, feeds=feeds, argument=argument,
+        equality=argument is None, **other
+    )  # fmt: skip
+
+
+LEMMAS = tuple(
+    replace(one, feeds=feeds)
+    for one, feeds in zip(
+        (one for one in AUXILIARY if one.place in {"Lemma 5", "Lemma 6"}),
+        (("f of all clients",), ("moves",)),
+        strict=True,
+    )
+)
+"""Of EPISODE: what (L0, L1)-smoothness says of values and gradients nearby."""
+
+PROOF = Proof(
+    "normalised-ef21",
+    "The theorem of normalised EF21 on (L0, L1)-smooth functions, proved here.",
+    (
+        *LEMMAS,
+        lengths_step(
+            "direction",
+            "<grad f, x+ - x> <= gamma (2 |grad f - g| - |grad f|)",
+            lambda v: v.along,
+            lambda v: v.gamma * (v.k.direction * v.apart - v.slope),
+            "descent",
+            argument=direction,
+        ),
+        lengths_step(
+            "f of all clients",
+            "f(x+) - f(x) <= <grad f, x+ - x> + gamma^2 M/2",
+            lambda v: v.rise,
+            lambda v: v.along + smoothness(v) * v.gamma * v.gamma / 2,
+            "descent",
+            argument=clients,
+        ),
+        lengths_step(
+            "M",
+            "A L0 + B L1 mean |grad f_i| <= M",
+            smoothness_of_clients,
+            smoothness,
+            "f of all clients",
+            "moves",
+            argument=unlike,
+        ),
+        lengths_step(
+            "descent",
+            "f(x+) - f(x) <= 2 gamma mean |grad f_i - g_i| - gamma |grad f| + gamma^2 M/2",
+            lambda v: v.rise,
+            lambda v: (
+                v.k.direction * v.gamma * v.error
+                - v.gamma * v.slope
+                + smoothness(v) * v.gamma * v.gamma / 2
+            ),
+            "one round",
+            argument=value_falls,
+        ),
+        lengths_step(
+            "moves",
+            "mean |grad f_i(x+) - grad f_i(x)| <= gamma M",
+            lambda v: v.move,
+            lambda v: v.gamma * smoothness(v),
+            "errors",
+            argument=moves,
+        ),
+        lengths_step(
+            "errors",
+            "mean E|grad f_i(x+) - g_i+| <= s (mean |grad f_i(x) - g_i| + gamma M)",
+            lambda v: v.after,
+            lambda v: v.s * (v.error + v.gamma * smoothness(v)),
+            "one round",
+            argument=errors,
+        ),
+        lengths_step(
+            "c",
+            "the errors cancel: 2 gamma + s c = c",
+            lambda v: v.k.direction * v.gamma + v.s * weight(v),
+            weight,
+            "one round",
+        ),
+        lengths_step(
+            "K",
+            "gamma M (gamma/2 + s c) = gamma^2 K M",
+            lambda v: v.gamma * smoothness(v) * (v.gamma / 2 + v.s * weight(v)),
+            lambda v: v.gamma * v.gamma * step_growth(v) * smoothness(v),
+            "one round",
+        ),
+        lengths_step(
+            "one round",
+            "E V+ - V <= gamma^2 K M - gamma |grad f|",
+            change,
+            lambda v: v.gamma * v.gamma * step_growth(v) * smoothness(v) - v.gamma * v.slope,
+            "theorem",
+            argument=one_round,
+        ),
+        lengths_step(
+            "step size",
+            "gamma^2 K B L1 rho |grad f| <= gamma |grad f|/2",
+            lambda v: v.gamma * v.gamma * step_growth(v) * v.B * v.L1 * v.rho * v.slope,
+            lambda v: v.gamma * v.slope / 2,
+            "theorem",
+            argument=small_step,
+        ),
+        lengths_step(
+            "theorem",
+            "E V+ - V <= gamma^2 K (A L0 + B L1 kappa) - gamma |grad f|/2",
+            change,
+            lambda v: (
+                v.gamma * v.gamma * step_growth(v) * flat_smoothness(v) - v.gamma * v.slope / 2
+            ),
+            "whole runs",
+            argument=lyapunov_falls,
+        ),
+        lengths_step(
+            "whole runs",
+            "mean of |grad f| <= 2 V/(gamma T) + 2 gamma K (A L0 + B L1 kappa)",
+            lambda v: v.slopes / v.T,
+            lambda v: 2 * v.start / (v.gamma * v.T) + 2 * v.gamma * step_growth(v) * v.level,
+            space=RUN,
+            argument=whole_run,
+        ),
+    ),
+    {"direction": Fraction(2), "weight": Fraction(2), "K": Fraction(3)},
+)
