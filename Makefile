@@ -25,7 +25,7 @@ $(FIGURES): figure%: .venv/installed
 episode: .venv/installed
 	$(BIN)/bitbound episode
 
-# The proofs of EPISODE and LoCoDL, step by step.
+# The proofs of EPISODE, LoCoDL and normalised EF21, step by step.
 audit: .venv/installed
 	$(BIN)/bitbound audit
 

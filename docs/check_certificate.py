@@ -1,11 +1,11 @@
 """Check a certificate that bitbound has written: python check_certificate.py FILE.
 
-The file has one step of a method on unknown vectors: Psi and E[Psi+], which are taken for those of
-the method, where gradients are evaluated, and multiples of inequalities. What is checked: Psi >= 0,
-no multiplier is negative, and (1 - decrease) Psi - E[Psi+] minus the multiples has no function
-value and is a sum of squares. The inequalities, of mu-strongly convex, L-smooth functions, local
-gradient steps and contractive compressors, are built here. Forms have a block that all clients
-share, and one per class of what sums to 0 over it. After the f_i come g and their average.
+The file has one step of a method on unknown vectors: Psi, E[Psi+], where gradients are evaluated,
+what ends local solves, all taken for the method's, and multiples of inequalities. What is checked:
+Psi >= 0, no multiplier is negative, and (1 - decrease) Psi - E[Psi+] minus the multiples has no
+function value and is a sum of squares. The inequalities, of strongly convex, smooth functions,
+local steps and contractive compressors, are built here. Forms have a block that all clients share
+and one per class, of what sums to 0 over it. After the f_i come g and their average.
 """
 
 import json
@@ -55,23 +55,24 @@ def end(file, kind, places):
         kinds, shares = list(range(len(counts))), [Fraction(c, sum(counts)) for c in counts]
         assert not any(map(any, at[0]["point"][1:]))
     assert [(one["class"], one["point"]) for one in at] == [(c, at[0]["point"]) for c in kinds]
-    still = [part for one in at for part in one["point"] + one["gradient"]]
-    assert max(places) < known or not any(map(any, still))  # no value: the solution
+    assert max(places) < known or not any(any(v) for e in at for v in e["point"] + e["gradient"])
     mu = sum(share * classes[c]["mu"] for share, c in zip(shares, kinds))
     assert classes[kind]["L"] > classes[kind]["mu"] == mu
-    values = [Fraction(place in places) for place in range(known)]
+    values = [Fraction(place in places) for place in range(known)]  # none: the solution
     return at[0]["point"], total(*zip(shares, (one["gradient"] for one in at))), values
 
 
 def shortening(file, one, steps):
     """Return by what local steps on share f + ridge |x|^2/2 + ... multiply |gradient|^2 at most."""
-    (x, g, _), (y, h, _) = (end(file, one["class"], steps[name]) for name in ("from", "to"))
-    share, ridge, own = steps["share"], steps["ridge"], file["classes"][one["class"]]
-    change = total((share, h), (-share, g), (ridge, y), (-ridge, x))
-    assert total((1, one["error"]), (-1, one["vector"])) == change
-    assert min(share, steps["number"] - 1) >= 0
-    slowest = max(abs(1 - steps["size"] * (share * own[c] + ridge)) for c in ("mu", "L"))
-    assert slowest ** (2 * steps["number"]) <= steps["ratio"]
+    share, ridge, pull = (steps[name] for name in ("share", "ridge", "pull"))
+    a, b = (share * file["classes"][one["class"]][c] + ridge for c in ("mu", "L"))
+    r = max(abs(1 - steps["size"] * c) for c in (a, b)) ** steps["number"]
+    top, bottom = (pull * (a - (b - a) * r) - abs(a - pull) * b * r, a * b) if pull else (1, 1)
+    if not pull:  # else they end by a criterion, for which as many are enough
+        (x, g, _), (y, h, _) = (end(file, one["class"], steps[name]) for name in ("from", "to"))
+        change = total((share, h), (-share, g), (ridge, y), (-ridge, x))
+        assert total((1, one["error"]), (-1, one["vector"])) == change
+    assert min(share, steps["number"] - 1, top, steps["ratio"] * top**2 - (r * bottom) ** 2) >= 0
     return steps["ratio"]
 
 
@@ -88,8 +89,7 @@ def inequality(file, one):
         v, turned = total((1, h), (-own["mu"], y)), total((1, g), (-1, h), (-own["mu"], apart))
         part, triples = -1 / (2 * (own["L"] - own["mu"])), zip(apart, v, turned, strict=True)
         blocks = [total((-1, product(v, d)), (part, product(w, w))) for d, v, w in triples]
-    n = sum(counts)
-    shares = [(*counts, n, n)[kind], *(kind == number for number in range(len(counts)))]
+    shares = [(*counts, n := sum(counts), n)[kind], *(kind == i for i in range(len(counts)))]
     return [[total((Fraction(s, n), b)) for s, b in zip(shares, blocks, strict=True)], values]
 
 

@@ -148,11 +148,16 @@ class Card:
         return Role.OWNERS in self.roles.values()
 
     @property
+    def step_sizes(self) -> tuple[str, ...]:
+        """The parameters that are called step sizes: that of the clients first."""
+        return tuple(name for name, role in self.roles.items() if role is Role.STEP_SIZE)
+
+    @property
     def step_size(self) -> str | None:
         """The parameter that is the step size, if there is one."""
-        named = [name for name, role in self.roles.items() if role is Role.STEP_SIZE]
         known = {parameter.name for parameter in fields(self.method)}
-        return next((name for name in (*named, *_STEP_SIZES) if name in known), None)
+        names = (*self.step_sizes, *_STEP_SIZES)
+        return next((name for name in names if name in known), None)
 
     def holding(self, m: Method, setting: Setting) -> tuple[Theorem, ...]:
         """Return the theorems whose hypotheses all hold."""

@@ -225,10 +225,15 @@ class FunctionClass:
         alike = ClientClass(self.n, self.mu, self.L, self.omega, self.alpha)
         return self.classes or (alike,)
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many clients of each kind there are."""
+        return tuple(int(one.count) for one in self.kinds)
+
     @cached_property
     def kind_of_client(self) -> NDArray[np.intp]:
         """The number of the class of every client, (n,)."""
-        return np.repeat(np.arange(len(self.kinds)), [int(one.count) for one in self.kinds])
+        return np.repeat(np.arange(len(self.kinds)), self.counts)
 
     def contraction(self, kind: int) -> float:
         """Return alpha of the clients of a kind, or of the server, whose kind is -1."""

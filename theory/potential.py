@@ -135,6 +135,9 @@ class LocalPotential(Potential, Protocol):
     def region(self, m: Any, functions: Any, weights: tuple[float, ...]) -> Region:
         """Return the region, for a method, a function class and the weights of the terms."""
 
+    def accuracy(self, functions: Any, weights: tuple[float, ...]) -> float:
+        """Return c with f(x) - f* <= c Psi at the model x of every state."""
+
 
 def value(terms: Terms, problem: Any) -> Array:
     """Evaluate a Lyapunov function from its terms: (R,)."""

@@ -1,13 +1,15 @@
 """Potentials that are not those of a theorem: quadratic forms of a state, and other weights."""
 
 from dataclasses import dataclass, fields, replace
-from itertools import combinations
+from functools import lru_cache
+from itertools import chain, combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import mean
 from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
 
@@ -60,18 +62,20 @@ class AtModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuadraticPotential:
-    """Any quadratic form of the parts of a state that treats all clients alike.
+    """Any quadratic form of the parts of a state that treats all clients of a class alike.
 
     It is the sum of squares of linear forms: of the means of all parts over the clients, and of the
-    deviations of the clients' parts from their means, averaged over the clients.
+    deviations of the clients' parts from their means, averaged over the clients. Where clients
+    differ, each class has its own means, which meet in one form, and its own deviations.
 
     Attributes
     ----------
-    mean_rows : (K, parts)
-        The forms of the means, one coefficient for each part: every field that is not of bool, and
-        with ``gradients`` the gradients at the model.
-    apart_rows : (K', client parts)
-        The forms of the deviations from the means.
+    mean_rows : (K, means)
+        The forms of the means, one coefficient for each part, or for what each client has its own
+        of as many as there are classes. Parts are every field that is not of bool, and with
+        ``gradients`` the gradients at the model.
+    apart_rows : (K', classes x client parts)
+        The forms of the deviations from the means, each of one class.
     gradients : bool
         Whether the gradients at the model are a part.
     values : float
@@ -84,6 +88,8 @@ class QuadraticPotential:
         The weights of the squares; by default 1.
     names : tuple of str
         Of the parts, and whether each client has its own.
+    counts : tuple of int
+        How many clients each class has; without them all are of one.
     """
 
     mean_rows: Rows
@@ -95,19 +101,32 @@ class QuadraticPotential:
     mean_weights: tuple[float, ...] = ()
     apart_weights: tuple[float, ...] = ()
     names: tuple[tuple[str, bool], ...] = ()
+    counts: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Return Psi as a formula; parts are deviations from the fixed point."""
-        means = [f"mean {name}" if own else name for name, own in self.names]
-        apart = [f"({name} - mean {name})" for name, own in self.names if own]
+        kinds = [f"mean_{k}" for k, _ in enumerate(self.counts, start=1)] or ["mean"]
+        means = [
+            f"{kind} {name}" if own else name
+            for name, own in self.names
+            for kind in (kinds if own else kinds[:1])
+        ]
+        own_names = [name for name, own in self.names if own]
+        apart = [f"({name} - {kind} {name})" for kind in kinds for name in own_names]
+        averages = [kinds[place] for place in self._kinds_of(self.apart_rows)]
         terms = [f"{self.values:.4g} (f - f*)"] if self.values else []
         for weight, point in zip(self.gap_weights, self.points, strict=True):
             terms += [f"{weight:.4g} (f({point}) - f*)"] if weight else []
-        for weights, rows, names, form in (
-            (self.mean_weights, self.mean_rows, means, "{} |{}|^2"),
-            (self.apart_weights, self.apart_rows, apart, "{} mean |{}|^2"),
+        for weights, rows, names, forms in (
+            (self.mean_weights, self.mean_rows, means, ["{} |{}|^2"] * len(self.mean_rows)),
+            (
+                self.apart_weights,
+                self.apart_rows,
+                apart,
+                [f"{{}} {average} |{{}}|^2" for average in averages],
+            ),
         ):
-            for weight, row in zip(weights or (1.0,) * len(rows), rows, strict=True):
+            for (weight, row), form in zip(_weighted(weights, rows), forms, strict=True):
                 parts = [
                     f"{'-' if a < 0 else '+'} " + (f"{abs(a):.4g} " if abs(a) != 1 else "") + name
                     for a, name in zip(row, names, strict=True)
@@ -125,21 +144,32 @@ class QuadraticPotential:
         ]
         if self.gradients:
             parts.append(problem.grad(m.model(s)) - problem.grad(m.model(star)))
-        means = [mean(part) if part.shape[0] == setting.n else part for part in parts]
-        apart = [
-            part - middle
-            for part, middle in zip(parts, means, strict=True)
-            if part.shape[0] == setting.n > 1
-        ]
+        members = self._members(setting.n)
+        means: list[Array] = []
+        apart: list[list[Array]] = [[] for _ in members]
+        for part in parts:
+            if part.shape[0] != setting.n:
+                means.append(part)
+                continue
+            for own, (count, member) in zip(apart, members, strict=True):
+                middle = (
+                    mean(part) if count == setting.n else mean(member * part) * setting.n / count
+                )
+                means.append(middle)
+                own.append(member * (part - middle))
         squares = [
             *(
                 Squares(weight, _combined(row, means))
                 for weight, row in _weighted(self.mean_weights, self.mean_rows)
             ),
             *(
-                Squares(weight / setting.n, _combined(row, apart))
-                for weight, row in _weighted(self.apart_weights, self.apart_rows)
-                if apart
+                Squares(weight / members[kind][0], _combined(row, list(chain(*apart))))
+                for kind, (weight, row) in zip(
+                    self._kinds_of(self.apart_rows),
+                    _weighted(self.apart_weights, self.apart_rows),
+                    strict=True,
+                )
+                if setting.n > 1 and apart[kind]
             ),
         ]
         gaps = [
@@ -155,9 +185,86 @@ class QuadraticPotential:
 
         Combinations of these squares, of any signs, are all quadratic forms of the same parts.
         """
+        apart = [with_pairs(rows) for rows in self.apart_by_kind]
+        return replace(self, mean_rows=with_pairs(self.mean_rows), apart_rows=np.concatenate(apart))
+
+    @property
+    def apart_by_kind(self) -> list[Rows]:
+        """The forms of the deviations of each class."""
+        return [rows for rows, _ in self.squares_by_kind[1:]]
+
+    @property
+    def squares_by_kind(self) -> list[tuple[Rows, Any]]:
+        """The forms of means, then of deviations of each class, with their weights."""
+        kinds = self._kinds_of(self.apart_rows)
+        apart = self._all(self.apart_weights, self.apart_rows)
+        return [
+            (self.mean_rows, self._all(self.mean_weights, self.mean_rows)),
+            *(
+                (self.apart_rows[kinds == kind], apart[kinds == kind])
+                for kind in range(len(self.counts) or 1)
+            ),
+        ]
+
+    def of_classes(self, counts: tuple[int, ...]) -> "QuadraticPotential":
+        """Return the same form with means and deviations of each class.
+
+        The mean over all is that over the classes, and deviations from it are those from the means
+        of the classes and theirs.
+        """
+        shares = np.array(counts) / sum(counts)
+        own = np.array([own for _, own in self.names])
+        width = [len(counts) if each else 1 for each in own]
+        starts = np.cumsum([0, *width[:-1]])
+        overall = np.zeros((len(own), sum(width)))
+        for part, (start, size) in enumerate(zip(starts, width, strict=True)):
+            overall[part, start : start + size] = shares if size > 1 else 1.0
+        apart = self.apart_rows.T * self._all(self.apart_weights, self.apart_rows) @ self.apart_rows
+        means = self.mean_rows @ overall
+        form = means.T * self._all(self.mean_weights, means) @ means
+        for kind, share in enumerate(shares):
+            away = -overall[own]
+            away[np.arange(len(away)), starts[own] + kind] += 1.0
+            form += share * away.T @ apart @ away
+        mean_weights, mean_rows = squares_of(form)
+        found = [squares_of(share * apart) for share in shares]
+        size = len(apart)
+        rows = [
+            np.pad(rows, ((0, 0), (kind * size, (len(counts) - kind - 1) * size)))
+            for kind, (_, rows) in enumerate(found)
+        ]
         return replace(
-            self, mean_rows=with_pairs(self.mean_rows), apart_rows=with_pairs(self.apart_rows)
+            self,
+            mean_rows=mean_rows,
+            mean_weights=mean_weights,
+            apart_rows=np.concatenate(rows),
+            apart_weights=tuple(chain(*(weights for weights, _ in found))),
+            counts=counts,
         )
+
+    def _members(self, n: int) -> list[tuple[int, Any]]:
+        """Return for each class how many clients it has, and 1 where a client is one of them."""
+        if not self.counts:
+            return [(n, 1)]
+        if sum(self.counts) != n:
+            raise Refusal(f"the potential is one of {sum(self.counts)} clients, and there are {n}")
+        return list(zip(self.counts, _members(self.counts), strict=True))
+
+    def _kinds_of(self, rows: Rows) -> Any:
+        """Return the class of every form of deviations."""
+        size = max(1, rows.shape[1] // (len(self.counts) or 1))
+        return np.argmax(rows != 0, axis=1) // size if rows.size else np.zeros(len(rows), dtype=int)
+
+    @staticmethod
+    def _all(weights: tuple[float, ...], rows: Rows) -> Any:
+        return np.array(weights or (1.0,) * len(rows))
+
+
+@lru_cache(maxsize=1)
+def _members(counts: tuple[int, ...]) -> tuple[NDArray[np.intp], ...]:
+    """Return 1 for the clients of each class and 0 for the others, (n, 1, 1)."""
+    kinds = np.repeat(np.arange(len(counts)), counts)[:, None, None]
+    return tuple((kinds == kind).astype(np.intp) for kind in range(len(counts)))
 
 
 def _weighted(weights: tuple[float, ...], rows: Rows) -> list[tuple[float, Rows]]:

@@ -33,7 +33,7 @@ COMMANDS = {
     "check": "confront a method with its theorems",
     "certify": "the worst case of one method, proved",
     "discover": "search for methods with few certified bits",
-    "audit": "audit published proofs, step by step",
+    "audit": "audit proofs, step by step",
     "demo": "all methods on data that needs no file",
     "figures": "figures of the LoCoDL paper",
     "episode": "figures of EPISODE and its rivals",

@@ -1,15 +1,15 @@
 """Tables of certified against published rates, and of the bits saved."""
 
 import math
-import textwrap
 
+from bitbound.data.terminal import paragraph, table
 from bitbound.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, least_bits
 from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.potential_gains import SEARCHED, PotentialGain
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.certified.variants import MEANING
 from bitbound.figures.looks import method_label
-from bitbound.figures.text.tables import ABSENT, WIDTH, accuracy_name, short_cost, table
+from bitbound.figures.text.tables import ABSENT, accuracy_name, short_cost
 from bitbound.solvers.total_bits import total_text
 
 
@@ -27,7 +27,7 @@ def rates_table(measured: list[Rate]) -> str:
         if rate.central
     ]
     notes = [
-        textwrap.fill(f"{method_label(rate.method)}, {rate.rule}: {rate.reason}", WIDTH)
+        paragraph(f"{method_label(rate.method)}, {rate.rule}: {rate.reason}")
         for rate in measured
         if rate.central and rate.reason
     ]
@@ -38,7 +38,7 @@ def rates_table(measured: list[Rate]) -> str:
         f"the method's Lyapunov function; {MEANING}"
     )
     header = ("method", "rule", "published", "certified", "the theorem is")
-    parts = [textwrap.fill(caption, WIDTH), table(header, rows, texts=2), "\n".join(notes)]
+    parts = [paragraph(caption), table(header, rows, texts=2), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -69,7 +69,7 @@ def gains_table(gains: list[PotentialGain]) -> str:
         f"of one dimension attains, more than which no potential proves; {MEANING}"
     )
     header = ("", "rule", "promised", "certified", "found", "gain", "attained")
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=2)}"
 
 
 def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
@@ -104,7 +104,7 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
         "independent unbiased compressors (arXiv:2305.16297) is an order, for the worst functions"
     )
     caption = "; ".join(filter(None, [caption, total_text(downlink)]))
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
 
 
 def savings_table(savings: list[Saving], downlink: float = 0.0) -> str:
@@ -120,7 +120,7 @@ def savings_table(savings: list[Saving], downlink: float = 0.0) -> str:
         "parameters of the general convex theorem, arXiv:1905.11261"
     )
     header = ("", "paper", "certified", "saved", "to", "paper", "certified", "saved")
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=1)}"
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=1)}"
 
 
 def _row(saving: Saving) -> tuple[str, ...]:

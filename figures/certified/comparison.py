@@ -8,7 +8,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.cache import write_atomically, write_text
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
 from bitbound.figures.certified.certified_tables import (
     gains_table,
@@ -64,15 +65,18 @@ def certified_comparison(
     listed = [one for result in results if isinstance(result, list) for one in result]
     measured = [one for one in listed if isinstance(one, Rate)]
     gains = [one for one in listed if isinstance(one, PotentialGain)]
-    text = "\n\n".join(
-        (
-            rates_table(measured),
-            gains_table(gains),
-            measured_table(gains, downlink),
-            savings_table(savings, downlink),
+
+    def text() -> str:
+        return "\n\n".join(
+            (
+                rates_table(measured),
+                gains_table(gains),
+                measured_table(gains, downlink),
+                savings_table(savings, downlink),
+            )
         )
-    )
-    tell(text)
+
+    tell(for_terminal(text))
     paths = [
         _write(folder / "rates.json", [asdict(rate) for rate in measured]),
         *draw_rates(measured, folder),
@@ -82,7 +86,7 @@ def certified_comparison(
         _write(folder / "savings.json", [asdict(saving) for saving in savings]),
         *draw_savings(savings, folder, downlink),
     ]
-    write_atomically(folder / "certified.txt", lambda file: file.write(f"{text}\n".encode()))
+    write_text(folder / "certified.txt", text())
     tell(f"\nwritten to {folder}")
     return [*paths, folder / "certified.txt"]
 

@@ -15,7 +15,7 @@ from bitbound.theory.cards.catalogue import CARDS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import Optimum, optimise
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.second_moments import limit_of_potentials
+from bitbound.theory.exact.long_run import limit_of_potentials
 from bitbound.theory.function_class import rand_k_of
 from bitbound.theory.setting import Setting
 
@@ -45,8 +45,7 @@ class PotentialGain:
     found : float
         For the best potential that is found, the theorem's among them.
     attained : float
-        In the long run on quadratics of one dimension, for few clients and unbiased compressors:
-        no potential proves more.
+        In the long run on the quadratics of one dimension that are tried: no potential proves more.
     bits : MeasuredBits
         On a random quadratic of the family.
     """

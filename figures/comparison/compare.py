@@ -15,9 +15,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.loop import Progress
 from bitbound.solvers.runs.network import Network, network_named
 from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import is_convex
 from bitbound.theory.cards.coverage import require_theorem
-from bitbound.theory.setting import Setting
 
 _FINEST = 1e-30  # f - f*
 
@@ -96,12 +94,7 @@ def compare(
     traces = []
     for place, contestant in enumerate(taking_part):
         experiment = contestant.experiment
-        if is_convex(experiment):
-            require_theorem(
-                contestant.card, contestant.method, Setting.at(experiment), strict=strict
-            )
-        elif strict:
-            raise Refusal(f"{contestant.name} comes with no theorem; compare without strict")
+        require_theorem(contestant.card, experiment, strict=strict)
         finish = simulate if store is None else store.trace
         told = progress and _part(progress, place, len(taking_part))
         traces.append(finish(experiment, seeds=seeds, budget=until, progress=told))

@@ -1,7 +1,6 @@
 """What several methods cost on one problem: tables, figures, the best."""
 
 import os
-import textwrap
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
+from bitbound.data.terminal import paragraph
 from bitbound.figures.comparison.contestants import Contestant
 from bitbound.figures.comparison.costs import (
     QUANTITIES,
@@ -24,7 +24,7 @@ from bitbound.figures.comparison.costs import (
     spread,
 )
 from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_text
-from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number
+from bitbound.figures.text.tables import accuracy_name, json_number
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
 
@@ -116,7 +116,7 @@ class Comparison:
         return ranked(self._pairs, target, by, downlink, self.network)[0][0]
 
     def table(self, downlink: float = 0.0) -> str:
-        """Return a text of at most 80 columns: medians of what each target costs.
+        """Return a text: medians of what each target costs.
 
         The contestants are in the order of their bits, or with a weight of the downlink of their
         total bits, or with a network of their seconds; the band is that of these.
@@ -125,7 +125,7 @@ class Comparison:
         blocks = [
             ranking_text(self._pairs, target, downlink, self.network) for target in self.targets
         ]
-        heading = textwrap.fill(self._heading, WIDTH, subsequent_indent="  ")
+        heading = paragraph(self._heading, hanging="  ")
         return "\n\n".join([heading, *blocks])
 
     def __str__(self) -> str:

@@ -1,11 +1,11 @@
-"""Contestants in the order of what a target costs, as text of 80 columns and as HTML."""
+"""Contestants in the order of what a target costs, as text and as HTML."""
 
-import textwrap
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
+from bitbound.data.terminal import paragraph, table, text_columns
 from bitbound.figures.comparison.contestants import Contestant
 from bitbound.figures.comparison.costs import (
     SECONDS,
@@ -15,7 +15,7 @@ from bitbound.figures.comparison.costs import (
     costs_to,
     spread,
 )
-from bitbound.figures.text.tables import WIDTH, accuracy_name, short_cost, table
+from bitbound.figures.text.tables import accuracy_name, short_cost
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.total_bits import total_text
@@ -24,6 +24,8 @@ Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""
 
 _BAND = "10-90 %"
+_LEAST = 12
+"""Columns that a name is broken for; where there are fewer, a row is a block."""
 
 
 def ranked(
@@ -71,15 +73,13 @@ def ranking_text(
     """Tabulate what a target costs; a name that is too long has its compressor on a second line."""
     header, rows = ranking_cells(pairs, target, downlink, network)
     others = [max(map(len, column)) for column in list(zip(header, *rows, strict=True))[1:]]
-    room = WIDTH - sum(others) - 2 * len(others)
+    room = text_columns() - sum(others) - 2 * len(others)
     lines = []
     for name, *cells in rows:
         first, *more = _broken(name, room)
         lines.append([first, *cells])
         lines += [[f"  {part}", *[""] * len(cells)] for part in more]
-    notes = [
-        textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in _failures(pairs, target)
-    ]
+    notes = [paragraph(line, hanging="  ") for line in _failures(pairs, target)]
     return "\n".join([_heading(target, downlink), table(header, lines, texts=1), *notes])
 
 
@@ -114,7 +114,7 @@ def _failures(pairs: Sequence[Ranked], target: float) -> list[str]:
 
 def _broken(name: str, room: int) -> list[str]:
     """Return a name in lines that fit: the method, then the compressor, then what must be."""
-    if len(name) <= room:
+    if len(name) <= room or room < _LEAST:
         return [name]
     method, plus, sent = name.partition("+")
     parts = [method, plus + sent] if plus else [method]

@@ -6,15 +6,16 @@ talk on EPISODE++ (NeurIPS 2023).
 
 import json
 import math
-import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from bitbound.data.files.cache import write_text
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
+from bitbound.data.terminal import paragraph, table
 from bitbound.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,
@@ -32,7 +33,6 @@ from bitbound.figures.episode.clipping_verdicts import (
 from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
 from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
-from bitbound.figures.text.tables import table
 from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from bitbound.theory.cards.catalogue import TUNINGS
 from bitbound.theory.formulas.clipping_complexity import (
@@ -75,12 +75,16 @@ SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
 
 
+Write = Callable[[], str]
+"""What writes a text: for a file, or fitted to the terminal."""
+
+
 def clipping_experiments(
     folder: Path,
     *,
     seeds: int = _SEEDS,
     processes: int | None = None,
-    tell: Callable[[str], None] = print,
+    tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
     """Run what is missing, draw all figures, and tell tables and verdicts.
 
@@ -93,7 +97,7 @@ def clipping_experiments(
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
-        Told every text that is worth reading.
+        Told what writes each text that is worth reading.
 
     Returns
     -------
@@ -103,9 +107,10 @@ def clipping_experiments(
     traces = folder / "traces"
     federated = [name for name, tuning in TUNINGS.items() if tuning.federated]
     results = hold([SYNTHETIC, NEEDED], TUNINGS, traces, seeds, processes)
-    results |= hold(PARTIAL, federated, traces, seeds // 2, processes)
+    few = max(1, seeds // 2)
+    results |= hold(PARTIAL, federated, traces, few, processes)
     synthetic, needed = results[SYNTHETIC], results[NEEDED]
-    partial = [results[contest] for contest in PARTIAL]
+    in_part = [results[contest] for contest in PARTIAL]
 
     said: list[ClaimVerdict] = []
     shown: list[Comparison] = []
@@ -113,47 +118,49 @@ def clipping_experiments(
     def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
         verdicts = [replace(each, outcome=firm(each.outcome, runs)) for each in verdicts]
         said.extend(verdicts)
-        tell(verdicts_text(verdicts))
+        tell(lambda: verdicts_text(verdicts))
 
     paths = figure_3(SYNTHETIC, synthetic, folder)
     panels = [(f"H = {H:g}", SYNTHETIC, synthetic, i) for i, H in enumerate(SYNTHETIC.values)]
     shown += panels
     paths += draw_comparison("episode-all", panels, 3e-6, folder, columns=2)
-    _tell_contest(tell, "Figure 3, with all methods", SYNTHETIC, synthetic)
+    tell(partial(_contest_text, "Figure 3, with all methods", SYNTHETIC, synthetic))
     judge(figure_3_verdicts(SYNTHETIC, synthetic))
 
     panels = [(f"X = {X:g}", NEEDED, needed, i) for i, X in enumerate(NEEDED.values)]
     shown += panels
     paths += draw_comparison("episode-needed", panels, 1e-5, folder, columns=2)
-    _tell_contest(tell, "Where clipping is needed", NEEDED, needed)
+    tell(partial(_contest_text, "Where clipping is needed", NEEDED, needed))
     judge(necessity_verdicts(NEEDED, needed))
 
     panels = [
         (f"S = {contest.participants} of 20", contest, result, 0)
-        for contest, result in zip(PARTIAL, partial, strict=True)
+        for contest, result in zip(PARTIAL, in_part, strict=True)
     ]
     shown += panels
     paths += draw_comparison("episode-participation", panels, 1e-5, folder, columns=3)
-    for contest, result in zip(PARTIAL, partial, strict=True):
-        _tell_contest(tell, f"Partial participation, S = {contest.participants}", contest, result)
-    judge(participation_verdicts(PARTIAL, partial), seeds // 2)
+    for contest, result in zip(PARTIAL, in_part, strict=True):
+        title = f"Partial participation, S = {contest.participants}"
+        tell(partial(_contest_text, title, contest, result))
+    judge(participation_verdicts(PARTIAL, in_part), few)
 
     rounds = best_rounds(traces, processes)
     bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
     paths += against_slope(SLOPES, rounds, bound, folder)
-    tell("\nRounds on the hard family, best of the grid\n" + _rounds_table(rounds, bound))
+    title = "\nRounds on the hard family, best of the grid"
+    tell(lambda: f"{title}\n{_rounds_table(rounds, bound)}")
     judge(lower_bound_verdicts(SLOPES, rounds, bound))
 
     runs = theorem_runs(traces, max(1, seeds // 5), processes)
     paths += against_promise(runs, folder)
-    tell("\nRuns with the parameters of Theorem 1")
+    tell(lambda: "\nRuns with the parameters of Theorem 1")
     judge(theorem_verdicts(runs))
 
     record = {"panels": contest_records(shown), "verdicts": [asdict(each) for each in said]}
     paths.append(folder / "report.json")
     write_text(paths[-1], json.dumps(record, allow_nan=False))
-    tell("\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
-    tell("\n" + "\n".join(map(str, paths)))
+    tell(lambda: "\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
+    tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths
 
 
@@ -197,9 +204,7 @@ def _complexity(rows: tuple[ComplexityRow, ...]) -> str:
     return table(("method", "setting", "R", "T_min", "I_max"), cells, texts=2)
 
 
-def _tell_contest(
-    tell: Callable[[str], None], title: str, contest: Contest, results: Results
-) -> None:
+def _contest_text(title: str, contest: Contest, results: Results) -> str:
     rows = [
         (
             TUNINGS[name].label if place == 0 else "",
@@ -215,13 +220,12 @@ def _tell_contest(
         for place, (value, best) in enumerate(zip(contest.values, bests, strict=True))
     ]
     header = ("method", contest.axis, "eta", "tau", "rounds", "end", "fewest", "lowest")
-    explained = textwrap.fill(
+    explained = paragraph(
         f"{title}: rounds until f - f* <= {contest.accuracy:g} for good, and f - f* at the end, "
         f"with the best pair for the first {contest.tuning} rounds; then the fewest rounds and "
         "the lowest end of the whole grid",
-        80,
     )
-    tell(f"\n{explained}\n" + table(header, rows, texts=1))
+    return f"\n{explained}\n{table(header, rows, texts=1)}"
 
 
 def _rounds_table(rounds: dict[str, np.ndarray], bound: np.ndarray) -> str:

@@ -1,10 +1,10 @@
 """The verdicts on all panels as one JSON object, and the same as text."""
 
 import math
-import textwrap
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from bitbound.data.terminal import paragraph, table
 from bitbound.figures.locodl.claims import (
     ACCURACIES,
     BitComparison,
@@ -16,7 +16,7 @@ from bitbound.figures.locodl.claims import (
 )
 from bitbound.figures.locodl.explanation import explanation
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
-from bitbound.figures.text.tables import WIDTH, accuracy_name, table
+from bitbound.figures.text.tables import accuracy_name
 from bitbound.figures.text.verdicts import MEASURED, ClaimVerdict, verdicts_text
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.verdict import FAILS, UNDECIDED
@@ -129,13 +129,13 @@ def _cost(cost: CurveBits) -> dict[str, float | None]:
 
 def judgement_text(judgement: dict[str, Any]) -> str:
     """Write verdicts as text: per figure a table of outcomes, then every claim with numbers."""
-    blocks = [textwrap.fill(judgement["rule"], WIDTH)]
+    blocks = [paragraph(judgement["rule"])]
     for figure in judgement["figures"]:
         blocks.append(f"{figure['figure']}\n{'=' * len(figure['figure'])}")
         blocks.append(_overview(figure))
         for panel in figure["panels"]:
             ranking = "fewest bits to 1e-5, by method: " + "; ".join(panel["ranking to 1e-5"])
-            lines = textwrap.fill(ranking, WIDTH, subsequent_indent="  ")
+            lines = paragraph(ranking, hanging="  ")
             blocks.append(f"{panel['panel']}\n{lines}\n{_claims(panel['claims'])}")
         if figure["across panels"]:
             blocks.append(f"across the panels\n{_claims(figure['across panels'])}")

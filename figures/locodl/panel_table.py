@@ -1,16 +1,14 @@
 """A panel as a table of text: what every curve costs."""
 
-import textwrap
 from collections.abc import Mapping
 
+from bitbound.data.terminal import paragraph, table
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.text.tables import (
     ABSENT,
-    WIDTH,
     accuracy_name,
     count_text,
     late_median,
-    table,
 )
 from bitbound.solvers.runs.trace import Trace
 
@@ -40,4 +38,4 @@ def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
         f"medians of {seeds} seeds"
     )
     header = ("method", "compressor", *(f"to {name}" for name in names), "rounds", "gradients")
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=2)}"
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=2)}"

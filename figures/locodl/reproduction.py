@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.files.cache import write_atomically, write_text
+from bitbound.data.files.cache import write_text
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
@@ -93,20 +95,20 @@ def reproduce_paper(
     shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
     counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
     judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
-    texts = {
-        "verdicts.json": json.dumps(judgement, indent=1, allow_nan=False),
-        "verdicts.txt": judgement_text(judgement),
+    written = {
+        "verdicts.json": partial(json.dumps, judgement, indent=1, allow_nan=False),
+        "verdicts.txt": partial(judgement_text, judgement),
     }
     for table in tables:
         alone, own = weighed(Figure("table2", (table,)), done, downlink)
-        texts["table2.txt"] = table_2(alone.panels[0], {curve: own[_, curve] for _, curve in own})
-    for name, text in texts.items():
+        curves = {curve: own[_, curve] for _, curve in own}
+        written["table2.txt"] = partial(table_2, alone.panels[0], curves)
+    for name, write in written.items():
         paths.append(folder / name)
-        content = f"{text}\n".encode()
-        write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
+        write_text(paths[-1], write())
     for name in ("table2.txt", "verdicts.txt"):
-        if name in texts:
-            tell("\n" + texts[name])
+        if name in written:
+            tell("\n" + for_terminal(written[name]))
     return paths
 
 
@@ -150,7 +152,8 @@ def _finish(
     paths.append(folder / f"{figure.name}.json")
     write_text(paths[-1], json.dumps(drawn_record(shown, drawn), allow_nan=False))
     for panel in shown.panels:
-        tell("\n" + panel_table(panel, {c: drawn[panel, c] for c in panel.curves}))
+        shown_curves = {curve: drawn[panel, curve] for curve in panel.curves}
+        tell("\n" + for_terminal(partial(panel_table, panel, shown_curves)))
     tell(f"\n{figure.name}: {', '.join(map(str, paths))}")
     return paths
 

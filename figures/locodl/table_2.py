@@ -1,21 +1,19 @@
 """Table 2 of the LoCoDL paper beside promised and measured values."""
 
 import math
-import textwrap
 from collections.abc import Mapping
 from string import ascii_uppercase
 
+from bitbound.data.terminal import paragraph, table
 from bitbound.figures.locodl.explanation import strongest_promise
 from bitbound.figures.locodl.jobs import experiment_of
 from bitbound.figures.locodl.panels import Curve, Panel
 from bitbound.figures.looks import method_label
 from bitbound.figures.text.tables import (
     ABSENT,
-    WIDTH,
     accuracy_name,
     count_text,
     late_median,
-    table,
 )
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.runs.trace import Trace
@@ -87,10 +85,9 @@ def table_2(panel: Panel, traces: Mapping[Curve, Trace]) -> str:
     caption += ", and of what is sent only" * bool(panel.downlink)
     header = ("method", "rule", "", "order", "promised", "measured", "ratio", "grads")
     legend = "\n".join(
-        textwrap.fill(f"{letter} = {formula}", WIDTH, subsequent_indent=" " * 4)
-        for formula, letter in letters.items()
+        paragraph(f"{letter} = {formula}", hanging=" " * 4) for formula, letter in letters.items()
     )
-    return f"{textwrap.fill(caption, WIDTH)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
+    return f"{paragraph(caption)}\n\n{table(header, rows, texts=3)}\n\n{legend}"
 
 
 def _reals(order: Order, panel: Panel, curve: Curve) -> float:

@@ -1,13 +1,13 @@
-"""A plan as text of at most 80 columns, and as values of JSON."""
+"""A plan as text, and as values of JSON."""
 
 import math
-import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from bitbound.figures.text.tables import WIDTH, accuracy_name, json_number, short_cost, table
+from bitbound.data.terminal import paragraph, table
+from bitbound.figures.text.tables import accuracy_name, json_number, short_cost
 from bitbound.solvers.runs.network import amount
 from bitbound.solvers.total_bits import total_text
 from bitbound.theory.plan.crossover import Reign
@@ -45,7 +45,7 @@ def plan_text(
         ]
         for offer in plan.offers[:rows]
     ]
-    parts = [textwrap.fill(heading, WIDTH), _table(header, promised)]
+    parts = [paragraph(heading), _table(header, promised)]
     if any(offer.by == "certificate" for offer in plan.offers[:rows]):
         parts[-1] += "\n* promised by a certificate of the same parameters, not by the theorem"
     left = len(plan.offers) - rows
@@ -130,10 +130,7 @@ def _values(plan: Plan, costs: Costs, downlink: float) -> dict[str, float | None
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
     """Tabulate rows; a long name has a line of its own above its row."""
-    long = [len(name) > LONGEST_NAME for name, *_ in rows]
-    short = [["" if own else row[0], *row[1:]] for own, row in zip(long, rows, strict=True)]
-    lines = table(header, short, texts=2).splitlines()
-    head, body = lines[: -len(rows)], lines[-len(rows) :]
-    for own, row, line in zip(long, rows, body, strict=True):
-        head += [row[0], line] if own else [line]
-    return "\n".join(head)
+    lines: list[list[str]] = []
+    for name, *cells in rows:
+        lines += [[name], ["", *cells]] if len(name) > LONGEST_NAME else [[name, *cells]]
+    return table(header, lines, texts=2)

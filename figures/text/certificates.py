@@ -1,19 +1,19 @@
 """What certificates say about one method, as text and as JSON."""
 
 import math
-import textwrap
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from bitbound.figures.text.tables import WIDTH
+from bitbound.data.terminal import paragraph
 from bitbound.solvers.total_bits import total_text
 from bitbound.theory.certificates.search import Objective, Optimum, objective_value
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Region
 from bitbound.theory.quadratic_potential import QuadraticPotential
 from bitbound.theory.verdict import FAILS, Known, readable_factor, times_psi
 from bitbound.theory.worlds.orbits import StepCost
@@ -60,10 +60,7 @@ def describe_account(account: Account) -> str:
         lines.append(f"{'worst case':12}not attained here: {account.unattained}")
     if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
-    return "\n".join(
-        textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
-        for line in lines
-    )
+    return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
 
 
 def _formula(account: Account) -> str | None:
@@ -127,16 +124,17 @@ def describe_proof(decrease: Fraction, path: Path | None) -> str:
         f"{'exact':12}E[Psi+] <= {times_psi(float(decrease), 12)}, proved in rational numbers"
         + ("" if path is None else f"; written to {path}")
     )
-    return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
+    return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
 
 
-def describe_limit(decrease: float) -> str:
-    """Say what bounds a potential that was searched for from the other side."""
+def describe_limit(decrease: float, region: Region | None) -> str:
+    """Say what bounds every potential from the other side."""
     line = (
-        f"{'other side':12}no Psi decreases by more than {decrease:.8g} of it: that is attained in "
-        "the long run, on quadratics of one dimension"
+        f"{'other side':12}no Psi that sees as much decreases by more than {decrease:.8g} of it: "
+        "that is attained in the long run, on quadratics of one dimension"
+        + ("" if region is None else " with contractions of that alpha, of which clipping is one")
     )
-    return textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
+    return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
 
 
 def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
@@ -151,9 +149,7 @@ def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
     if attained is not None:
         factor = readable_factor(attained, 6)
         text += f", and {chain.steps} steps attain {factor} each on quadratics"
-    return textwrap.fill(
-        f"{'steps':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
-    )
+    return paragraph(f"{'steps':12}{text}", hanging=" " * 12, break_on_hyphens=False)
 
 
 def describe_bits(bits: PromisedBits) -> str:
@@ -163,9 +159,7 @@ def describe_bits(bits: PromisedBits) -> str:
         f"{_bits(bits.certificate)} by the certificate of one step, {_bits(bits.chain)} by a "
         f"chain; measured {_bits(bits.measured)}"
     )
-    return textwrap.fill(
-        f"{'bits':12}{text}", WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False
-    )
+    return paragraph(f"{'bits':12}{text}", hanging=" " * 12, break_on_hyphens=False)
 
 
 def _counted(bits: PromisedBits) -> str:
@@ -192,10 +186,7 @@ def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0
     counted = "total bits" if downlink and objective == "bits" else objective
     saved = f"{before / after:.3g} times fewer {counted} than the best rule promises"
     lines.append("; ".join(filter(None, [f"{'saved':12}{saved}", total_text(downlink)])))
-    return "\n".join(
-        textwrap.fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False)
-        for line in lines
-    )
+    return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
 
 
 def _cost(cost: StepCost, downlink: float) -> str:

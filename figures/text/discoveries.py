@@ -1,10 +1,10 @@
 """What a search for methods has found, as text and as JSON."""
 
-import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from bitbound.figures.text.tables import ABSENT, WIDTH, count_text, table
+from bitbound.data.terminal import paragraph, table
+from bitbound.figures.text.tables import ABSENT, count_text
 from bitbound.theory.discover.discovery import Search
 from bitbound.theory.discover.step_lines import step_lines
 
@@ -41,7 +41,7 @@ def describe_search(search: Search) -> str:
         [
             table(header, rows, texts=3),
             "",
-            textwrap.fill(f"{_MEANING} {size}", WIDTH),
+            paragraph(f"{_MEANING} {size}"),
             "",
             f"The best, with {', '.join(constants)}:",
             "",

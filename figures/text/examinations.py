@@ -1,11 +1,10 @@
 """What an examination found about one method, as text and as JSON."""
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bitbound.figures.text.tables import WIDTH, table
+from bitbound.data.terminal import paragraph, table
 from bitbound.theory.checks.examination import Examination
 from bitbound.theory.checks.method.whole_runs import RunsCheck
 from bitbound.theory.checks.promises import Promised
@@ -40,7 +39,7 @@ def _summary(found: Examination) -> str:
         text = f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
     elif untested:
         text += f"; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
-    return textwrap.fill(text, WIDTH)
+    return paragraph(text)
 
 
 def _constants(setting: Setting, view: str) -> str:
@@ -54,7 +53,7 @@ def _constants(setting: Setting, view: str) -> str:
         text += f"; omega = {setting.omega:.6g}, omega_av = {setting.omega_av:.6g}"
     else:
         text += f"; alpha = {setting.compressor.alpha(setting.d):.6g}"
-    return textwrap.fill(text, WIDTH, subsequent_indent=" " * 12)
+    return paragraph(text, hanging=" " * 12)
 
 
 def _promised(promised: Promised) -> str:
@@ -72,10 +71,9 @@ def _promised(promised: Promised) -> str:
         text += f"\n{_whole_runs(promised.runs)}"
     if promised.loose:
         loose = "; ".join(promised.loose)
-        text += "\n" + textwrap.fill(
+        text += "\n" + paragraph(
             f"loose on the small quadratics that were searched, where no promise is broken when "
-            f"it asks for half as much: {loose}",
-            WIDTH,
+            f"it asks for half as much: {loose}"
         )
     return text
 
@@ -101,12 +99,12 @@ def _whole(value: float) -> str:
 
 
 def _diagnosis(promised: Promised) -> str:
-    return promised.diagnosis and "\n" + textwrap.fill(promised.diagnosis, WIDTH)
+    return promised.diagnosis and "\n" + paragraph(promised.diagnosis)
 
 
 def _unpromised(reason: str) -> str:
     text = f"Nothing is promised: there is no theorem, and no certificate, for {reason}"
-    return textwrap.fill(text, WIDTH)
+    return paragraph(text)
 
 
 def _hypotheses(conditions: Iterable[Condition]) -> str:
@@ -127,15 +125,13 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
     """Write a table of at most 100 columns; notes are wrapped, and what fails is said below."""
-    rows = []
-    for v in verdicts:
-        noted = f"{v.outcome}; {v.note}" if v.note else v.outcome
-        first, *others = textwrap.wrap(noted, OUTCOME)
-        rows.append((v.check, first, *_numbers(v)))
-        rows += [("", more, "", "") for more in others]
-    text = table(("check", "outcome", "value", "limit"), rows, texts=2)
+    rows = [
+        (v.check, f"{v.outcome}; {v.note}" if v.note else v.outcome, *_numbers(v)) for v in verdicts
+    ]
+    header = ("check", "outcome", "value", "limit")
+    text = table(header, rows, texts=2, wrapped_at={"outcome": OUTCOME})
     advice = dict.fromkeys(v.advice for v in verdicts if v.advice and not v.holds)
-    return "\n".join([text, *(textwrap.fill(sentence, WIDTH) for sentence in advice)])
+    return "\n".join([text, *(paragraph(sentence) for sentence in advice)])
 
 
 def _numbers(verdict: Verdict) -> tuple[str, str]:

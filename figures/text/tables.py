@@ -1,7 +1,6 @@
-"""Traces as text tables of at most 80 columns, and as one JSON object."""
+"""Traces as text tables, and as one JSON object."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.problems.heterogeneity import heterogeneity
+from bitbound.data.terminal import paragraph, table
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.total_bits import total_bits, total_text
 from bitbound.solvers.world.experiment import ConvexExperiment
 
-WIDTH = 80
 ABSENT = "-"
 """What stands where there is no number."""
 
@@ -65,7 +64,7 @@ def describe(experiment: ConvexExperiment) -> str:
 
 
 def _filled(part: str, text: str) -> str:
-    return textwrap.fill(f"{part:12}{text}", WIDTH, subsequent_indent=" " * 12)
+    return paragraph(f"{part:12}{text}", hanging=" " * 12)
 
 
 def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0) -> str:
@@ -94,19 +93,6 @@ def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0)
         )
     header = ("f - f*", *names, "least to most", "rounds", "gradients", "runs")
     return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> str:
-    """Align a table: the first ``texts`` columns to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in (header, ["-" * width for width in widths], *rows):
-        cells = [
-            cell.ljust(width) if position < texts else cell.rjust(width)
-            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
 
 
 def summary(

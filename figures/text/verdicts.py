@@ -1,9 +1,9 @@
 """What an experiment says about a claim: measured, FAILS, or undecided."""
 
-import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bitbound.data.terminal import paragraph
 from bitbound.theory.verdict import FAILS, UNDECIDED, Known
 
 MEASURED = Known.MEASURED.words()
@@ -70,17 +70,15 @@ def claim_outcome(value: float, *, holds: float, fails: float) -> str:
 
 
 def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:
-    """Write verdicts as text of at most 80 columns."""
+    """Write verdicts as text."""
     blocks = []
     for verdict in verdicts:
         note = f"; {verdict.note}" if verdict.note else ""
         head = f"{verdict.outcome}: {verdict.claim} [{verdict.source}{note}]"
-        lines = textwrap.wrap(head, 80, subsequent_indent="  ")
-        if verdict.quotation:
-            quoted = f'"{verdict.quotation}"'
-            lines += textwrap.wrap(quoted, 80, initial_indent="  ", subsequent_indent="  ")
-        lines += textwrap.wrap(
-            verdict.measured, 80, initial_indent="    ", subsequent_indent="    "
-        )
-        blocks.append("\n".join(lines))
+        parts = [
+            paragraph(head, hanging="  "),
+            paragraph(f'"{verdict.quotation}"', "  ", "  ") if verdict.quotation else "",
+            paragraph(verdict.measured, "    ", "    "),
+        ]
+        blocks.append("\n".join(filter(None, parts)))
     return "\n".join(blocks)

@@ -2,16 +2,14 @@
 
 import json
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bitbound import Budget, run
-from bitbound.cli import main
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.selector import problem
+from bitbound.data.terminal import text_columns
 from bitbound.figures.certified import comparison, parameter_contest, potential_gains
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
 from bitbound.figures.certified.certified_tables import (
@@ -31,17 +29,14 @@ from bitbound.figures.certified.potential_gains import (
 )
 from bitbound.figures.certified.rates import Rates, compared_rate
 from bitbound.figures.certified.variants import variants
-from bitbound.figures.text.tables import ABSENT, WIDTH, short_cost
+from bitbound.figures.text.tables import ABSENT, short_cost
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact import second_moments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.orders import LOWER_BOUND
 from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.symbolic import expectation
 
 
 @pytest.fixture
@@ -61,7 +56,7 @@ def test_a_rate_in_one_family():
     assert compared_rate("scaffold", "paper", 10, 100.0, 9.0).verdict.startswith(
         "loose by a factor 4"
     )
-    assert "stops by the data" in compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).verdict
+    assert compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).looseness > 1
 
 
 def test_rates_cover_the_grid():
@@ -148,10 +143,11 @@ def test_tables_and_figures(tmp_path):
         for name in ("gd", "diana", "scaffold")
         for varied in ("", "kappa", "n")
     ]
-    text = rates_table([*measured, compared_rate("5gcs-cc", "best", 10, 30.0, 9.0)])
+    short = replace(measured[0], method="5gcs-cc", rule="best", reason="too few local steps")
+    text = rates_table([*measured, short])
     assert "tight" in text
     assert "loose by a factor" in text
-    assert "5GCS-CC, best" in text
+    assert "5GCS-CC, best: too few local steps" in text
     assert all(len(line) <= 80 for line in text.splitlines())
     paths = [*draw_rates(measured, tmp_path), *draw_savings([saving()], tmp_path)]
     assert len(paths) == 4
@@ -167,12 +163,13 @@ def test_what_is_found_is_between_promised_and_attained(tmp_path):
     for gain in gains:
         assert gain.promised <= gain.certified * (1 + 2e-3)
         assert gain.found >= 0.998 * gain.certified
-        assert math.isnan(gain.attained) or gain.found <= gain.attained
+        assert gain.found <= gain.attained
+    assert gains[1].attained == pytest.approx(gains[1].found, rel=1e-3)
     assert gains[0].found > 1.005 * gains[0].certified
     text = gains_table(gains)
     assert "LoCoDL" in text
     assert "1x" in text
-    assert all(len(line) <= WIDTH for line in text.splitlines())
+    assert all(len(line) <= text_columns() for line in text.splitlines())
 
 
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef", "gd", "compressed-gd"])
@@ -212,7 +209,7 @@ def test_searched_parameters_need_fewer_certified_bits_than_rules(tmp_path):
     weighed = measured_table(gains, 0.1)
     assert "total = up + 0.1 down" in weighed.replace("\n", " ")
     assert weighed.splitlines()[-1].startswith(text.splitlines()[-1])
-    assert all(len(line) <= WIDTH for line in weighed.splitlines())
+    assert all(len(line) <= text_columns() for line in weighed.splitlines())
 
 
 def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
@@ -245,149 +242,3 @@ def test_everything_is_written(bare, serial, monkeypatch):
     assert all(gain["bits"]["up"] > 0 for gain in found)
     assert json.loads((bare / "out" / "rates.json").read_text())[0]["method"] == "gd"
     assert "tight" in "\n".join(told)
-
-
-def test_certify_prints_theorem_certificate_and_worst_case(capsys):
-    assert main(["certify", "scaffold", "--n", "5", "--kappa", "100"]) == 0
-    text = capsys.readouterr().out
-    for word in (
-        "theorem",
-        "certified",
-        "proof       holds",
-        "loose by",
-        "step size",
-        "worst case",
-    ):
-        assert word in text
-    assert all(len(line) <= 80 for line in text.splitlines())
-
-
-def test_certify_shows_a_divergence(capsys):
-    assert main(["certify", "gd", "--n", "4", "--kappa", "50", "--set", "gamma=0.06"]) == 1
-    text = capsys.readouterr().out
-    assert "no decrease is certified" in text
-    assert "f - f*" in text.split("divergence")[1]
-
-
-def test_certify_searches_a_potential(capsys):
-    words = ["certify", "locodl", "--n", "3", "--kappa", "20", "--omega", "4", "--json"]
-    found = {}
-    for potential in ("stated", "search"):
-        assert main([*words, "--potential", potential]) == 0
-        found[potential] = json.loads(capsys.readouterr().out)
-    assert found["search"]["certified_decrease"] > 1.03 * found["stated"]["certified_decrease"]
-    assert found["search"]["proof_holds"] is True
-    assert found["search"]["potential"].startswith("Psi = ")
-    assert found["stated"]["potential"] is None
-
-
-def test_certify_prints_the_potential_that_is_found(capsys):
-    assert main(["certify", "ef21", "--n", "4", "--kappa", "10", "--potential", "search"]) == 0
-    text = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"potential Psi = .*\|mean grad f\|\^2.* certified ", text)
-
-
-def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
-    words = ["certify", "locodl", "--n", "3", "--kappa", "100", "--omega", "4"]
-    words += ["--potential", "search"]
-    assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    certified, limit = found["certified_decrease"], found["limit_of_potentials"]
-    assert certified < limit < 1.1 * certified
-    assert main(words) == 0
-    assert "other side  no Psi decreases by more than 0.010" in capsys.readouterr().out
-    for few in (["--n", "5"], ["--potential", "stated"]):
-        assert main([*words, *few]) == 0
-        assert "other side" not in capsys.readouterr().out
-
-
-def test_more_than_the_long_run_allows_is_a_contradiction(capsys, monkeypatch):
-    """It was printed as if both could be so."""
-    words = ["certify", "gd", "--n", "2", "--kappa", "10", "--potential", "search"]
-    right = second_moments.slowest_decrease
-    monkeypatch.setattr(second_moments, "slowest_decrease", lambda *about: right(*about) / 2)
-    assert main(words) == 3
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "believe neither" in err
-
-
-def test_certify_says_what_is_too_large_to_be_attained(capsys):
-    assert main(["certify", "diana", "--n", "10000", "--kappa", "50"]) == 0
-    assert "not attained here: the worst case for n = 10000 is too large" in " ".join(
-        capsys.readouterr().out.split()
-    )
-
-
-def test_a_contradiction_is_no_result(capsys, monkeypatch):
-    """Noise that is counted half makes the proof better than an exact step."""
-    right = expectation._variance
-    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) / 2)
-    assert main(["certify", "diana", "--n", "3", "--kappa", "20"]) == 3
-    assert "one of them is wrong" in capsys.readouterr().err
-
-
-def test_certify_gives_strict_json(capsys):
-    assert main(["certify", "gd", "--kappa", "30", "--optimise", "bits", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["proof_holds"] is True
-    assert found["certified_decrease"] >= found["published_decrease"] * (1 - 1e-6)
-    assert found["worst_case_decrease"] == pytest.approx(found["solver_decrease"], rel=1e-6)
-    optimum = found["optimum"]
-    assert optimum["certified_decrease"] > 1.5 * found["certified_decrease"]
-    bits = [optimum[key]["uplink_bits"] for key in ("per_decade", "published_per_decade")]
-    assert bits[0] <= bits[1] * (1 + 1e-6)
-
-
-def test_certify_takes_a_file(capsys, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "from dataclasses import dataclass\n"
-        "from bitbound.solvers.methods.gd import GD\n\n\n"
-        "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
-    )
-    assert main(["certify", str(path), "--n", "3", "--kappa", "10", "--set", "gamma=0.1"]) == 0
-    assert "(1 - 0.19" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("groups", [1, 2, 3])
-def test_certify_takes_the_constants_of_a_problem(capsys, groups):
-    words = ["certify", "diana", "--problem", "quadratic:d=6@5", "--compressor", "rand-k:2"]
-    words += ["--kappa", "30", "--groups", str(groups)]
-    assert main([*words, "--json"]) == 0
-    family = json.loads(capsys.readouterr().out)["family"]
-    setting = Setting.of(DIANA, problem("quadratic:d=6@5", kappa=30), compressor("rand-k:2"))
-    expected = FunctionClass.of_groups(setting, groups)
-    assert [one["L"] for one in family["classes"]] == [one.L for one in expected.classes]
-    assert main(words) == 0
-    assert ("clients by smoothness" in capsys.readouterr().out) == (groups > 1)
-
-
-def test_certify_looks_for_a_divergence_within_the_classes(capsys):
-    words = ["certify", "gd", "--problem", "quadratic:d=4@3", "--kappa", "50"]
-    assert main([*words, "--set", "gamma=0.2"]) == 1
-    assert "overflows" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["nobody"], "unknown"),
-        (["gd", "--omega", "2"], "leave the compressor out"),
-        (["locodl", "--optimise", "bits"], "give --compressor"),
-        (["locodl", "--parameters", "nobody"], "no parameter rule"),
-        (["nowhere.py"], "no file"),
-        (["gd", "--kappa", "0"], "kappa = 0"),
-        (["gd", "--groups", "2"], "give --problem"),
-        (["gd", "--problem", "quadratic:d=6@5", "--n", "5"], "--n follows from --problem"),
-        (["gd", "--problem", "quadratic:d=6@5", "--groups", "6"], "give 1 to 5"),
-        (["diana", "--problem", "quadratic:d=6@5"], "give --compressor"),
-        (["gd", "--problem", "quadratic:d=6@5", "--optimise", "rounds"], "no --problem"),
-        (["diana", "--problem", "quadratic:d=6@5", "--compressor", "rand-k:1@shared"], "1 group"),
-    ],
-)
-def test_certify_refuses_in_one_sentence(capsys, arguments, sentence):
-    assert main(["certify", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert sentence in error
-    assert error.count("\n") == 1

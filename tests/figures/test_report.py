@@ -4,10 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bitbound.data.terminal import text_columns
 from bitbound.figures.locodl.panel_table import panel_table
 from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from bitbound.figures.locodl.reproduction import weighed
-from bitbound.figures.text.tables import WIDTH, accuracy_name, cost_table, short_cost
+from bitbound.figures.text.tables import accuracy_name, cost_table, short_cost
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_comparison_of_all_curves_fits_a_terminal(made, number):
         trace.columns["rounds"][:] = 125_000
         trace.columns["gradients"][:] = 1_250_000
         text = panel_table(panel, dict.fromkeys(panel.curves, trace))
-        assert max(map(len, text.splitlines())) <= WIDTH
+        assert max(map(len, text.splitlines())) <= text_columns()
         assert len(text.splitlines()) >= len(panel.curves) + 4
 
 
@@ -50,7 +51,7 @@ def test_costs_count_the_runs_that_got_there(made):
     assert lines[2].split() == ["1e-1", "2,000", "1,000", "to", "3,000", "1", "3", "2", "of", "2"]
     assert lines[3].split() == ["1e-6", "-", "2,000", "to", "2,000", "-", "-", "1", "of", "2"]
     assert lines[4].split() == ["1e-9", "-", "-", "-", "-", "0", "of", "2"]
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= text_columns()
 
 
 def test_bits_received_count_by_their_weight(made):

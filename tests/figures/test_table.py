@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from bitbound.data.terminal import text_columns
 from bitbound.figures.locodl.recipes import all_rules
 from bitbound.figures.locodl.table_2 import table_2
-from bitbound.figures.text.tables import WIDTH
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.orders import LOWER_BOUND
 
@@ -56,7 +56,7 @@ def test_table_has_a_row_per_curve_with_its_numbers(made):
     never = made([bits] * 3, [np.array([1, 1e-2, 1e-4])] * 3)
     traces = {curve: never if curve.method == "gd" else reached for curve in panel.curves}
     text = table_2(panel, traces)
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= text_columns()
     rows = [line.split() for line in text.splitlines() if line.startswith(("LoCoDL  ", "GD"))]
     letter = next(line[0] for line in text.splitlines() if line.endswith(" = d*kappa"))
     assert [row[:3] for row in rows] == [

@@ -10,6 +10,7 @@ from compared import PROBLEM
 
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
+from bitbound.data.terminal import text_columns
 from bitbound.figures.bands import band
 from bitbound.figures.comparison.comparison_record import keep_comparison
 from bitbound.figures.curve_records import panel_record
@@ -19,7 +20,6 @@ from bitbound.figures.locodl.recipes import all_rules, paper_figure
 from bitbound.figures.locodl.reproduction import weighed
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.report.charts import looseness_chart, panel_chart, savings_chart
-from bitbound.figures.text.tables import WIDTH
 from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
@@ -134,7 +134,7 @@ def test_table_2_has_the_total(made):
     panel = replace(all_rules(), downlink=0.5)
     trace = received(made([np.array([0.0, 640_000])] * 3, [np.array([1, 1e-5])] * 3), 3.0)
     text = table_2(panel, dict.fromkeys(panel.curves, trace))
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= text_columns()
     rows = [line.split() for line in text.splitlines() if line.startswith("GD")]
     assert {row[-3] for row in rows} == {f"{640_000 * 2.5 / 32:,.0f}"}
     log, d = math.log(1e5), 30

@@ -33,7 +33,7 @@ from bitbound.theory.discover.saved_method import saved_method
 from bitbound.theory.discover.screen import Screen
 from bitbound.theory.discover.second_moment_map import Steps
 from bitbound.theory.discover.task import Task
-from bitbound.theory.exact.second_moments import slowest_decrease
+from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 
 ESTIMATE, ALL = (Term("estimate"),), (Term("message"),)
@@ -224,7 +224,7 @@ def test_the_screen_is_the_long_run(method, ways):
     up, down = (3.0 if way else 0.0 for way in ways)
     functions = FunctionClass(2, 1.0, 20.0, omega=up, omega_down=down)
     screen = Screen.extreme(2, 20.0, (ways[0], up**0.5), (ways[1], down**0.5))
-    expected = 1 - slowest_decrease(method, functions, (1.0, 20.0))
+    expected = 1 - slowest_decrease(method, functions)
     assert screen.steps(method).factor() == pytest.approx(expected, rel=1e-11)
 
 

@@ -10,6 +10,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.problems.ridge_problem import RidgeProblem
+from bitbound.solvers.clipping import require_positive
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
@@ -109,14 +110,12 @@ def run(
         problem = problem.started_at(x_0)
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
+    require_theorem(card, experiment, strict=strict)
     potential = None
     if is_convex(experiment):
         setting = Setting.at(experiment)
-        require_theorem(card, method, setting, strict=strict)
         theorem = card.potential(method, setting)
         potential = lyapunov_record(theorem, setting) if theorem else None
-    elif strict:
-        raise Refusal(f"{method.name} comes with no theorem; run it without strict")
     return simulate(
         experiment,
         seeds=seeds,
@@ -142,19 +141,24 @@ def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential
     return measured
 
 
-def require_theorem(card: Card, method: Method, setting: Setting, *, strict: bool = True) -> None:
+def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool = True) -> None:
     """Refuse, or only warn, if the parameters of a method are outside all of its theorems.
 
-    Without ``strict``, a method that comes with no theorem is not warned of: nothing is claimed.
+    Step sizes that are not positive, with which nothing would ever be reached, are refused in any
+    case. Without ``strict``, a method that comes with no theorem, or none for a problem like this,
+    is not warned of: nothing is claimed.
 
     Raises
     ------
     Refusal
         With ``strict``, also if there is no theorem.
     """
-    if not card.theorems and strict:
-        raise Refusal(f"{method.name} comes with no theorem; run it without strict")
-    broken = [theorem.unmet(method, setting) for theorem in card.theorems]
+    method = experiment.method
+    require_positive(method, *card.step_sizes)
+    setting = Setting.at(experiment) if is_convex(experiment) else None
+    broken = [theorem.unmet(method, setting) for theorem in card.theorems if setting]
+    if not broken and strict:
+        raise Refusal(f"{method.name} comes with no theorem; leave strict out")
     if not broken or not all(broken):
         return
     reason = "; ".join(

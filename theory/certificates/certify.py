@@ -13,10 +13,9 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.cards.catalogue import card_of
 from bitbound.theory.certificates.decrease import (
-    CENTRES,
-    StepProgramme,
     Weights,
     best_proof,
+    first_solved,
     solver_decrease,
 )
 from bitbound.theory.certificates.potential_search import searched_potential
@@ -233,13 +232,7 @@ def worst_vectors(
     if ridge:
         step = _with_ridge(step, step.functions.mu)
     now, _ = psi(step, step.weights)
-    for centre in CENTRES:
-        try:
-            solution = StepProgramme(step, "clarabel", centre).at(step.weights)
-            break
-        except Refusal:
-            if centre == CENTRES[-1]:
-                raise
+    centre, solution = first_solved(step, lambda one: (one.centre, one.at(step.weights)))
     kernels = Coordinates.of(step, now, centre).kernels
     smallest = RANK * sum(float(np.trace(gram)) for gram in solution.dual)
     factors = []

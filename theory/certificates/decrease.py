@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_st
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.worlds.symbolic.frames import Matrix
+
+Solved = TypeVar("Solved")
 
 Weights = Literal["fixed", "free"]
 
@@ -261,4 +263,13 @@ def solver_decrease(
     What is ``trusted`` is as in :func:`~bitbound.theory.certificates.symbolic_step.symbolic_step`.
     """
     step = symbolic_step(method, functions, potential, trusted=trusted)
-    return StepProgramme(step, "clarabel", CENTRES[0]).decrease(weights)[1].value
+    return first_solved(step, lambda programme: programme.decrease(weights)[1].value)
+
+
+def first_solved(step: SymbolicStep, solve: Callable[[StepProgramme], Solved]) -> Solved:
+    """Return what programmes give in the first coordinates in which the solver does not give up."""
+    *first, last = (StepProgramme(step, "clarabel", centre) for centre in CENTRES)
+    for programme in first:
+        with suppress(Refusal):
+            return solve(programme)
+    return solve(last)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import scipy.linalg
@@ -26,16 +27,19 @@ from bitbound.theory.certificates.programme import (
 from bitbound.theory.certificates.proof import margin_form
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
-    outcomes_in_units,
     symbolic_step,
 )
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""
+
+MOST_UNKNOWNS = 24
+"""With more unknowns in a step, f - f* or gradients are left out: a search would take minutes."""
 
 DEFINITE = 1e-3
 """Part of the unit in what forms are measured in: a singular form has no good coordinates."""
@@ -68,10 +72,16 @@ class Family:
 
     @classmethod
     def of(
-        cls, method: Method, functions: FunctionClass, gradients: bool, values: bool = True
+        cls,
+        method: Method,
+        functions: FunctionClass,
+        gradients: bool,
+        values: bool = True,
+        counts: tuple[int, ...] = (),
     ) -> "Family":
-        """Run a step with all parts that do not follow from others."""
-        start = _independent(method, functions, _parts(method, functions, gradients, values))
+        """Run a step with all parts that do not follow from others; ``counts`` are of classes."""
+        parts = _parts(method, functions, gradients, values, counts)
+        start = _independent(method, functions, parts)
         step = symbolic_step(method, functions, start.spread(), trusted=True)
         now, after = (
             tuple(form * weight for form, weight in zip(forms, step.weights, strict=True))
@@ -84,20 +94,24 @@ class Family:
             return cls(start, step, np.zeros(len(start.mean_rows)))
         place = int(np.flatnonzero(now[0].values)[0])
         point = step.evaluations[place].point[0]
-        parts = [
-            point[first] / step.method.sizes[name[1]]
+        kinds = len(counts) or 1
+        model = [
+            point[first + kind] / step.method.sizes[name[1]]
             for name, first in step.basis.names.items()
             if name[0] == "state"
+            for kind in range(kinds if step.basis.every_client[first] else 1)
         ]
-        row = np.array([*parts, 0.0])
+        row = np.array([*model, *(0.0,) * kinds])
         return cls(start, step, row @ np.linalg.pinv(start.mean_rows))
 
     @classmethod
-    def largest(cls, method: Method, functions: FunctionClass) -> "Family":
-        """Return the forms with all that a step allows.
+    def largest(
+        cls, method: Method, functions: FunctionClass, counts: tuple[int, ...] = ()
+    ) -> "Family":
+        """Return the forms with all that a step allows; ``counts`` are those of classes.
 
         Gradients at the model are parts where the next model has no noise of the same step, and f -
-        f* is where it does not depend on who takes part.
+        f* is where it does not depend on who takes part and its points are few.
 
         Raises
         ------
@@ -106,27 +120,36 @@ class Family:
         """
         for gradients, values in ((True, True), (False, True)):
             with suppress(Refusal):
-                return cls.of(method, functions, gradients, values)
-        return cls.of(method, functions, gradients=False, values=False)
+                family = cls.of(method, functions, gradients, values, counts)
+                if family.step.basis.used <= MOST_UNKNOWNS:
+                    return family
+        return cls.of(method, functions, gradients=False, values=False, counts=counts)
 
     def rounder(self, kappa: float) -> "Family":
         """Return the same forms for the functions of the class with L_i/mu_i <= kappa."""
         return replace(self, step=self.step.rounder(kappa))
 
     @cached_property
-    def matrices(self) -> tuple[Matrix, Matrix]:
-        """What each term adds to the matrices of means and of deviations: (terms, k, k)."""
+    def matrices(self) -> tuple[Matrix, ...]:
+        """What each term adds to the matrices of means, and of deviations of each class.
+
+        Each is (terms, k, k).
+        """
         count = len(self.step.now)
-        sizes = len(self.start.mean_rows), len(self.start.apart_rows)
         place, found = 1, []
-        for size in sizes:
-            rows = with_pairs(np.eye(size))
+        for units in self.units:
+            rows = with_pairs(np.eye(len(units)))
             squares = rows[:, :, None] * rows[:, None, :]
-            own = np.zeros((count, size, size))
+            own = np.zeros((count, *squares.shape[1:]))
             own[place : place + len(squares)] = squares
             place += len(squares)
             found.append(own)
-        return found[0], found[1]
+        return tuple(found)
+
+    @property
+    def units(self) -> tuple[Matrix, ...]:
+        """The rows that the matrices are in."""
+        return self.start.mean_rows, *self.start.apart_by_kind
 
     @property
     def least(self) -> Matrix:
@@ -143,11 +166,11 @@ class Family:
         return tuple(gradient_bounds(self.step, unit))
 
     def weights(
-        self, values: float, mean: Matrix, apart: Matrix, gaps: Sequence[float] = ()
+        self, values: float, forms: Sequence[Matrix], gaps: Sequence[float] = ()
     ) -> Weights:
         """Return the weights of the terms that make matrices; without gaps, theirs are 0."""
         found = [values]
-        for form in (mean, apart):
+        for form in forms:
             pairs = form[np.triu_indices(len(form), 1)]
             single = np.diag(form) - (form.sum(axis=1) - np.diag(form))
             found += [*single.tolist(), *pairs.tolist()]
@@ -156,8 +179,8 @@ class Family:
     @cached_property
     def unit(self) -> Weights:
         """The sum of the squares of all parts, and all f - f*."""
-        mean, apart = (np.eye(m.shape[1]) for m in self.matrices)
-        return self.weights(1.0, mean, apart, [1.0] * len(self.start.points))
+        forms = [np.eye(m.shape[1]) for m in self.matrices]
+        return self.weights(1.0, forms, [1.0] * len(self.start.points))
 
     def definite(self, weights: Weights) -> Weights:
         """Return a form with a little of the unit, to measure forms in."""
@@ -224,36 +247,34 @@ class Family:
 
     def _floor(self) -> Weights:
         """Return the unit, as small along the model as gradients there may be."""
-        mean, apart = self.forms(self.unit)
+        mean, *apart = self.forms(self.unit)
         if self.start.gradients:
             functions = self.step.functions
             along = mean @ self.model
             part = 1 - (functions.mu / functions.L) ** 2
             mean = mean - part * np.outer(along, along) / float(self.model @ along)
-        return self.weights(0.0, mean, apart)
+        return self.weights(0.0, [mean, *apart])
 
-    def forms(self, weights: Weights) -> tuple[Matrix, Matrix]:
+    def forms(self, weights: Weights) -> tuple[Matrix, ...]:
         """Return the matrices of means and of deviations."""
         terms = np.array(weights)
-        first, second = (np.tensordot(terms, m, axes=1) for m in self.matrices)
-        return first, second
+        return tuple(np.tensordot(terms, m, axes=1) for m in self.matrices)
 
     def potential(self, weights: Weights) -> QuadraticPotential:
         """Return a form as a sum of squares."""
-        rows = self.start.mean_rows, self.start.apart_rows
-        pairs = zip(self.forms(weights), rows, strict=True)
+        pairs = zip(self.forms(weights), self.units, strict=True)
         forms = [units.T @ form @ units for form, units in pairs]
         values = weights[0] * self.start.values
         extra = weights[len(weights) - len(self.start.points) :]
         gaps = [a * b for a, b in zip(extra, self.start.gap_weights, strict=True)]
         size = max([values, *gaps, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
-        mean, apart = (squares_of(form / size) for form in forms)
+        mean, *apart = (squares_of(form / size) for form in forms)
         return replace(
             self.start,
             mean_weights=mean[0],
             mean_rows=mean[1],
-            apart_weights=apart[0],
-            apart_rows=apart[1],
+            apart_weights=tuple(chain(*(weights for weights, _ in apart))),
+            apart_rows=np.concatenate([rows for _, rows in apart]),
             values=values / size,
             gap_weights=tuple(gap / size for gap in gaps),
         )
@@ -261,37 +282,40 @@ class Family:
     def weights_of(self, potential: QuadraticPotential) -> Weights:
         """Return a sum of squares as a form."""
         forms = []
-        for units, rows, own in (
-            (self.start.mean_rows, potential.mean_rows, potential.mean_weights),
-            (self.start.apart_rows, potential.apart_rows, potential.apart_weights),
-        ):
+        for units, (rows, own) in zip(self.units, potential.squares_by_kind, strict=True):
             row = rows @ np.linalg.pinv(units) if len(rows) else np.zeros((0, len(units)))
             forms.append(row.T @ (np.array(own)[:, None] * row))
         given = dict(zip(potential.points, potential.gap_weights, strict=True))
         own_gaps = zip(self.start.points, self.start.gap_weights, strict=True)
         gaps = [given.get(point, 0.0) / unit for point, unit in own_gaps]
-        mean, apart = forms
-        return self.weights(potential.values / (self.start.values or 1.0), mean, apart, gaps)
+        return self.weights(potential.values / (self.start.values or 1.0), forms, gaps)
 
 
 def _parts(
-    method: Method, functions: FunctionClass, gradients: bool, values: bool
+    method: Method,
+    functions: FunctionClass,
+    gradients: bool,
+    values: bool,
+    counts: tuple[int, ...],
 ) -> QuadraticPotential:
     """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
     arrays = {field.name: getattr(state, field.name) for field in fields(state)}
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
-    natural = zip(arrays, outcomes_in_units(method, functions)[1].sizes, strict=True)
+    natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
     if gradients:
         names.append(("grad f", n > 1))
         units["grad f"] = 1 / L
-    sizes = [units[name] for name, _ in names]
-    clients = [units[name] for name, own in names if own]
+    kinds = len(counts) or 1
+    sizes = [units[name] for name, own in names for _ in range(kinds if own else 1)]
+    clients = [units[name] for name, own in names if own] * kinds
     apart = np.diag(clients) if clients else np.zeros((0, 0))
     weight = 1 / L if values else 0.0
-    return QuadraticPotential(np.diag(sizes), apart, gradients, weight, names=tuple(names))
+    return QuadraticPotential(
+        np.diag(sizes), apart, gradients, weight, names=tuple(names), counts=counts
+    )
 
 
 def _independent(
@@ -303,22 +327,29 @@ def _independent(
     at in a class of several clients; without one, all of them stay.
     """
     step = symbolic_step(method, functions, start)
-    squares = step.now[int(start.values > 0) :]
-    count = len(start.mean_rows)
-    several = (kind for kind, one in enumerate(functions.kinds, start=1) if one.count > 1)
-    places = 0, next(several, None)
+    squares = list(step.now[int(start.values > 0) :])
+    kinds = functions.kinds
+    places: list[int | None]
+    if start.counts:
+        places = [0, *(kind if one.count > 1 else -1 for kind, one in enumerate(kinds, start=1))]
+    else:
+        several = (kind for kind, one in enumerate(kinds, start=1) if one.count > 1)
+        places = [0, next(several, None)]
     kept = []
-    for block, forms in zip(places, (squares[:count], squares[count:]), strict=True):
+    for block, rows in zip(places, (start.mean_rows, *start.apart_by_kind), strict=True):
+        forms, squares = squares[: len(rows)], squares[len(rows) :]
         if block is None:
-            kept.append(list(range(len(forms))))
-            continue
-        vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
-        kept.append(_basis(np.array(vectors)))
+            kept.append(rows[: len(forms)])
+        elif block < 0:  # one client is its mean
+            kept.append(rows[:0])
+        else:
+            vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
+            kept.append(rows[_basis(np.array(vectors))])
     points = _points(step, start) if start.values else ()
     return replace(
         start,
-        mean_rows=start.mean_rows[kept[0]],
-        apart_rows=start.apart_rows[kept[1]],
+        mean_rows=kept[0],
+        apart_rows=np.concatenate(kept[1:]),
         points=points,
         gap_weights=(start.values,) * len(points),
     )

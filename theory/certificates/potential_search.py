@@ -24,6 +24,9 @@ GIVEN_UP = 1e-5
 MOST_FIELDS = 4
 """Up to so many parts of a state have their own unit at the start."""
 
+MOST_CLASSES = 4
+"""Clients of more classes have the same weights: the forms grow with the square of their number."""
+
 DIGITS = (2, 3, 4, 6, 8, 12)
 """Of the decimals that are tried."""
 
@@ -51,11 +54,31 @@ def searched_potential(
     Refusal
         If no such form can be certified, or none is found to decrease by more than ``above``.
     """
-    family = Family.largest(method, functions)
-    decrease, best = _best(family)
+    decrease, family, best = _alike_and_by_classes(method, functions)
     if decrease <= above:
         raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
     return _readable(family, best)
+
+
+def _alike_and_by_classes(
+    method: Method, functions: FunctionClass
+) -> tuple[float, Family, Weights]:
+    """Return the best decrease and its form: the same for all clients, then one for each class."""
+    several = 1 < len(functions.kinds) <= MOST_CLASSES
+    if several and max(functions.counts) == 1:  # what is the same for all has no room of its own
+        family = Family.largest(method, functions, functions.counts)
+        decrease, best = _best(family)
+        return decrease, family, best
+    family = Family.largest(method, functions)
+    decrease, best = _best(family)
+    if several:
+        with suppress(Refusal):  # the solver fails with so many parts
+            classes = Family.largest(method, functions, functions.counts)
+            alike = family.potential(best).of_classes(functions.counts)
+            better, weights = _improved(classes, classes.weights_of(alike))
+            if better > decrease:
+                return better, classes, weights
+    return decrease, family, best
 
 
 def best_start(family: Family) -> tuple[float, Weights]:
@@ -128,14 +151,14 @@ def _improved(family: Family, best: Weights) -> tuple[float, Weights]:
 
 def _starts(family: Family, values: float) -> Iterator[Weights]:
     """Yield sums of squares of the parts, each in the unit of the points or of the gradients."""
-    rows, apart = family.start.mean_rows, family.start.apart_rows
+    rows, *apart = family.units
     L, free = family.step.method.gradient, min(len(rows), MOST_FIELDS)
     for units in product((1.0, 1 / L), repeat=free):
         for deviations in (1.0, 1 / L):
             own = np.array([*units, *(1.0,) * (len(rows) - free)])
             mean = own / np.abs(rows).max(axis=1)
-            others = deviations / np.abs(apart).max(axis=1, initial=0.0)
-            yield family.weights(values, np.diag(mean**2), np.diag(others**2))
+            others = [deviations / np.abs(own).max(axis=1, initial=0.0) for own in apart]
+            yield family.weights(values, [np.diag(one**2) for one in (mean, *others)])
 
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:

@@ -101,12 +101,12 @@ class Certificate:
         kept = f"kept from Psi = {region.psi} <= {region.level:.6g} on"
         return f"{region.where}; {kept if self.decrease >= 0 else 'not proved to be kept'}"
 
-    def require_everywhere(self, what: str) -> None:
-        """Refuse what takes for granted that it holds everywhere."""
-        if self.region is not None:
+    def require_kept(self, what: str) -> None:
+        """Refuse what takes for granted that a run stays where the certificate holds."""
+        if self.region is not None and self.decrease < 0:
             raise Refusal(
-                f"what is certified of {self.method.name} holds in a region that one Lyapunov "
-                f"function keeps, and {what} takes more; take the factor of one step"
+                f"what is certified of {self.method.name} holds in a region that a growing Psi "
+                f"does not keep, and {what} takes a run that stays there; take a smaller step"
             )
 
     def __repr__(self) -> str:

@@ -1,10 +1,7 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -22,21 +19,24 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import SimulatedWorld, require_linear
-from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds
 from bitbound.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
 from bitbound.theory.worlds.symbolic.expectation import expected_gram
 from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
-from bitbound.theory.worlds.symbolic.kernels import kernel_of, seen_kernel, unknowns_met
+from bitbound.theory.worlds.symbolic.kernels import (
+    kernels_of_blocks,
+    seen_kernel,
+    unknowns_met,
+)
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
-from bitbound.theory.worlds.symbolic.representatives import Representatives
+from bitbound.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from bitbound.theory.worlds.symbolic.symbols import (
     Evaluation,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
 )
-from bitbound.theory.worlds.units import MethodInUnits, in_units, in_units_of
+from bitbound.theory.worlds.units import MethodInUnits
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""
@@ -46,9 +46,6 @@ ROOMS = ((True, 16), (False, 16), (False, LARGEST_BASIS))
 
 More of them than fit are one inequality, which then proves more than many steps that are chained.
 """
-
-MANY_CLIENTS = 100
-"""So many clients show what a method does that tells none of them apart."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class SymbolicStep:
         The unknown error of each contraction, and the vector that was compressed; the unknown end
         of local steps, and the first of them.
     solves : tuple of LocalSolve
-        The local steps that are one inequality.
+        The local solves that are one inequality.
     """
 
     method: MethodInUnits
@@ -146,9 +143,10 @@ def symbolic_step(
         of the functions.
     """
     _check(method, functions)
-    found, natural = outcomes_in_units(method, functions)
+    outcomes = outcomes_of(method, functions)
+    found, natural = outcomes.found, outcomes.natural
     if not trusted:
-        _require_linear(method, functions)
+        outcomes.require_linear()
     kinds = len(functions.kinds)
     one_by_one = True
     for one_by_one, size in ROOMS:
@@ -161,6 +159,8 @@ def symbolic_step(
             f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per step; "
             "take fewer local steps"
         )
+    if not (trusted or exact):
+        _require_sums(step, outcomes, potential, one_by_one)
     if not exact:
         return step
     basis = Basis(step.basis.used, kinds, exact=True)
@@ -168,41 +168,19 @@ def symbolic_step(
     return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
 
 
-@lru_cache(maxsize=1)
-def outcomes_in_units(
-    method: Method, functions: FunctionClass
-) -> tuple[tuple[Orbit, ...], MethodInUnits]:
-    """Return the outcomes of a step, and the method in its units.
-
-    Several potentials of the same step follow each other, and this is most of the work.
-    """
-    found, _ = orbits(method, functions.n, counts=_counts(functions))
-    if _few_stand_for_all(found, functions):
-        worlds = Representatives.some(method, found, _counts(functions), functions.L)
-        walks = (islice(world.walk(), 3) for world in worlds)
-        return found, in_units_of(method, functions.L, chain.from_iterable(walks))
-    return found, in_units(method, min(functions.n, MANY_CLIENTS), functions.L)
-
-
-@lru_cache(maxsize=1)
-def _require_linear(method: Method, functions: FunctionClass) -> None:
-    """Refuse a method that is not linear, on clients that show what it does to all."""
-    found, natural = outcomes_in_units(method, functions)
-    if _few_stand_for_all(found, functions):
-        require_linear(natural, Representatives.some(natural, found, _counts(functions)))
+def _require_sums(
+    step: SymbolicStep, outcomes: StepOutcomes, potential: Potential, one_by_one: bool
+) -> None:
+    """Refuse a step whose forms have other means over other numbers of heads."""
+    functions, method = outcomes.functions, outcomes.natural
+    if not outcomes.other_heads:
         return
-    n = min(functions.n, MANY_CLIENTS)
-    kinds = functions.kind_of_client if n == functions.n else None
-    require_linear(natural, SimulatedWorld.some(natural, n, kinds))
-
-
-def _few_stand_for_all(found: Sequence[Orbit], functions: FunctionClass) -> bool:
-    """Whether there are many clients, of which cohorts, masks or coins tell some apart."""
-    return functions.n > MANY_CLIENTS and any(orbit.chooses for orbit in found)
-
-
-def _counts(functions: FunctionClass) -> list[int]:
-    return [int(one.count) for one in functions.kinds]
+    basis = Basis(step.basis.size, len(functions.kinds))
+    again = _symbolic_step(method, functions, potential, outcomes.other_heads, basis, one_by_one)
+    for one, other in zip(step.after, again.after, strict=True):
+        outcomes.require_sums(
+            *zip((*one.blocks, one.values), (*other.blocks, other.values), strict=True)
+        )
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
@@ -228,15 +206,15 @@ def _symbolic_step(
     evaluations: list[Evaluation] = []
     solves: list[LocalSolve] = []
     errors: list[tuple[int, int, Blocks]] = []
-    counts, functions = _counts(given), given.in_units(method.gradient)
+    counts, functions = given.counts, given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
         method_, functions = exact_parameters(method), exact_parameters(functions)
 
-    def world(cells: Sequence[range], script: Sequence[int] = ()) -> World:
-        frame = Frame(cells, counts, basis.exact)
-        problem = SymbolicProblem(basis, frame, evaluations, None if one_by_one else solves)
-        return problem, SymbolicChannel(method_, functions, problem, errors, script)
+    def world(orbit: Orbit | None = None) -> World:
+        frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
+        problem = SymbolicProblem(basis, frame, evaluations, solves, one_by_one)
+        return problem, SymbolicChannel(method_, functions, problem, errors, orbit)
 
     def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
         star = method.plain(fixed_point(method, problem))
@@ -250,16 +228,16 @@ def _symbolic_step(
             for term in lyapunov(s, problem)
         ]
 
-    problem, channel = world(cells_of_kinds(counts))
+    problem, channel = world()
     state = unknown_state(method, problem)
     now = forms(state, problem, channel)
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
-    relations = [problem.frame.rows(x) for x in invariants(method, state, problem)]
+    kept = invariants(method, state, problem)
     after: list[Form] = []
     for orbit in found:
-        there, channel = world(orbit.cells, orbit.script)
+        there, channel = world(orbit)
         s = theorem_step(method_, unknown_state(method, there), there, channel)
         weighted = [form * channel.probability for form in forms(s, there, channel)]
         after = [a + b for a, b in zip(after, weighted, strict=True)] if after else weighted
@@ -272,20 +250,16 @@ def _symbolic_step(
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
     evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
-    kernels = [kernel_of([x[:, :, 0] for x in relations], allowed)]
-    for kind, count in enumerate(problem.frame.counts):
-        inside = allowed & (basis.kind == kind) & (count > 1)
-        run = problem.frame.differences.get(kind, 0)
-        kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
+    kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     if not basis.exact:
         pairs = zip(weights, now, after, strict=True)
         bound = [form for weight, *pair in pairs if weight for form in pair]
         bound += inequalities.values()
-        kernels = [
+        kernels = tuple(
             seen_kernel(kernel, [form.blocks[place] for form in bound])
             for place, kernel in enumerate(kernels)
-        ]
+        )
     return SymbolicStep(
         method,
         functions,
@@ -294,7 +268,7 @@ def _symbolic_step(
         tuple(after),
         weights,
         inequalities,
-        tuple(kernels),
+        kernels,
         tuple(evaluations),
         (
             *((number, vector) for _, number, vector in errors),

@@ -14,7 +14,7 @@ B(alpha) is the linear contraction with the error of the dual.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -144,9 +144,11 @@ def worst_instance(
     >>> abs(worst.step().factor - proof.factor) < 1e-6
     True
     """
-    if len(functions.kinds) > 1:
-        raise Refusal("worst cases of clients that differ are not drawn; give one class of clients")
-    functions = replace(functions, L_f=None)
+    if len({(one.omega, one.alpha) for one in functions.kinds}) > 1:
+        raise Refusal(
+            "no worst case is drawn for clients whose compressors differ; give all the same omega "
+            "or alpha"
+        )
     if functions.n**2 > MOST_NUMBERS:
         raise Refusal(f"the worst case for n = {functions.n} is too large; take fewer clients")
     if potential is None:
@@ -154,9 +156,11 @@ def worst_instance(
         if weights == "free":
             best = certify(method, functions, weights, potential=potential)
             potential = Reweighted(potential, best.weights)
-    step, decrease, (equal, zero_sum) = worst_vectors(method, functions, potential, ridge=True)
-    vectors = equal, zero_sum / max(functions.n - 1, 1) ** 0.5
-    size = vectors[0].shape[1] + (functions.n - 1) * vectors[1].shape[1]
+    step, decrease, (equal, *apart) = worst_vectors(method, functions, potential, ridge=True)
+    left = [one.count - 1 for one in functions.kinds]
+    pairs = list(zip(apart, left, strict=True))
+    vectors = (equal, *(part / max(count, 1) ** 0.5 for part, count in pairs))
+    size = equal.shape[1] + sum(count * part.shape[1] for part, count in pairs)
     sent, d = _fitting(method, functions, size + 1)
     sent, d = _both_ways(method, functions, step, vectors, sent, d)
     if d > LARGEST_SIZE:
@@ -164,8 +168,16 @@ def worst_instance(
             f"the worst case for n = {functions.n} has {d} features; take fewer clients to "
             f"have at most {LARGEST_SIZE}"
         )
-    matrices = np.tile(functions.mu * np.eye(d), (functions.n, 1, 1))
-    matrices[:, :size, :size] = functions.L * _hessians(step, step.functions, vectors)
+    mu = np.array([functions.curvature(kind)[0] for kind in functions.kind_of_client])
+    matrices = mu[:, None, None] * np.eye(d)
+    matrices[:, :size, :size] = functions.L * _hessians(step, vectors)
+    if functions.L_f is not None:
+        steepest = float(np.linalg.eigvalsh(matrices.mean(axis=0))[-1])
+        if steepest > functions.L_f * (1 + VALID):
+            raise Refusal(
+                f"the average of the quadratics that are drawn is {steepest:.6g}-smooth, and not "
+                f"{functions.L_f:.6g}-smooth as it should be"
+            )
     problem = _posed(method, functions, matrices, "worst case", seed)
     return WorstInstance(
         method,
@@ -177,32 +189,47 @@ def worst_instance(
     )
 
 
-def _clients(expression: Blocks, vectors: Blocks, n: int) -> Matrix:
-    """Return the vector of every client that a combination of the unknowns stands for: (n, D)."""
-    equal = np.tile(expression[0] @ vectors[0], (n, 1))
-    zero_sum = np.kron(scipy.linalg.null_space(np.ones((1, n))), expression[1] @ vectors[1])
-    return np.concatenate([equal, zero_sum], axis=1)
+def _clients(expression: Blocks, vectors: Blocks, kind: int, functions: FunctionClass) -> Matrix:
+    """Return what every client of a kind has of a combination of the unknowns: (count, D)."""
+    count = int(functions.kinds[kind].count)
+    parts = [np.tile(expression[0] @ vectors[0], (count, 1))]
+    for other, (one, own) in enumerate(zip(functions.kinds, vectors[1:], strict=True)):
+        if other == kind:
+            apart = scipy.linalg.null_space(np.ones((1, count)))
+            parts.append(np.kron(apart, expression[1 + kind] @ own))
+        else:
+            parts.append(np.zeros((count, (one.count - 1) * own.shape[1])))
+    return np.concatenate(parts, axis=1)
 
 
-def _hessians(step: SymbolicStep, functions: FunctionClass, vectors: Blocks) -> Matrix:
+def _own(number: int, step: SymbolicStep) -> Blocks:
+    """Return an unknown as a combination of the unknowns."""
+    unit = np.zeros(step.basis.size)
+    unit[number] = 1.0
+    return (unit,) * (1 + len(step.functions.kinds))
+
+
+def _hessians(step: SymbolicStep, vectors: Blocks) -> Matrix:
     """Return quadratics with the gradients of the worst case: (n, D, D)."""
-    n, mu, L = functions.n, functions.mu, functions.L
-    points, residues = [], []
-    for evaluation in step.evaluations:
-        if evaluation.function == "f":
-            unit = np.zeros(step.basis.size)
-            unit[evaluation.gradient] = 1.0
-            point = _clients(evaluation.point, vectors, n)
-            points.append(point)
-            residues.append(_clients((unit, unit), vectors, n) - mu * point)
-    x, w = np.stack(points, axis=1), np.stack(residues, axis=1)  # (n, evaluations, D)
-    products = w @ np.matrix_transpose(x)
-    products = (products + np.matrix_transpose(products)) / 2
-    rise = np.matrix_transpose(w) @ np.linalg.pinv(products, rcond=RANK, hermitian=True) @ w
-    values, directions = np.linalg.eigh((rise + np.matrix_transpose(rise)) / 2)
-    values = np.clip(values, 0.0, L - mu)
-    rise = (directions * values[:, None, :]) @ np.matrix_transpose(directions)
-    return mu * np.eye(x.shape[2]) + (rise + np.matrix_transpose(rise)) / 2
+    functions, found = step.functions, []
+    for kind in range(len(functions.kinds)):
+        mu, L = functions.curvature(kind)
+        points, residues = [], []
+        for evaluation in step.evaluations:
+            if evaluation.kind == kind:
+                point = _clients(evaluation.point, vectors, kind, functions)
+                gradient = _clients(_own(evaluation.gradient, step), vectors, kind, functions)
+                points.append(point)
+                residues.append(gradient - mu * point)
+        x, w = np.stack(points, axis=1), np.stack(residues, axis=1)  # (count, evaluations, D)
+        products = w @ np.matrix_transpose(x)
+        products = (products + np.matrix_transpose(products)) / 2
+        rise = np.matrix_transpose(w) @ np.linalg.pinv(products, rcond=RANK, hermitian=True) @ w
+        values, directions = np.linalg.eigh((rise + np.matrix_transpose(rise)) / 2)
+        values = np.clip(values, 0.0, L - mu)
+        rise = (directions * values[:, None, :]) @ np.matrix_transpose(directions)
+        found.append(mu * np.eye(x.shape[2]) + (rise + np.matrix_transpose(rise)) / 2)
+    return np.concatenate(found)
 
 
 def _posed(
@@ -261,14 +288,13 @@ def _state(method: Method, problem: Quadratic, step: SymbolicStep, vectors: Bloc
         number = next(numbers)
         if x.dtype == bool:
             return x
-        unknown = step.basis.names["state", number]
-        unit = np.zeros(step.basis.size)
-        unit[unknown] = 1.0
+        unknown, kinds = step.basis.names["state", number], range(len(step.functions.kinds))
         moved = np.zeros((x.shape[0], view.d))
         if step.basis.every_client[unknown]:
-            rows = _clients((unit, unit), vectors, view.n)
+            own = (_clients(_own(unknown + k, step), vectors, k, step.functions) for k in kinds)
+            rows = np.concatenate(list(own))
         else:
-            rows = (unit @ vectors[0])[None, :]
+            rows = vectors[0][None, unknown]
         moved[:, : rows.shape[1]] = rows * sizes[number]
         return x + moved[:, :, None]
 

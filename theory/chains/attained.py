@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from bitbound.theory.chains.chain import Chain
-from bitbound.theory.exact.second_moments import FEW_CLIENTS, one_dimensional
+from bitbound.theory.exact.long_run import long_runs
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.linear_maps import Matrix
 
@@ -12,36 +12,29 @@ SEEN = 1e-12
 """Relative size below which a direction is not seen by the first potential."""
 
 
-def attained_factor(chain: Chain) -> float | None:
-    """Return the largest factor of all steps on quadratics of one dimension, exactly.
+def attained_factor(chain: Chain) -> float:
+    """Return the largest factor of all steps on the quadratics that are tried, exactly.
 
-    The curvatures are mu and L, in all combinations, and compressed vectors are off by the largest
-    error, with random signs or, where compressors contract, always with the same. None for more
-    than a few clients, those that differ, and compressors that share their randomness.
+    Compressed vectors are off by the largest error, with random signs or, where compressors
+    contract, always with the same.
 
     Raises
     ------
     Refusal
-        If the state is too large.
+        As for :func:`~bitbound.theory.exact.long_run.slowest_decrease`.
     """
     first, last = chain.links[0], chain.links[-1]
     functions, method = first.functions, first.method
-    alone = functions.omega_joint is None and functions.L_f is None and not functions.classes
-    if not (alone and functions.n <= FEW_CLIENTS):
-        return None
     ends = last.following or last.weights
     start, end = (
         Reweighted(first.potential, tuple(map(float, weights))) for weights in (first.weights, ends)
     )
     found = []
-    contracts = "contractive" in (method.needs.compressor, method.needs.downlink)
-    for sign in (1.0, -1.0) if contracts else (1.0,):
-        for world in one_dimensional(method, functions, (functions.mu, functions.L), sign):
-            now = world.form(start)
-            size = len(now)
-            moments = np.linalg.matrix_power(world.second_moments.T, chain.steps)
-            after = (moments @ world.form(end).reshape(-1)).reshape(size, size)
-            found.append(_largest_ratio(now, (after + after.T) / 2))
+    for moments in long_runs(method, functions):
+        after = np.linalg.matrix_power(moments.step, chain.steps) @ moments.form(end, functions)
+        now = moments.form(start, functions)
+        pairs = zip(moments.blocks(now), moments.blocks(after), strict=True)
+        found += [_largest_ratio(*pair) for pair in pairs if len(pair[0])]
     return max(found)
 
 

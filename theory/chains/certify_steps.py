@@ -1,6 +1,7 @@
 """Certified factors of several steps, by a potential that changes from step to step."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -37,6 +38,8 @@ def certify_steps(
     itself, f - f* or |x - x*|^2 at the model. Between them stand quadratic forms of the state and
     values of f, each for its own step, which are found together; where there are many steps, one is
     kept for most of them. The cost depends neither on the number of clients nor on that of steps.
+    Where one step is certified in a region that its Psi keeps, a run that begins there stays there,
+    and all steps are, whatever stands between them.
 
     Parameters
     ----------
@@ -66,7 +69,8 @@ def certify_steps(
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
     once = certify(method, functions, potential=potential)
-    once.require_everywhere("a chain of several steps")
+    once.require_kept("a chain of several steps")
+    method = once.method
     psi = Reweighted(once.potential, once.weights)
     found: list[Chain] = [Chain((once,), (steps,))] if measure == "potential" else []
     if measure != "potential":
@@ -80,7 +84,8 @@ def certify_steps(
             found.append(_varied(once, psi, steps, measure))
     kept, best = found[0], min(found, key=lambda chain: chain.log_factor)
     gain = kept.log_factor - best.log_factor
-    return best if gain > HARDLY * abs(kept.log_factor) else kept
+    chain = best if gain > HARDLY * abs(kept.log_factor) else kept
+    return replace(chain, proviso=once.proviso)
 
 
 def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> Chain:

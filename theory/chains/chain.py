@@ -26,6 +26,8 @@ class Chain:
         One after the other; the weights of Psi+ in each are those of Psi in the next.
     counts : tuple of int
         For how many steps each is used: only one that keeps its potential for more than one.
+    proviso : str
+        Where it holds and what keeps a run there, in words; nothing where it always holds.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Chain:
 
     links: tuple[Link, ...]
     counts: tuple[int, ...]
+    proviso: str = ""
 
     @property
     def steps(self) -> int:
@@ -103,6 +106,7 @@ class Chain:
         return (
             f"Chain of {count} of {self.links[0].method}\n"
             f"E[Psi after {steps}] <= ({readable_factor(self.decrease, 4)})^{self.steps} Psi"
+            + (f"\nwhile {self.proviso}" if self.proviso else "")
         )
 
 

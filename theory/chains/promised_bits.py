@@ -12,8 +12,16 @@ from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.chains.certify_steps import certify_steps
-from bitbound.theory.checks.method.promise import Promise, promise, value_at_start
+from bitbound.theory.checks.method.promise import (
+    Promise,
+    promise,
+    require_covered,
+    value_at_start,
+)
+from bitbound.theory.checks.method.round_cost import round_cost
+from bitbound.theory.potential import LocalPotential
 from bitbound.theory.quadratic_potential import Reweighted
+from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 
 MOST_STEPS = 10**9
@@ -64,9 +72,10 @@ def promised_bits(
     Raises
     ------
     Refusal
-        If the problem is outside of the class of the certificate.
+        If the problem is outside of the class of the certificate, or the run begins outside of the
+        region where it holds.
     """
-    by_once = promise(CertifiedTheorem(once), experiment)
+    by_once = promise_by(once, experiment)
     by_theorem = math.inf
     if theorem:
         by_theorem = promise(theorem, experiment).bits_to(target, downlink)
@@ -83,6 +92,23 @@ def promised_bits(
     )
 
 
+def promise_by(once: Certificate, experiment: ConvexExperiment) -> Promise:
+    """Evaluate what a certificate promises, where it holds in a region from a start inside."""
+    theorem, region = CertifiedTheorem(once), once.region
+    if region is None or not isinstance(once.potential, LocalPotential):
+        return promise(theorem, experiment)
+    once.require_kept("what bits of whole runs follow from")
+    require_covered(theorem, once.method, Setting.at(experiment))
+    start = value_at_start(theorem, experiment, once.functions)
+    if start > region.level:
+        raise Refusal(
+            f"a run of {experiment.method.name} begins with Psi = {start:.6g}, outside of the "
+            f"region Psi <= {region.level:.6g} of its certificate; leave --alpha out"
+        )
+    constant = once.potential.accuracy(once.functions, once.weights)
+    return Promise(once.factor, constant * start, 1.0, round_cost(experiment))
+
+
 def steps_by_chain(
     once: Certificate, experiment: ConvexExperiment, target: float, guess: Promise
 ) -> float:
@@ -91,7 +117,7 @@ def steps_by_chain(
     It is made for the steps that are promised by one step, then for those that it promises itself.
     """
     psi = Reweighted(once.potential, once.weights)
-    start = value_at_start(psi, experiment)
+    start = value_at_start(psi, experiment, once.functions if once.region else None)
     steps = guess.steps_to(target)
     for _ in range(2):
         first = int(min(steps, MOST_STEPS)) if math.isfinite(steps) else FIRST_STEPS

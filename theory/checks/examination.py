@@ -209,7 +209,7 @@ def examine(
     method, setting = experiment.method, Setting.at(experiment)
     by_rule = by_rule and bool(card.rules)
     if strict and card.theorems:
-        require_theorem(card, method, setting)
+        require_theorem(card, experiment)
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *_compressors_checked(fitted))

@@ -154,10 +154,22 @@ def _inequality(
 def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
     """Return what the factor of local steps follows from: size, number, function, first and last.
 
-    The change of their gradient is that of a multiple of the function and of |x|^2/2.
+    The change of their gradient is that of a multiple of the function and of |x|^2/2. Steps that
+    end by a criterion have the pull of it, and neither first nor last.
     """
     last = end_of(solve, step.evaluations)
     share, ridge = solve.function(last.gradient)
+    ratio = solve.ratio(last.gradient, *step.functions.curvature(solve.kind))
+    told = {
+        "size": _text(solve.step),
+        "number": solve.count,
+        "share": _text(share),
+        "ridge": _text(ridge),
+        "ratio": _text(ratio),
+        "pull": _text(solve.pull),
+    }
+    if solve.pull:
+        return told
     change = [b - a for a, b in zip(solve.before, solve.after, strict=True)]
 
     def slope(one: Evaluation) -> list[Rationals]:
@@ -176,16 +188,7 @@ def _local_steps(solve: LocalSolve, step: SymbolicStep) -> dict[str, Any]:
     first = next(firsts, None)
     if first is None:
         raise Refusal("local steps on functions that change have no word in the file")
-    ratio = solve.ratio(last.gradient, *step.functions.curvature(solve.kind))
-    return {
-        "size": _text(solve.step),
-        "number": solve.count,
-        "share": _text(share),
-        "ridge": _text(ridge),
-        "ratio": _text(ratio),
-        "from": [first],
-        "to": [step.evaluations.index(last)],
-    }
+    return told | {"from": [first], "to": [step.evaluations.index(last)]}
 
 
 def _places(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:

@@ -1,216 +1,231 @@
-"""How fast a method is in the long run on quadratics: no certificate can promise more.
+"""What one step does to second moments on extreme quadratics, for any number of clients.
 
-One step on a quadratic in one dimension maps the deviation from the solution linearly, in each of
-its outcomes. What it does to the mean of the products of two deviations is linear too, and the
-spectral radius of that map is the factor of the second moments per iteration, for every potential.
+A step is linear there, and clients of a kind are exchangeable. A quadratic form of the state is
+one block for what the clients of each kind have in common and one, for each kind, for how they
+differ. The mean of the form after a step is such a form again: a linear map of a few numbers,
+whatever n is, whose adjoint is the map of the second moments. Their spectral radius is the factor
+per iteration in the long run.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
+from bitbound.theory.potential import Gap, Potential
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linear_maps import (
-    Matrix,
-    lyapunov_matrix,
-    natural_sizes,
-    unit_deviations,
-    valid_deviations,
+from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from bitbound.theory.worlds.symbolic.expectation import expected_gram
+from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from bitbound.theory.worlds.symbolic.kernels import kernels_of_blocks
+from bitbound.theory.worlds.symbolic.quadratics import (
+    ExtremeChannel,
+    ExtremeClass,
+    QuadraticProblem,
 )
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.symbolic.symbols import unknown_state
+from bitbound.theory.worlds.units import MethodInUnits
 
-FEW_CLIENTS = 4
-"""Up to so many clients the slowest decrease takes less than a second."""
-
-LARGEST_STATE = 40
-"""Largest number of entries of a state: the map has as many to the fourth power."""
+ROOMS = (8, 16, 32)
+"""Room for so many unknowns, fields and noises, of each kind of clients: what is tried in turn."""
 
 
-class TwoPointChannel(Scripted):
-    """Every compressed vector is multiplied by 1 + or - the root of its largest relative error.
-
-    Unbiased compressors toss a coin; contractions always have the same sign.
-    """
-
-    def __init__(
-        self,
-        method: Method,
-        functions: FunctionClass,
-        script: Sequence[int] = (),
-        sign: float = 1.0,
-    ) -> None:
-        super().__init__(functions.n, 1, script)
-        self.needs, self.functions, self.sign = method.needs, functions, sign
-
-    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Send C_i(v_i), for one outcome of all C_i."""
-        if self.needs.compressor == "contractive":
-            return self.send(
-                v * (1 + self.sign * (1 - self.functions.contraction(0)) ** 0.5), cohort
-            )
-        signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
-        factors = 1 + self.functions.omega**0.5 * np.array(self.choose(signs))
-        return self.send(v * factors[:, None, None], cohort)
-
-    def downlink(self, v: Array) -> Array:
-        """Send C(v) from the server, for one outcome of C."""
-        if self.needs.downlink == "contractive":
-            return v * (1 + self.sign * (1 - self.functions.contraction(-1)) ** 0.5)
-        if not self.functions.omega_down:
-            return v
-        deviation = self.functions.omega_down**0.5
-        return v * (1 + deviation * self.choose([(0.5, 1.0), (0.5, -1.0)]))
+SEEN = 1e-9
+"""Relative size of a part of a form that is more than rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class OneDimension:
-    """A method on a quadratic in one dimension: states are deviations that violate no invariant.
+class SecondMoments:
+    """A method on extreme quadratics, and what a step does to the quadratic forms of its state.
 
     Attributes
     ----------
-    pairs : list
-        The probability and the matrix of every outcome of one step, on a basis of the states.
-    kernel : (N, k)
-        That basis, in which every field has its natural size.
+    method : MethodInUnits
+        In units in which no field is much larger than another.
+    extreme : ExtremeClass
+        The quadratics and the messages.
+    problem : QuadraticProblem
+        The quadratics as a world of symbols.
+    state : State
+        The unknown state.
+    kernels : Blocks
+        Bases of what the state can be in each block, the invariants being 0.
+    step : (N, N) matrix
+        The map of forms by their coordinates.
     """
 
-    method: Method
-    functions: FunctionClass
-    view: Any
-    star: Any
-    units: Any
-    kernel: Matrix
-    pairs: list[tuple[float, Matrix]]
+    method: MethodInUnits
+    extreme: ExtremeClass
+    problem: QuadraticProblem
+    state: Any
+    kernels: Blocks
+    step: Matrix
 
     @classmethod
     def of(
-        cls,
-        method: Method,
-        functions: FunctionClass,
-        curvatures: Matrix,
-        ridge: float = 0.0,
-        sign: float = 1.0,
-    ) -> "OneDimension":
-        """Run one step on every deviation, in all outcomes.
+        cls, method: MethodInUnits, found: Sequence[Orbit], extreme: ExtremeClass
+    ) -> "SecondMoments":
+        """Run one step on an unknown state, in all outcomes of coins, cohorts and masks.
 
-        f_i has the i-th curvature, and g, if the method has one, the curvature ``ridge``.
+        They are found anew where they tell clients apart, of which there are more kinds now.
+
+        Raises
+        ------
+        Refusal
+            If a step has too many unknowns.
         """
-        matrices = (curvatures + ridge)[:, None, None]
-        problem = Quadratic.from_arrays(matrices, np.zeros((functions.n, 1)))
-        view = replace(problem, ridge_g=ridge)
-        star = fixed_point(method, view)
-        units = unit_deviations(star)
-        runs = number_of_runs(units)
-        if runs > LARGEST_STATE:
-            raise Refusal(f"a state of {runs} entries is too large; take fewer clients")
-        oracle, start = Oracle(view, np.arange(runs), Ledger(runs)), _flat(units)
-        sizes = natural_sizes(method, functions.n, functions.L, star)
-        kept = tuple(x * sizes for x in invariants(method, units, view))
-        basis = valid_deviations(kept, runs)
-        kernel = sizes[:, None] * basis
+        counts = extreme.counts
+        if any(orbit.chooses for orbit in found):
+            other = found[0].other_heads
+            found, _ = orbits(method, sum(counts), counts=counts, other_heads=other)
+        else:
+            cells = tuple(cells_of_kinds(counts))
+            found = [replace(orbit, cells=cells) for orbit in found]
+        for room in ROOMS:
+            with suppress(BasisFullError):
+                return cls._of(method, found, extreme, room)
+        raise Refusal(
+            f"a step of {method.name} has more than {ROOMS[-1]} fields and messages; take fewer "
+            "local steps"
+        )
 
-        def step(channel: TwoPointChannel) -> Matrix:
-            after = _flat(theorem_step(method, units, oracle, channel)) - _flat(star)
-            moved: Matrix = (
-                (basis / sizes[:, None]).T @ np.linalg.solve(start - _flat(star), after) @ kernel
-            )
-            return moved
+    @classmethod
+    def _of(
+        cls, method: MethodInUnits, found: Sequence[Orbit], extreme: ExtremeClass, room: int
+    ) -> "SecondMoments":
+        counts = extreme.counts
+        basis = Basis(room * len(counts), len(counts))
 
-        pairs = list(outcomes(step, lambda s: TwoPointChannel(method, functions, s, sign)))
-        return cls(method, functions, view, star, units, kernel, pairs)
+        def world(cells: Any) -> QuadraticProblem:
+            return QuadraticProblem(basis, Frame(cells, counts), extreme, method.gradient)
+
+        problem = world(cells_of_kinds(counts))
+        state = unknown_state(method, problem)
+        places = np.arange(basis.size) < basis.used
+        kept = invariants(method, state, problem)
+        kernels = kernels_of_blocks(kept, problem.frame, basis, places)
+        step: Any = 0.0
+        for orbit in found:
+            there = world(orbit.cells)
+            channel = ExtremeChannel(method, extreme, there, orbit)
+            s = theorem_step(method, unknown_state(method, there), there, channel)
+            grams = _forms(s, there, kernels)
+            means = (expected_gram(x, extreme.functions, there, channel) for x in grams)
+            columns = [_restricted(x, there, kernels) for x in means]
+            step = step + channel.probability * np.stack(columns, axis=1)
+        return cls(method, extreme, problem, state, kernels, step)
 
     @property
-    def second_moments(self) -> Matrix:
-        """The map of the products of two deviations, in the mean: (k^2, k^2)."""
-        maps = [probability * np.kron(one, one) for probability, one in self.pairs]
-        return np.sum(maps, axis=0)
+    def factor(self) -> float:
+        """The factor of the second moments per iteration in the long run, not rounded up."""
+        return spectral_radius(self.step)
 
-    def form(self, potential: Potential) -> Matrix:
-        """Return a potential as a form of the states: (k, k)."""
-        own = self.method, self.units, self.star, self.functions, self.view
-        hessian = self.view.hessian(self.view.x_star)
-        matrix = lyapunov_matrix(potential.lyapunov(*own), hessian, self.view.x_star)
-        form: Matrix = self.kernel.T @ matrix @ self.kernel
-        return form
+    def factor_of(self, form: Matrix) -> float:
+        """Return the factor of a form, which may not see what is slowest."""
+        return spectral_radius(self.step, form)
+
+    def form(self, potential: Potential, functions: FunctionClass) -> Matrix:
+        """Return the coordinates of a potential of a class of functions."""
+        method, problem = self.method, self.problem
+        star = method.plain(fixed_point(method, problem))
+        terms = potential.lyapunov(
+            method.inner,
+            method.plain(self.state),
+            star,
+            functions,
+            method.steeper(problem),
+        )
+        total: Any = 0.0
+        for term in terms:
+            if isinstance(term, Gap):
+                gram = self.extreme.average_curvature / 2 * problem.frame.gram(term.point)
+            else:
+                gram = problem.frame.gram(term.vectors)
+            total = total + term.weight * _restricted(gram, problem, self.kernels)
+        return np.asarray(total)
+
+    def blocks(self, form: Matrix) -> Iterator[Matrix]:
+        """Yield the blocks of a form."""
+        start = 0
+        for kernel in self.kernels:
+            size = kernel.shape[1]
+            block, low = np.zeros((size, size)), np.tril_indices(size)
+            end = start + len(low[0])
+            block[low] = form[start:end] / _lengths(low)
+            yield np.tril(block) + np.tril(block, -1).T
+            start = end
 
 
-def slowest_decrease(
-    method: Method, functions: FunctionClass, curvatures: Sequence[float]
-) -> float:
-    """Return 1 - factor of the second moments on the slowest quadratic of one dimension.
+def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matrix]:
+    """Yield the forms that are a basis of all, of a state after a step."""
+    frame, kinds = problem.frame, problem.basis.kind
+    counts, of_kind = frame.layout.counts, frame.row_kinds
+    values, shares = [], []
+    for number, field in enumerate(fields(s)):
+        first = problem.basis.names.get(("state", number))
+        if first is None:  # a flag
+            continue
+        rows = frame.rows(getattr(s, field.name))
+        rows = np.broadcast_to(rows, (len(of_kind), *rows.shape[1:]))
+        for kind in range(len(frame.counts)) if kinds[first] >= 0 else (-1,):
+            inside = counts * ((of_kind == kind) | (kind < 0))
+            values.append(rows)
+            shares.append(inside / inside.sum())
+    stacked = np.stack(values)
+    means = np.einsum("pm,pmur->pur", np.stack(shares), stacked)
+    known = len(means)
+    for place, kernel in enumerate(kernels):
+        inside = of_kind == place - 1
+        parts = stacked[:, inside] - means[:, None] if place else means[:, None]
+        vectors = np.tensordot(kernel[:known].T, parts, axes=1)
+        weights = counts[inside] / frame.counts[place - 1] if place else np.ones(1)
+        low = np.tril_indices(len(vectors))
+        for a, b, length in zip(*low, _lengths(low), strict=True):
+            gram = length / 2 * np.einsum("m,mur,mvr->ruv", weights, vectors[a], vectors[b])
+            yield gram + gram.transpose(0, 2, 1)
 
-    Every f_i, and g if there is one, has one of the curvatures, in all combinations. What is
-    returned is attained, up to rounding, which makes it larger: no certificate, whatever its
-    potential, promises more.
 
-    Raises
-    ------
-    Refusal
-        If the compressors are not unbiased, or the state is too large.
+def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Matrix:
+    """Return the coordinates of a form on what the state can be.
+
+    Those of blocks of one kind are for the mean of squares over its clients, not for the sum, so
+    that no entry of a step grows with n.
     """
-    if "contractive" in (method.needs.compressor, method.needs.downlink):
-        raise Refusal(f"{method.name} sends no unbiased messages; its long run is not computed")
-    worlds = one_dimensional(method, functions, curvatures)
-    return 1 - max(spectral_radius(world.second_moments) for world in worlds)
+    parts, frame = [], problem.frame
+    blocks = frame.blocks(gram, problem.basis)
+    for kernel, block, count in zip(kernels, blocks, (1, *frame.counts), strict=True):
+        low = np.tril_indices(kernel.shape[1])
+        parts.append(count * _lengths(low) * (kernel.T @ block @ kernel)[low])
+    return np.concatenate(parts)
 
 
-def spectral_radius(matrix: Matrix) -> float:
+def _lengths(low: tuple[Matrix, Matrix]) -> Matrix:
+    """Return sqrt(2) for entries that stand twice in a symmetric matrix, and 1 on the diagonal."""
+    return np.where(low[0] == low[1], 1.0, 2**0.5)
+
+
+def spectral_radius(matrix: Matrix, start: Matrix | None = None) -> float:
     """Return the spectral radius, less what rounding may have added to it.
+
+    With a vector where powers start, it is the rate at which these grow.
 
     An eigenvalue moves by its condition number, |x| |y|/|<x, y>| of its vectors from both sides,
     times the size of a perturbation.
     """
     found: Any = scipy.linalg.eig(matrix, left=True, right=True)
     values, left, right = found
-    largest = int(np.argmax(np.abs(values)))
+    sizes = np.abs(values)
+    if start is not None:
+        parts = np.abs(left.conj().T @ start)
+        sizes = np.where(parts > SEEN * np.linalg.norm(start), sizes, 0.0)
+    largest = int(np.argmax(sizes))
     angle = abs(np.vdot(left[:, largest], right[:, largest]))
     rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)
-    return float(np.abs(values[largest]) - rounding / max(angle, np.finfo(float).tiny))
-
-
-def one_dimensional(
-    method: Method, functions: FunctionClass, curvatures: Sequence[float], sign: float = 1.0
-) -> Iterator[OneDimension]:
-    """Yield the quadratics in which every f_i, and g if there is one, has one of the curvatures."""
-    ridges = curvatures if method.needs.composite else (0.0,)
-    clients = combinations_with_replacement(curvatures, functions.n)
-    for own, ridge in product(clients, ridges):
-        yield OneDimension.of(method, functions, np.array(own), ridge, sign)
-
-
-def limit_of_potentials(certificate: Certificate) -> float | None:
-    """Return a decrease that no potential exceeds, attained on quadratics; None if it is costly.
-
-    It is that of :func:`slowest_decrease` with the curvatures mu and L, for few clients of one
-    class that draw independently.
-    """
-    functions = certificate.functions
-    alone = functions.omega_joint is None and functions.L_f is None and not functions.classes
-    if not (alone and functions.n <= FEW_CLIENTS):
-        return None
-    try:
-        return slowest_decrease(certificate.method, functions, (functions.mu, functions.L))
-    except Refusal:
-        return None
-
-
-def _flat(s: Any) -> Matrix:
-    """Return the entries of a state that are not flags, one column per run."""
-    arrays = [getattr(s, field.name) for field in fields(s)]
-    return np.concatenate([x.reshape(-1, x.shape[2]) for x in arrays if x.dtype != bool])
+    return max(0.0, float(np.abs(values[largest]) - rounding / max(angle, np.finfo(float).tiny)))

@@ -70,6 +70,11 @@ class ErrorsInABall:
             weight * B**2,
         )
 
+    def accuracy(self, functions: FunctionClass, weights: tuple[float, ...]) -> float:
+        """Return c with f(x) - f* <= |grad f(x)|^2/(2 mu) <= c Psi."""
+        slope, _ = weights
+        return 1 / (2 * functions.mu * slope)
+
 
 def contracted(m: Method) -> tuple[Method, Potential] | None:
     """Return Clip21 with contractions, and the Lyapunov function that keeps it where they are."""

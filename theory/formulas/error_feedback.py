@@ -32,8 +32,8 @@ def feedback_growth(mu: float, L: float, alpha: float) -> float:
 def best_feedback_factor(mu: float, L: float, alpha: float) -> float:
     """Return the factor of EF and EF21 at gamma*, for any number of clients.
 
-    Sources: Thomsen, Taylor, Dieuleveut, arXiv:2506.05271, for one client, where no quadratic
-    potential has a smaller one; arXiv:2605.31594.
+    No potential and no step size has a smaller one, proved in ``theory/laws/feedback_laws.py``.
+    Sources: Thomsen, Taylor, Dieuleveut, arXiv:2506.05271, for one client; arXiv:2605.31594.
     """
     s = error_root(alpha)
     return s + (1 + s) * (L - mu) * feedback_growth(mu, L, alpha) / 4

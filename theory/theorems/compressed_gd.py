@@ -18,8 +18,12 @@ class InexactGradients(Theorem):
 
     With s = sqrt(1 - alpha), a = (1 - s) mu, b = (1 + s) L and gamma* = 2/(a + b): gamma <= gamma*
     gives tau = 1 - (gamma/gamma*) (1 - ((b - a)/(b + a))^2). Psi = f - f*. De Klerk, Glineur,
-    Taylor, arXiv:1709.05191, for gamma*; f(x - gamma c) is convex in gamma. With more clients it
-    may diverge.
+    Taylor, arXiv:1709.05191, for gamma*; f(x - gamma c) is convex in gamma.
+
+    With more clients of one minimiser the messages may cancel, and nothing moves, if s >=
+    2 sqrt(mu L)/(L + mu): this is the least cosine of grad f_i(x) and x - x*, which two clients may
+    have on either side. Below, small steps bring x nearer, for <mean c_i, x - x*> is at least the
+    mean of (cosine - s) |grad f_i(x)| |x - x*|.
     """
 
     method = CompressedGD

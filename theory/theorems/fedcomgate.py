@@ -79,7 +79,7 @@ CARD = Card(
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (FedCOMGATE(1, 0.6 / c.L, 1.5, 0.8), GD(0.9 / c.L)),),
-    roles={"eta": Role.STEP_SIZE, "K": Role.COUNT},
+    roles={"eta": Role.STEP_SIZE, "gamma_s": Role.STEP_SIZE, "K": Role.COUNT},
     colour="#661100",
     marker="*",
 )

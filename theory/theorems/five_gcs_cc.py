@@ -69,7 +69,9 @@ class InexactSolves(Theorem):
 def enough_steps(k: float) -> int:
     """How many local steps ensure the criterion, for k = L_F/tau.
 
-    ceil(ln((1 + k) sqrt(2 k) + k)/ln((1 + k)/k)), at least 0.
+    ceil(ln((1 + k) sqrt(2 k) + k)/ln((1 + k)/k)), at least 0. It is proved where certificates ask
+    the same of the curvatures of a class:
+    :meth:`~bitbound.theory.worlds.symbolic.accurate_solves.AccurateSolve.ratio`.
     """
     needed = math.log((1 + k) * math.sqrt(2 * k) + k) / math.log1p(1 / k)
     return max(0, math.ceil(needed))

@@ -23,18 +23,19 @@ class NormalisedFeedback:
 
     Notes
     -----
-    Proof. The step has length gamma, so by Lemmas 5 and 6 of EPISODE f(x+) <= f - gamma |grad f| +
-    2 gamma |grad f - g| + gamma^2 M/2, and the gradients move by at most gamma M in the mean over
-    the clients, M = A L0 + B L1 (kappa + rho |grad f|). A contraction leaves s (|grad f_i - g_i| +
-    the move). With c = 2 gamma/(1 - s) the errors cancel, 2 gamma + s c = c, and gamma M (gamma/2 +
-    s c) = gamma^2 K M. The method is that of arXiv:2410.16871; the constants are our own.
+    Proof, audited step by step by ``bitbound audit normalised-ef21``. The step has length gamma, so
+    by Lemmas 5 and 6 of EPISODE f(x+) <= f - gamma |grad f| + 2 gamma |grad f - g| + gamma^2 M/2,
+    and the gradients move by at most gamma M in the mean over the clients, M = A L0 + B L1 (kappa +
+    rho |grad f|). A contraction leaves s (|grad f_i - g_i| + the move). With c = 2 gamma/(1 - s)
+    the errors cancel, 2 gamma + s c = c, and gamma M (gamma/2 + s c) = gamma^2 K M. The method is
+    that of arXiv:2410.16871; the constants are our own.
     """
 
     C: float = 1.0
 
     def conditions(self, c: Relaxed, gamma: float, alpha: float) -> tuple[Condition, ...]:
         """Return the hypotheses, evaluated."""
-        steep = 2 * feedback_noise(alpha) * factor_B(self.C) * c.L1 * c.rho
+        steep = 2 * normalised_growth(alpha) * factor_B(self.C) * c.L1 * c.rho
         return (
             Condition("0 < alpha", 0.0, alpha, strict=True),
             Condition("gamma <= C/L1", gamma, limit(self.C, c.L1)),
@@ -52,14 +53,14 @@ class NormalisedFeedback:
     def nearest(self, c: Relaxed, gamma: float, alpha: float) -> float:
         """Return 2 gamma K (A L0 + B L1 kappa): above it |grad f| falls, below it may stay."""
         smoothness = float(factor_A(self.C) * c.L0 + factor_B(self.C) * c.L1 * c.kappa)
-        return 2 * gamma * feedback_noise(alpha) * smoothness
+        return 2 * gamma * normalised_growth(alpha) * smoothness
 
     def mean_slope(self, c: Relaxed, gamma: float, alpha: float, V: float, rounds: int) -> float:
         """Return the bound of the mean of E|grad f| over the rounds, for V at the start."""
         return 2 * V / (gamma * rounds) + self.nearest(c, gamma, alpha)
 
 
-def feedback_noise(alpha: float) -> float:
+def normalised_growth(alpha: float) -> float:
     """Return K = (1 + 3 s)/(2 (1 - s)), s = sqrt(1 - alpha)."""
     s = error_root(alpha)
     return (1 + 3 * s) / (2 * (1 - s))

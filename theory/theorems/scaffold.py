@@ -151,7 +151,12 @@ CARD = Card(
         lambda c, n: (SCAFFOLD(1, 0.9 / c.L, 1.0, n), GD(0.9 / c.L)),
         lambda c, n: (SCAFFOLD(4, 0.1 / c.L, 1.0, n), FedCOMGATE(4, 0.1 / c.L, 1.0, 1.0)),
     ),
-    roles={"eta_l": Role.STEP_SIZE, "K": Role.COUNT, "m": Role.COUNT},
+    roles={
+        "eta_l": Role.STEP_SIZE,
+        "eta_g": Role.STEP_SIZE,
+        "K": Role.COUNT,
+        "m": Role.COUNT,
+    },
     colour="#000000",
     marker="X",
 )

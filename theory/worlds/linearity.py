@@ -7,7 +7,7 @@ quadratic problem with unlike clients, whose gradients at the solution are not 0
 needs that they are).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Protocol, Self
@@ -45,6 +45,28 @@ Where what local steps of size 1e-8 have changed is divided by their size, it is
 """
 
 Order = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class OneStepSolves:
+    """A problem on which a local solve is one plain step from the centre, which is linear.
+
+    Where real ones end depends on the data. What is known of that is an inequality, which symbols
+    have of an unknown point; all else in a step is tried with this one.
+    """
+
+    inner: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def minimise(
+        self, gradient: Callable[..., Array], start: Array, centre: Array, *where: Any,
+        L: float, mu: float, **criterion: Any,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Return where the step ends, and the gradient there."""
+        z = -1 / L * gradient(centre + 0 * start, *where, self.inner)
+        return z, gradient(centre + z, *where, self.inner)
 
 
 class World(Protocol):
@@ -109,7 +131,7 @@ class SimulatedWorld:
             experiment = replace(experiment, problem=replace(view, **_permuted(view, order)))
         channel, oracle = simulated_world(experiment, [self.draw])
         world = channel if order is None else _Permuted(channel, order)
-        return theorem_step(experiment.method, s, oracle, world)
+        return theorem_step(experiment.method, s, OneStepSolves(oracle), world)
 
     def walk(self) -> Iterator[Any]:
         method = self.experiment.method
@@ -117,7 +139,7 @@ class SimulatedWorld:
         s = method.start(channel.template + 1.0, oracle, channel)
         while True:
             yield s
-            s = theorem_step(method, s, oracle, channel)
+            s = theorem_step(method, s, OneStepSolves(oracle), channel)
 
     def kept(self, s: Any) -> tuple[Array, ...]:
         return invariants(self.experiment.method, s, self.experiment.problem)

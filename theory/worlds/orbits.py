@@ -2,14 +2,16 @@
 
 Clients are exchangeable. Of all cohorts of a size, masks with as many owners or coins with as many
 heads, one stands for all: the first clients of each cell are taken, where a cell holds the clients
-that were treated alike so far. There are then n + 1 outcomes of n coins and not 2^n.
+that were treated alike so far. Of n coins there are then three outcomes and not 2^n: a few numbers
+of heads stand for all (:mod:`~bitbound.theory.worlds.heads`).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from math import comb, inf, lgamma, log, prod
+from math import comb, inf, lgamma, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +24,8 @@ from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.ownership import check_owners
+from bitbound.theory.worlds.heads import numbers_of_heads
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
-
-MOST_NUMBERS_OF_HEADS = 2000
-"""How many outcomes the coins of clients of several classes may have."""
-
-MOST_NUMBERS_OF_ONE_CLASS = 1000
-"""And those of one class: the odds of more are no floats."""
 
 LARGEST_POWER = 1000
 """Of two that is a float."""
@@ -39,41 +36,39 @@ class OrbitChannel(Scripted):
 
     Only clients of one kind are renumbered; ``counts`` says how many there are of each, by default
     all of one. ``cells`` are the clients that were treated alike so far, and ``alike`` is the
-    number of outcomes that there are with all clients told apart.
+    number of outcomes that there are with all clients told apart. With ``other_heads`` others stand
+    for all numbers of heads.
     """
 
     def __init__(
-        self, n: int, d: int, script: Sequence[int] = (), counts: Sequence[int] | None = None
+        self,
+        n: int,
+        d: int,
+        script: Sequence[int] = (),
+        counts: Sequence[int] | None = None,
+        *,
+        other_heads: bool = False,
     ) -> None:
         super().__init__(n, d, script)
         self.cells = cells_of_kinds((n,) if counts is None else counts)
+        self.other_heads = other_heads
         self.alike, self.chooses = 1.0, False
 
     def client_coins(self, q: Sequence[float]) -> Array:
-        """Toss one coin per client; of every cell, only the number of heads matters."""
-        for cell in self.cells:
-            own = [q[i] for i in cell]
-            if len(set(own)) > 1:
+        """Toss one coin per client; of every cell, only a few numbers of heads matter."""
+        new = len(self.options) >= len(self.script)  # and no coins that were met before
+        for cell in self.cells if new else ():
+            own = tuple(q)[cell.start : cell.stop]
+            if own.count(own[0]) < len(own):
                 raise Refusal(
                     f"the clients toss coins with probabilities from {min(own):g} to {max(own):g} "
                     "and are not exchangeable; give all of a class the same, or every client a "
                     "class of its own"
                 )
-        sizes = [len(cell) for cell in self.cells]
-        numbers = prod(size + 1 for size in sizes)
-        most = MOST_NUMBERS_OF_HEADS if len(sizes) > 1 else MOST_NUMBERS_OF_ONE_CLASS
-        if numbers > most:
-            raise Refusal(
-                f"the coins of classes of {', '.join(map(str, sizes))} clients "
-                f"have {numbers} outcomes, more than {most}; take fewer clients"
-            )
-        heads = []
-        for cell, size in zip(self.cells, sizes, strict=True):
-            p = q[cell[0]]
-            odds = [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
-            self.alike *= 2.0**size if size < LARGEST_POWER else inf
-            heads.append(self._choose_count(odds))
-        return self._refine(heads)
+        self.alike *= 2.0**self.n if self.n < LARGEST_POWER else inf
+        sizes, chances = zip(*((len(cell), q[cell[0]]) for cell in self.cells), strict=True)
+        heads = numbers_of_heads(sizes, chances, other=self.other_heads)
+        return self._refine(self.choose(heads, signed=True))
 
     def cohort(self, m: int) -> Array:
         """Draw m of n clients."""
@@ -135,7 +130,10 @@ def _ways(n: int, size: int) -> float:
 
 @dataclass(frozen=True)
 class StepCost:
-    """What one step costs in the mean: bits and gradients per client, rounds."""
+    """What one step costs in the mean: bits and gradients per client, rounds.
+
+    Gradients are counted at most where the data end local solves.
+    """
 
     uplink_bits: float
     downlink_bits: float
@@ -147,8 +145,10 @@ class StepCost:
 class Orbit:
     """An outcome: its probability, the script that gives it and the cells of alike clients.
 
+    Where it stands for several numbers of heads, the probability is a weight of either sign.
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
-    would go through; ``chooses`` tells whether there are any.
+    would go through; ``chooses`` tells whether there are any, and ``other_heads`` by which numbers
+    of heads.
     """
 
     probability: float
@@ -156,6 +156,7 @@ class Orbit:
     cells: tuple[range, ...]
     alike: float
     chooses: bool
+    other_heads: bool
 
 
 class Nothing:
@@ -190,6 +191,16 @@ class Nothing:
         self.count = before + count * (self.count - before)
         return end
 
+    def minimise(
+        self, gradient: Callable[..., Array], start: Array, centre: Array, *where: Any,
+        most: int, **criterion: float,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Count the gradients of a local solve as if it took the most steps, from both starts."""
+        before = self.count
+        change = gradient(centre + start, *where, self)
+        self.count = before + 2 * (most + 1) * (self.count - before)
+        return start, change
+
 
 class _Meter(OrbitChannel):
     """An orbit channel that counts the bits per client."""
@@ -201,8 +212,9 @@ class _Meter(OrbitChannel):
         script: Sequence[int],
         compressor: Compressor,
         counts: Sequence[int] | None,
+        other_heads: bool,
     ) -> None:
-        super().__init__(n, d, script, counts)
+        super().__init__(n, d, script, counts, other_heads=other_heads)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
         self.bits = self.bits_down = 0.0
@@ -230,12 +242,14 @@ def orbits(
     d: int = 1,
     compressor: Compressor | None = None,
     counts: Sequence[int] | None = None,
+    *,
+    other_heads: bool = False,
 ) -> tuple[tuple[Orbit, ...], StepCost]:
     """Return all outcomes of one step of a method, and what the step costs in the mean.
 
     A step is an iteration, or a round of K local steps (see :func:`iteration`). The number d of
     features and the compressor matter for the bits only. Clients of different kinds, of which there
-    are ``counts``, are not exchangeable.
+    are ``counts``, are not exchangeable; ``other_heads`` are as in :class:`OrbitChannel`.
     """
     spent: list[tuple[float, float, float, float]] = []
     state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
@@ -256,9 +270,10 @@ def orbits(
             tuple(channel.cells),
             channel.alike,
             channel.chooses,
+            other_heads,
         )
         for probability, channel in outcomes(
-            step, lambda script: _Meter(n, bits_d, script, compressor, counts)
+            step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads)
         )
     ]
     schedule = method.schedule

@@ -40,14 +40,17 @@ class Scripted:
         self.options: list[int] = []
         self.probability: Any = 1.0
 
-    def choose(self, options: Sequence[tuple[Any, Any]]) -> Any:
-        """Take the option that the script says; options are (probability, value)."""
+    def choose(self, options: Sequence[tuple[Any, Any]], *, signed: bool = False) -> Any:
+        """Take the option that the script says; options are (probability, value).
+
+        Negative ones are no options, unless they are weights, which are ``signed``.
+        """
         place = len(self.options)
         if place == len(self.script):
             self.script.append(0)
         self.options.append(len(options))
         probability, value = options[self.script[place]]
-        self.probability *= probability
+        self.probability *= probability if signed or probability > 0 else 0
         return value
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -121,5 +124,5 @@ def outcomes(
         result = step(world)
         for place in range(len(script), len(world.options)):
             scripts += [[*world.script[:place], k] for k in range(1, world.options[place])]
-        if world.probability > 0:
+        if world.probability:
             yield world.probability, result

@@ -54,6 +54,18 @@ class Steeper:
         """Gradient of g."""
         return self.factor * self.inner.grad_g(y)
 
+    def minimise(
+        self, gradient: Callable[..., Array], *where: Any, **options: Any
+    ) -> tuple[Array, Array] | None:
+        """Solve locally as the other problem does; None where it does not by itself."""
+        solve = getattr(type(self.inner), "minimise", None)
+
+        def steeper(*given: Any) -> Array:
+            *state, inner = given
+            return gradient(*state, replace(self, inner=inner))
+
+        return solve and solve(self.inner, steeper, *where, **options)
+
     def at(self, runs: NDArray[np.intp]) -> "Steeper":
         """Narrow to some of the runs."""
         return replace(self, inner=self.inner.at(runs))

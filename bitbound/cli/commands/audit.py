@@ -1,4 +1,4 @@
-"""The command ``audit``: published proofs, step by step."""
+"""The command ``audit``: proofs, step by step."""
 
 import argparse
 import sys
@@ -7,12 +7,15 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import add_output, count, read_output
 from bitbound.data.errors import Refusal
+from bitbound.data.terminal import for_terminal
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=audit_proofs)
-    parser.add_argument("proof", metavar="PROOF", nargs="*", help="episode, locodl; default all")
+    parser.add_argument(
+        "proof", metavar="PROOF", nargs="*", help="episode, locodl, normalised-ef21; default all"
+    )
     parser.add_argument("--seed", type=count, default=1, help="seed of the search")
     parser.add_argument("--effort", type=count, default=1, help="times the points searched")
     add_output(parser, "results/audit")
@@ -36,4 +39,4 @@ def audit_proofs(chosen: argparse.Namespace) -> None:
         ) as bar:
             report = audit(name, chosen.seed, chosen.effort, lambda finding: bar.update())
         report.save(folder)
-        print(report.table(), end="\n\n")
+        print(for_terminal(report.table), end="\n\n")

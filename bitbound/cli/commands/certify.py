@@ -2,7 +2,10 @@
 
 import argparse
 import json
+import math
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,7 @@ from bitbound.cli.words.options import (
 from bitbound.data.errors import Refusal
 from bitbound.data.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
+from bitbound.data.terminal import for_terminal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import Experiment
@@ -137,9 +141,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
     )
     from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
     from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
-    from bitbound.theory.exact.second_moments import (  # noqa: PLC0415  (heavy)
-        limit_of_potentials,
-    )
+    from bitbound.theory.exact.long_run import limit_of_potentials  # noqa: PLC0415  (heavy)
 
     weight = read_downlink_weight(chosen)
     if weight and not (chosen.target or chosen.optimise == "bits"):
@@ -174,28 +176,33 @@ def certify_method(chosen: argparse.Namespace) -> int:
     proof = _exact_proof(found.certificate, chosen.export)
     if proof is not None:
         found = found.proved(proof.decrease)
-    more: list[tuple[str, Any, str]] = []
-    if search and (limit := limit_of_potentials(found.certificate)) is not None:
+    more: list[tuple[str, Any, Callable[[], str]]] = []
+    if (limit := limit_of_potentials(found.certificate)) is not None:
         found.require_within(limit)
-        more.append(("limit_of_potentials", limit, describe_limit(limit)))
+        write = partial(describe_limit, limit, found.certificate.region)
+        more.append(("limit_of_potentials", limit, write))
     if chosen.steps:
         chain = _chain(found.certificate, chosen.steps)
-        text = describe_chain(*chain, found.certificate.decrease)
-        more.append(("steps", chain_summary(*chain), text))
-    if chosen.target:
+        write = partial(describe_chain, *chain, found.certificate.decrease)
+        more.append(("steps", chain_summary(*chain), write))
+    if chosen.target is not None:
         bits = _promised_bits(found, chosen, sent, weight)
-        more.append(("bits", bits_summary(bits), describe_bits(bits)))
+        more.append(("bits", bits_summary(bits), partial(describe_bits, bits)))
     if proof is not None:
-        text = describe_proof(proof.decrease, chosen.export)
-        more.append(("exact_decrease", str(proof.decrease), text))
+        write = partial(describe_proof, proof.decrease, chosen.export)
+        more.append(("exact_decrease", str(proof.decrease), write))
     if optimum:
-        text = f"\n{describe_optimum(optimum, chosen.optimise, weight)}"
-        more.append(("optimum", optimum_summary(optimum, weight), text))
+        best = partial(describe_optimum, optimum, chosen.optimise, weight)
+        more.append(("optimum", optimum_summary(optimum, weight), lambda: f"\n{best()}"))
     if chosen.json:
         summary = account_summary(found) | {name: value for name, value, _ in more}
         print(json.dumps(summary, allow_nan=False))
     else:
-        print("\n".join([describe_account(found), *(text for *_, text in more)]))
+        writes: list[Callable[[], str]] = [
+            partial(describe_account, found),
+            *(write for *_, write in more),
+        ]
+        print("\n".join(map(for_terminal, writes)))
     return 0 if found.decrease > 0 else FAILED
 
 
@@ -205,12 +212,13 @@ def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None
     from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
 
     psi = Reweighted(certificate.potential, certificate.weights)
-    certificate.require_everywhere("what several steps prove")
+    certificate.require_kept("what several steps prove")
     chain = certify_steps(certificate.method, certificate.functions, steps, psi)
     attained = None
-    with suppress(Refusal):
-        attained = attained_factor(chain)
-    return chain, None if attained is None else 1 - attained ** (1 / steps)
+    if certificate.region is None:
+        with suppress(Refusal):
+            attained = 1 - attained_factor(chain) ** (1 / steps)
+    return chain, attained
 
 
 def _promised_bits(
@@ -221,7 +229,8 @@ def _promised_bits(
 
     if chosen.problem is None:
         raise Refusal("--target is the f - f* of a run; give --problem")
-    found.certificate.require_everywhere("what bits of whole runs follow from")
+    if not 0 < chosen.target < math.inf:
+        raise Refusal(f"the target f - f* = {chosen.target:g} is not possible; give such as 1e-6")
     kappa = KAPPA if chosen.kappa is None else chosen.kappa
     card, given = find_card(chosen.method), problem(chosen.problem, kappa=kappa)
     where = Setting.of(card.method, given, sent)  # the clients in their own order

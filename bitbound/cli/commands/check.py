@@ -17,6 +17,7 @@ from bitbound.cli.words.options import (
     read_downlink_weight,
     read_experiment,
 )
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.text.examinations import describe_examination, examination_summary
 from bitbound.figures.text.tables import describe, summary_of_parts
 from bitbound.theory.checks.examination import examine
@@ -58,6 +59,6 @@ def check_method(chosen: argparse.Namespace) -> int:
         parts = summary_of_parts(experiment)
         print(json.dumps(parts | examination_summary(found), allow_nan=False))
     else:
-        print(describe(experiment))
-        print(describe_examination(found, experiment.problem.view))
+        print(for_terminal(lambda: describe(experiment)))
+        print(for_terminal(lambda: describe_examination(found, experiment.problem.view)))
     return 0 if found.holds else FAILED

@@ -21,6 +21,7 @@ from bitbound.cli.words.options import (
     read_problem,
 )
 from bitbound.data.errors import Refusal
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.comparison.compare import compare
 from bitbound.figures.comparison.comparison_record import keep_comparison, require_name
 from bitbound.figures.comparison.costs import SECONDS
@@ -61,7 +62,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
         require_format(chosen.plot)
-    if chosen.report:
+    if chosen.report is not None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
     with tqdm(
@@ -86,8 +87,8 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(found.summary(weight), allow_nan=False))
     else:
-        print(found.table(weight))
-    if chosen.report:
+        print(for_terminal(lambda: found.table(weight)))
+    if chosen.report is not None:
         keep_comparison(found, chosen.report, folder, weight)
     if chosen.plot:
         by = "total bits" if weight else SECONDS if network else "bits"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bitbound.cli.words.options import add_json
 from bitbound.data.files.own_data import read_npz
-from bitbound.figures.text.tables import table
+from bitbound.data.terminal import for_terminal, table
 from bitbound.solvers.compressors.counting import Count, Sparse, counted_arrays, counts, described
 
 
@@ -38,7 +38,7 @@ def count_messages(chosen: argparse.Namespace) -> None:
         }
         print(json.dumps(told, allow_nan=False))
         return
-    print("\n\n".join(_text(name, sparse) for name, sparse in found.items()))
+    print(for_terminal(lambda: "\n\n".join(_text(name, sparse) for name, sparse in found.items())))
 
 
 def _text(name: str, sparse: Sparse) -> str:

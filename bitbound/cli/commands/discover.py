@@ -17,6 +17,7 @@ from bitbound.cli.words.options import (
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
 from bitbound.data.numbers import whole
+from bitbound.data.terminal import for_terminal
 from bitbound.solvers.compressors.selector import compressor
 
 _CLASSES = ("none", "unbiased", "contractive")
@@ -115,7 +116,7 @@ def discover_methods(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(search_summary(search), allow_nan=False))
     else:
-        print(describe_search(search))
+        print(for_terminal(lambda: describe_search(search)))
 
 
 def _seed(text: str) -> int:

@@ -1,9 +1,11 @@
 """The command ``episode``: figures of EPISODE and its rivals."""
 
 import argparse
+from collections.abc import Callable
 
 from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
+from bitbound.data.terminal import for_terminal
 
 
 def add_episode(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +23,9 @@ def draw_episode(chosen: argparse.Namespace) -> None:
     folder = read_output(chosen)
     report: list[str] = []
 
-    def tell(text: str) -> None:
-        report.append(text)
-        print(text, end="\n\n", flush=True)
+    def tell(write: Callable[[], str]) -> None:
+        report.append(write())
+        print(for_terminal(write), end="\n\n", flush=True)
 
     clipping_experiments(folder, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
     write_text(folder / "report.txt", "\n\n".join(report))

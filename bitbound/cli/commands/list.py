@@ -2,17 +2,17 @@
 
 import argparse
 import json
-import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
 from bitbound.cli.words.options import add_json
 from bitbound.data.files.manifest import NAMES as DATASETS
 from bitbound.data.losses.loss_selector import LOSSES
-from bitbound.figures.text.tables import WIDTH
+from bitbound.data.terminal import for_terminal, paragraph
 from bitbound.solvers.compressors.selector import NAMES as COMPRESSORS
 from bitbound.solvers.compressors.selector import other_names
+from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 _SPLITS = ("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")
@@ -35,31 +35,52 @@ def list_names(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps({"methods": _methods()} | names, allow_nan=False))
         return
-    width = max(map(len, METHODS))
-    for title, cards in (
-        ("METHOD, with its rules for parameters; the first is the default", METHODS),
-        ("\nMETHOD for one client, or f_i with the same minimiser", SHARED_MINIMISER),
-    ):
-        print(title)
-        for name, card in cards.items():
-            need = card.method.needs.compressor
-            print(f"  {name:{width}}  {need or 'no'} compressor; {', '.join(card.rules)}")
-    print("\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE")
-    width = max(map(len, CLIPPING))
-    for name, card in CLIPPING.items():
-        given = [
-            field.name if field.default is MISSING else f"{field.name}={field.default}"
-            for field in fields(card.method)
+    print(for_terminal(lambda: _text(**names)))
+
+
+def _text(compressors: list[str], problems: list[str], losses: list[str], splits: list[str]) -> str:
+    """Write all names under headings."""
+    return "\n".join(
+        [
+            "METHOD, with its rules for parameters; the first is the default",
+            *_ruled(METHODS),
+            "\nMETHOD for one client, or f_i with the same minimiser",
+            *_ruled(SHARED_MINIMISER),
+            "\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE",
+            *_named({name: _given(card) for name, card in CLIPPING.items()}),
+            "\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME",
+            _wrapped(compressors),
+            "\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA",
+            _wrapped(problems),
+            "  libsvm:NAME, such as libsvm:a9a: a file of the LibSVM page, not vouched for",
+            "\nLOSS, with a number after a colon; SPLIT",
+            _wrapped(losses),
+            _wrapped(splits),
         ]
-        print(f"  {name:{width}}  {', '.join(given)}")
-    print("\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME")
-    print(_wrapped(names["compressors"]))
-    print("\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA")
-    print(_wrapped(names["problems"]))
-    print("  libsvm:NAME, such as libsvm:a9a: a file of the LibSVM page, not vouched for")
-    print("\nLOSS, with a number after a colon; SPLIT")
-    print(_wrapped(names["losses"]))
-    print(_wrapped(names["splits"]))
+    )
+
+
+def _ruled(cards: Mapping[str, Card]) -> list[str]:
+    """Return a line for every method: the compressor that it needs, and its rules."""
+    needs = {name: card.method.needs.compressor or "no" for name, card in cards.items()}
+    return _named(
+        {name: f"{needs[name]} compressor; {', '.join(card.rules)}" for name, card in cards.items()}
+    )
+
+
+def _given(card: Card) -> str:
+    """Return the parameters of a method, those with a default with it."""
+    return ", ".join(
+        field.name if field.default is MISSING else f"{field.name}={field.default}"
+        for field in fields(card.method)
+    )
+
+
+def _named(told: Mapping[str, str]) -> list[str]:
+    """Return lines of names, each with what is told beside it."""
+    width = max(map(len, told))
+    hanging = " " * (width + 4)
+    return [paragraph(f"  {name:{width}}  {text}", hanging=hanging) for name, text in told.items()]
 
 
 def _methods() -> list[dict[str, Any]]:
@@ -89,11 +110,4 @@ def _methods() -> list[dict[str, Any]]:
 
 
 def _wrapped(words: Iterable[str]) -> str:
-    return textwrap.fill(
-        ", ".join(words),
-        WIDTH,
-        initial_indent="  ",
-        subsequent_indent="  ",
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    return paragraph(", ".join(words), "  ", "  ", break_on_hyphens=False)

@@ -15,6 +15,7 @@ from bitbound.cli.words.options import (
     read_network,
     read_problem,
 )
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.plan.plan_table import plan_summary, plan_text
 from bitbound.theory.plan.planning import BEST, plan
 
@@ -66,7 +67,7 @@ def plan_methods(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(plan_summary(made, measured, weight), allow_nan=False))
     else:
-        print(plan_text(made, chosen.rows, measured, weight))
+        print(for_terminal(lambda: plan_text(made, chosen.rows, measured, weight)))
     if chosen.plot:
         from bitbound.figures.plan.plan_drawing import save_map  # noqa: PLC0415  (heavy)
 

@@ -17,12 +17,12 @@ from bitbound.cli.words.options import (
     read_experiment,
 )
 from bitbound.data.errors import Refusal
+from bitbound.data.terminal import for_terminal
 from bitbound.figures.text.tables import cost_table, describe, summary
 from bitbound.solvers.backend import LIBRARIES
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.cards.coverage import require_theorem
-from bitbound.theory.setting import Setting
 
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
 
@@ -52,11 +52,10 @@ def run_method(chosen: argparse.Namespace) -> None:
     until, budget = _end(chosen)
     weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
-    method = experiment.method
-    require_theorem(card, method, Setting.at(experiment), strict=chosen.strict)
+    require_theorem(card, experiment, strict=chosen.strict)
     with tqdm(
         total=1.0,
-        desc=method.name,
+        desc=experiment.method.name,
         file=sys.stderr,
         disable=None,
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
@@ -75,7 +74,8 @@ def run_method(chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps(summary(experiment, trace, accuracies, weight), allow_nan=False))
         return
-    print(describe(experiment), cost_table(trace, accuracies, weight), sep="\n\n")
+    print(for_terminal(lambda: describe(experiment)), end="\n\n")
+    print(for_terminal(lambda: cost_table(trace, accuracies, weight)))
     diverged = trace.ending.count("diverged")
     if diverged:
         print(f"\n{diverged} of {len(trace.ending)} runs diverged")

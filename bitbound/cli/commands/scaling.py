@@ -15,6 +15,7 @@ from bitbound.cli.words.options import (
     read_output,
 )
 from bitbound.data.files.cache import write_text
+from bitbound.data.terminal import for_terminal
 
 
 def add_scaling(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +45,9 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
         ):
             fits.append(fit)
             bar.update()
-    text = scaling_table(fits)
-    write_text(folder / "scaling.txt", text)
+    write_text(folder / "scaling.txt", scaling_table(fits))
     summaries = [fit_summary(fit) for fit in fits]
     write_text(folder / "scaling.json", json.dumps(summaries, allow_nan=False))
     draw_scaling(fits, folder)
-    print(text)
+    print(for_terminal(lambda: scaling_table(fits)))
     return 0 if all(fit.holds for fit in fits) else FAILED

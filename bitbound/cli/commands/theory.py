@@ -15,6 +15,7 @@ from bitbound.cli.words.options import (
     read_output,
 )
 from bitbound.data.files.cache import write_text
+from bitbound.data.terminal import for_terminal
 from bitbound.theory.checks.standard import rows, tasks
 
 
@@ -44,10 +45,9 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         disable=None,
     ):
         found += some
-    text = theorems_table(found)
     summaries = [row_summary(row) for row in found]
-    write_text(folder / "report.txt", text)
+    write_text(folder / "report.txt", theorems_table(found))
     write_text(folder / "report.json", json.dumps(summaries, allow_nan=False))
     draw_looseness(found, folder)
-    print(text)
+    print(for_terminal(lambda: theorems_table(found)))
     return 0 if all(row.holds for row in found) else FAILED

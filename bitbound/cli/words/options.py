@@ -87,7 +87,8 @@ def read_network(chosen: argparse.Namespace) -> Network | None:
     }
     if chosen.network is None and not said:
         return None
-    return replace(network_named(chosen.network or NETWORK), **said)
+    name = NETWORK if chosen.network is None else chosen.network
+    return replace(network_named(name), **said)
 
 
 def add_parameters(
@@ -176,7 +177,7 @@ def _unwritable(folder: Path) -> str:
 
 def read_compressor(selector: str | None) -> Compressor | None:
     """Return the compressor that a selector names, if there is one."""
-    return compressor(selector) if selector else None
+    return None if selector is None else compressor(selector)
 
 
 def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]:

@@ -15,17 +15,17 @@ from bitbound.solvers.compressors.two_way import TwoWay
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
 from bitbound.solvers.state import each
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
 from bitbound.theory.discover.grammar import Sentence, Term
 from bitbound.theory.discover.method_file import method_class
-from bitbound.theory.exact.second_moments import slowest_decrease
+from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting
@@ -209,14 +209,12 @@ def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
         for omega in (0.0, 0.1, 0.5)
     )
     for proved in (free, some, more):
-        attained = 1 - slowest_decrease(plain, proved.functions, (1.0, 10.0))
+        attained = 1 - slowest_decrease(plain, proved.functions)
         assert attained <= proved.verify() == proved.factor
     assert free.factor + 1e-5 < some.factor < more.factor - 5e-4
     for method in (plain, DIANA(0.03, 0.3)):
         found = certify(method, functions, potential="search").factor
-        assert found == pytest.approx(
-            1 - slowest_decrease(method, functions, (1.0, 10.0)), abs=1e-6
-        )
+        assert found == pytest.approx(1 - slowest_decrease(method, functions), abs=1e-6)
 
 
 def test_a_biased_broadcast_is_refused_where_it_must_not_be():

@@ -18,9 +18,9 @@ from bitbound.solvers.methods.marina import MARINA
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import search as search_module
 from bitbound.theory.certificates import symbolic_step as step_module

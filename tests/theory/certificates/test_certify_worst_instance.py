@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.worst_instance import divergence, worst_instance
-from bitbound.theory.function_class import FunctionClass, rand_k_of
+from bitbound.theory.function_class import ClientClass, FunctionClass, rand_k_of
 
 EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
 """Methods with a quadratic worst case; the others have several gradients per client, and EControl
@@ -116,3 +117,49 @@ def test_rand_k_of_a_variance(omega):
     assert sent.omega(d) == pytest.approx(omega, abs=1e-3)
     with pytest.raises(Refusal, match="relative variance"):
         rand_k_of(-omega - 1)
+
+
+DIFFERING = ["gd", "diana", "fedcomgate", "compressed-scaffnew", "ef", "ef21p-diana"]
+"""Methods that evaluate one gradient per client and step."""
+
+
+@pytest.mark.parametrize("counts", [(1, 2), (2, 1), (1, 1, 2)], ids=str)
+@pytest.mark.parametrize("name", DIFFERING)
+def test_clients_that_differ_attain_it_too(name, counts):
+    """A wrong count of a class, or one class drawn with the bounds of another, is seen."""
+    card = CARDS[name]
+    omega = 2.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, sum(counts), 20.0, omega, None, 1)
+    method, family = card.at(where), FunctionClass.of(where)
+    (own,) = family.kinds
+    classes = tuple(replace(own, count=c, L=own.L / 4**k) for k, c in enumerate(counts))
+    family = replace(family, classes=classes)
+    potential = card.best_theorem(method, where)
+    proved = certify(method, family, potential=potential)
+    instance = worst_instance(method, family, potential)
+    assert instance.step().factor == pytest.approx(proved.factor, rel=1e-6)
+    most = np.array([one.L for one in classes])[family.kind_of_client]
+    assert np.all(instance.problem.plain.constants.L_i <= most * (1 + 1e-6))
+
+
+def test_compressors_that_differ_are_not_drawn():
+    family = FunctionClass.of_classes(
+        [ClientClass(1, 1.0, 10.0, omega=2.0), ClientClass(2, 1.0, 10.0)]
+    )
+    with pytest.raises(Refusal, match="whose compressors differ"):
+        worst_instance(METHODS["diana"].method(0.01, 0.1), family)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.45])
+def test_a_smoother_average_is_drawn_as_smooth(gamma):
+    """It was drawn as if L_f were L, and steps above 2/L were said to contradict their proof."""
+    family = FunctionClass(3, 1.0, 10.0, L_f=4.0)
+    worst = worst_instance(GD(gamma), family)
+    assert worst.problem.constants.L_f <= 4.0 * (1 + 1e-6)
+    assert worst.step().factor == pytest.approx(certify(GD(gamma), family).factor, rel=1e-7)
+
+
+def test_an_average_that_is_drawn_too_steep_is_refused():
+    method, family = by_rule("fedcomgate", 3, 20.0)
+    with pytest.raises(Refusal, match="and not 8-smooth as it should be"):
+        worst_instance(method, replace(family, L_f=8.0))

@@ -16,8 +16,10 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
 from bitbound.solvers.methods.clip21 import Clip21, State
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.chains.certify_steps import certify_steps
+from bitbound.theory.chains.promised_bits import promise_by, promised_bits
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.formulas.clipping_in_a_ball import (
     ContractedClip21,
@@ -174,8 +176,47 @@ def test_what_would_leave_the_region_is_refused():
     m, functions = at_best_step(10.0, 0.5, 2)
     with pytest.raises(Refusal, match="its own Lyapunov function keeps it"):
         certify(m, functions, potential="search")
-    with pytest.raises(Refusal, match="a chain of several steps takes more"):
-        certify_steps(m, functions, 3)
+    with pytest.raises(Refusal, match="a chain of several steps takes a run that stays there"):
+        certify_steps(replace(m, gamma=1.0), functions, 3)
+
+
+@pytest.mark.parametrize("measure", ["potential", "gap"])
+def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
+    m, functions = at_best_step(10.0, 0.5, 2)
+    once, chain = certify(m, functions), certify_steps(m, functions, 30, measure=measure)
+    assert chain.proviso == once.proviso
+    assert once.proviso in str(chain)
+    assert chain.verify() == chain.factor
+    constant = 1 if measure == "potential" else once.potential.accuracy(functions, once.weights)
+    assert chain.factor <= constant * once.factor**30 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("problem", "tau"), RUNS)
+def test_the_accuracy_and_the_bits_of_whole_runs_are_those_promised(problem, tau):
+    target, constants = 1e-6, problem.constants
+    alpha = contraction_from_start(Clip21(1.0, tau), problem)
+    m = Clip21(best_feedback_step(1.0, constants.L, alpha), tau)
+    once = certify(m, FunctionClass(problem.n, 1.0, constants.L, alpha=alpha))
+    experiment = Experiment.of(m, problem, None)
+    promised = promise_by(once, experiment)
+    gaps = [float(problem.gap(s.x).max()) for s in world(m, problem).walk(300)]
+    assert all(gap <= promised.start * once.factor**t for t, gap in enumerate(gaps))
+    bits = promised_bits(experiment, None, once, target)
+    assert 0 < bits.measured <= min(bits.certificate, bits.chain) < math.inf
+    assert math.isinf(bits.theorem)
+    outside = certify(m, FunctionClass(problem.n, 1.0, constants.L, alpha=1.1 * alpha))
+    with pytest.raises(Refusal, match="outside of the region Psi <="):
+        promise_by(outside, experiment)
+
+
+def test_the_constant_of_the_accuracy_is_the_smallest():
+    """On (mu/2) |x|^2, without errors, f - f* is Psi/(2 mu)."""
+    for mu in (0.3, 1.0):
+        problem = Quadratic.from_arrays(np.full((2, 1, 1), mu), np.zeros((2, 1)))
+        state = State(np.ones((1, 1, 1)), np.full((2, 1, 1), mu), np.full((1, 1, 1), mu))
+        functions = FunctionClass(2, mu, 2.0, alpha=0.5)
+        now = float(psi(Clip21(0.1, 1.0), problem, state, 0.5)[0])
+        assert ErrorsInABall().accuracy(functions, (1.0, 0.35)) * now == pytest.approx(mu / 2)
 
 
 def test_a_growing_psi_keeps_nothing():
@@ -185,6 +226,7 @@ def test_a_growing_psi_keeps_nothing():
 
 
 WORDS = ["certify", "clip21", "--set", "gamma=0.005", "--set", "tau=1"]
+OWN = ["--problem", "breast-cancer@9", "--kappa", "50", "--groups", "1"]
 
 
 def test_the_command_says_where_it_holds(capsys):
@@ -196,9 +238,16 @@ def test_the_command_says_where_it_holds(capsys):
     assert "9.47214" in json.loads(capsys.readouterr().out)["where"]
 
 
+def test_bits_and_several_steps_by_the_command(capsys):
+    assert main([*WORDS, *OWN, "--json", "--steps", "20", "--target", "1e-3"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["steps"]["proof_holds"]
+    assert told["steps"]["attained_per_step"] is None
+    assert told["bits"]["measured"] <= told["bits"]["chain"] <= told["bits"]["certificate"]
+
+
 def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
-    own = ["--problem", "breast-cancer@9", "--kappa", "50", "--groups", "1", "--json"]
-    assert main([*WORDS, *own]) == 0
+    assert main([*WORDS, *OWN, "--json"]) == 0
     problem = select_problem("breast-cancer@9", kappa=50.0)
     alpha = contraction_from_start(Clip21(0.005, 1.0), problem)
     assert json.loads(capsys.readouterr().out)["family"]["alpha"] == alpha
@@ -209,7 +258,11 @@ def test_the_ball_of_a_problem_is_that_of_its_start(capsys):
     [
         ([*WORDS, "--n", "3"], "contracts in a ball only; give its --alpha"),
         (["certify", "diana", "--alpha", "0.5"], "diana does not clip"),
-        ([*WORDS, "--alpha", "0.2", "--steps", "5"], "what several steps prove takes more"),
+        (
+            [*WORDS, "--alpha", "0.2", "--steps", "5"],
+            "what several steps prove takes a run that stays there",
+        ),
+        ([*WORDS, *OWN, "--alpha", "0.9", "--target", "1e-3"], "leave --alpha out"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(capsys, words, sentence):

@@ -136,7 +136,7 @@ def test_clients_that_differ():
     chain = certify_steps(method, family, 32)
     assert chain.verify() == chain.factor
     assert chain.decrease > certify(method, family).decrease
-    assert attained_factor(chain) is None
+    assert chain.factor * 0.95 < attained_factor(chain) <= chain.factor
 
 
 def test_a_potential_that_grows_in_one_step_may_shrink_in_many():

@@ -4,8 +4,8 @@ import pytest
 
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.experiment import Experiment
+from bitbound.solvers.world.ledger import Ledger
 from bitbound.theory.cards.catalogue import parameters
 from bitbound.theory.checks.channel.accounts import accounts
 

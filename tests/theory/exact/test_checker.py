@@ -22,6 +22,7 @@ from bitbound.theory.exact.certificate_file import certificate_file
 from bitbound.theory.exact.export import write_certificate
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.worlds.symbolic.exact_numbers import rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
 CHECKER = importlib.util.module_from_spec(
@@ -165,6 +166,37 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
     ]
     for where, change in changes:
         assert refused(perturbed(file, where, change)), where
+
+
+@pytest.mark.parametrize(("kappa", "omega"), [(100.0, 4.0), (1e6, 3.0)])
+def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
+    card = METHODS["5gcs-cc"]
+    where = class_setting(card.method, 3, kappa, omega, None, 1)
+    method = card.at(where, "best")
+    proof = prove(certify(method, where))
+    assert 1 - card.theorems[0].rate(method, where) < float(proof.decrease) <= proof.bound
+    file = certificate_file(proof)["certificate"]
+    assert CHECKER.check(file) == ""
+    place, steps = steps_of(file)
+    assert (steps["number"], Fraction(steps["pull"])) == (method.K, rational(method.tau))
+    of_steps = ("inequalities", place)
+    larger, smaller = (
+        lambda x, factor=factor: str(Fraction(x) * factor)
+        for factor in (Fraction(11, 10), Fraction(9, 10))
+    )
+    changes = [
+        ((*of_steps, "steps", "number"), lambda count: count - 1),
+        *(((*of_steps, "steps", name), larger) for name in ("ratio", "share")),
+        *(((*of_steps, "steps", name), smaller) for name in ("ratio", "size", "pull")),
+        ((*of_steps, "steps", "pull"), lambda _: "0"),
+        ((*of_steps, "vector", 0, 0), lambda x: str(Fraction(x) + 1)),
+        ((*of_steps, "error", 0, 0), lambda x: str(Fraction(x) + 1)),
+        ((*of_steps, "multiplier"), larger),
+        ((*of_steps, "multiplier"), lambda x: str(-Fraction(x))),
+        (("classes", 0, "L"), larger),
+    ]
+    for where_, change in changes:
+        assert refused(perturbed(file, where_, change)), where_
 
 
 def test_a_negative_function_value_is_a_negative_part():

@@ -1,14 +1,17 @@
 """Laws: closed forms of best steps and rates, exact at rational points, and nothing is better."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.solvers.methods import ef, ef21
 from bitbound.solvers.methods.ef import EF
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import solver_decrease
+from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.laws.class_laws import (
@@ -20,7 +23,11 @@ from bitbound.theory.laws.class_laws import (
     polynomial,
 )
 from bitbound.theory.laws.diana_law import DIANA_LAW
-from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW, feedback_numbers
+from bitbound.theory.laws.feedback_laws import (
+    EF21_LAW,
+    EF_LAW,
+    feedback_numbers,
+)
 from bitbound.theory.laws.locodl_law import LOCODL_LAW
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.theorems.ef import Feedback
@@ -59,6 +66,61 @@ def test_no_potential_that_is_found_is_better(law):
         assert float(proof.decrease) * (1 - 5e-3) <= found <= float(proof.decrease) * (1 + 1e-6)
 
 
+class TooLong:
+    """A client with f(x) = h x^2/2, whose messages are too long by the factor 1 + s."""
+
+    n = 1
+
+    def __init__(self, h, s):
+        self.h, self.s = h, s
+
+    def grad(self, x):
+        return self.h * x
+
+    def uplink(self, v):
+        return (1 + self.s) * v
+
+    def broadcast(self, v):
+        return v
+
+
+def step_matrix(method, h, s):
+    """Return what a step of the class that runs does to two unit states, in rational numbers."""
+    x, own = (np.array([[[Fraction(k), Fraction(1 - k)]]], dtype=object) for k in (1, 0))
+    world = TooLong(h, s)
+    state = ef.State(x, own) if isinstance(method, EF) else ef21.State(x, own, own)
+    after = method.communicate(state, world, world)
+    return [list(getattr(after, field.name)[0, 0]) for field in fields(after)[:2]]
+
+
+def attained_polynomial(rho, step, h, s):
+    """Return what is 0 where rho is the square of an eigenvalue, f = h x^2/2 and C = 1 + s."""
+    trace = 1 - s - (1 + s) * step * h
+    return (rho - s) ** 2 - trace**2 * rho
+
+
+@pytest.mark.parametrize("law", [EF_LAW, EF21_LAW], ids=lambda law: law.name)
+def test_the_law_is_attained(law):
+    """In rational numbers, for all potentials: at mu and at L, and not with another step."""
+    for _, kappa, s in law.points:
+        step, _, decrease = feedback_numbers(kappa, s)
+        method = type(law.proof(1, kappa, s).method)
+        for h in (Fraction(1), kappa):
+            (a, b), (c, d) = step_matrix(method(step), h, s)
+            trace, determinant = a + d, a * d - b * c
+            assert determinant == -s
+            assert trace**2 == (1 - s - (1 + s) * step * h) ** 2
+            rho = 1 - decrease
+            # r^2 - |trace| r - s = 0 for r = sqrt(rho)
+            assert rho > s
+            assert (rho - s) ** 2 == trace**2 * rho
+            assert attained_polynomial(rho, step, h, s) == 0
+            assert attained_polynomial(rho * (1 - Fraction(1, 10**12)), step, h, s) < 0
+        for factor in (Fraction(999, 1000), Fraction(1001, 1000)):
+            ends = (attained_polynomial(rho, factor * step, h, s) for h in (Fraction(1), kappa))
+            assert min(ends) < 0  # the factor of one of them is larger
+
+
 @pytest.mark.parametrize("point", DIANA_LAW.points[::2], ids=str)
 def test_dianas_best_step_is_the_best(point):
     """With the best weights of its potential, a step that is 2 % off is slower."""
@@ -80,6 +142,14 @@ def test_the_formulas_are_those_of_the_theorems():
         assert 1 - best_feedback_factor(*constants) == pytest.approx(float(decrease), rel=1e-9)
     with pytest.raises(Refusal, match="irrational at kappa = 10"):
         feedback_numbers(Fraction(10), Fraction(1, 2))
+
+
+@pytest.mark.parametrize("law", LAWS_OF_CLASSES, ids=lambda law: law.name)
+def test_the_law_of_classes_is_nearly_attained(law):
+    for point in law.points:
+        proof = law.proof(*point)
+        attained = slowest_decrease(proof.method, proof.functions)
+        assert float(proof.decrease) < attained < 1.025 * float(proof.decrease)
 
 
 @pytest.mark.parametrize("law", LAWS_OF_CLASSES, ids=lambda law: law.name)

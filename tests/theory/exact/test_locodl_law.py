@@ -11,10 +11,13 @@ from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.second_moments import OneDimension, slowest_decrease
+from bitbound.theory.exact.long_run import slowest_decrease
+from bitbound.theory.exact.second_moments import SecondMoments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.locodl_law import LOCODL_LAW, difference_moments
 from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
+from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 FEW_CLIENTS = [point for point in LOCODL_LAW.points if point[0] <= 3]
 EXACTLY_LEAST = [point for point in FEW_CLIENTS if not point[1]]
@@ -49,7 +52,10 @@ def test_the_determinants_of_both_ends_add_up(p):
 def test_the_map_of_the_differences_is_that_of_the_class(n, omega, t):
     method = LoCoDL(gamma=1.0, chi=0.3 * (1 + 2 * omega) / 0.5, rho=0.8, p=0.5, omega=omega)
     functions = FunctionClass(n, mu=0.125, L=2.0, omega=omega)
-    whole = OneDimension.of(method, functions, np.full(n, t), t).second_moments
+    outcomes = outcomes_of(method, functions)
+    whole = SecondMoments.of(
+        outcomes.natural, outcomes.found, ExtremeClass(functions, (t,), t)
+    ).step
     part = difference_moments(*map(Fraction, (t, 0.5, 0.8, 0.3, omega))).astype(float)
     spectrum = np.linalg.eigvals(whole)
     for root in np.linalg.eigvals(part):
@@ -64,15 +70,14 @@ def test_no_other_rho_has_the_factor(rho):
         assert min(max(abs(np.linalg.eigvals(one))) for one in maps) > s - 1e-9
 
 
-@pytest.mark.parametrize("point", FEW_CLIENTS, ids=str)
+@pytest.mark.parametrize("point", LOCODL_LAW.points, ids=str)
 def test_the_factor_is_attained(point):
     """It is that of gradient descent, and no potential of the method promises more."""
     proof = LOCODL_LAW.proof(*point)
     omega = point[1]
     s = (proof.functions.L - 1) / (proof.functions.L + 1)
     assert 1 - float(proof.decrease) == pytest.approx(s**2, rel=1e-12)
-    curvatures = 1.0, proof.functions.L
-    attained = slowest_decrease(proof.method, proof.functions, curvatures)
+    attained = slowest_decrease(proof.method, proof.functions)
     assert attained == pytest.approx(float(proof.decrease), rel=1e-6)
     p, rho = proof.method.p, proof.method.rho
     assert p**2 * rho * (2 - rho) >= (1 + float(omega)) * float(proof.decrease) * (1 - 1e-12)
@@ -90,10 +95,9 @@ def test_without_compression_no_p_is_smaller(point):
         ]
         assert max(ends) <= 0
         assert (max(ends) == 0) == (change == 1)
-    curvatures = 1.0, proof.functions.L
     for rho, chi in product([0.95, 1.0, 1.05], repeat=2):
         rarer = replace(proof.method, p=0.99 * proof.method.p, rho=rho, chi=chi)
-        assert slowest_decrease(rarer, proof.functions, curvatures) < 0.995 * float(proof.decrease)
+        assert slowest_decrease(rarer, proof.functions) < 0.995 * float(proof.decrease)
     rarer = replace(proof.method, p=0.99 * proof.method.p)
     found = certify(rarer, proof.functions, potential="search").decrease
     assert found < 0.995 * float(proof.decrease)
@@ -167,7 +171,7 @@ def test_what_unlike_quadratics_need(n):
 
     def decrease(p, rho, share):
         method = LoCoDL(gamma=2 / 101, chi=3 * share / noise, rho=rho, p=p, omega=1.0)
-        return slowest_decrease(method, functions, (1.0, 100.0))
+        return slowest_decrease(method, functions)
 
     assert decrease(p, rho, 1.0) == pytest.approx(d, rel=1e-4)
     around = product([0.97, 1.0, 1.03], [0.97, 1.0, 1.03])

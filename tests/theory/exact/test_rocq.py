@@ -24,7 +24,8 @@ COMPILER = shutil.which("coqc") or shutil.which("rocq")
 COMMAND = [COMPILER, *(["compile"] if (COMPILER or "").endswith("rocq") else [])]
 KERNEL = pytest.mark.skipif(COMPILER is None, reason="neither coqc nor rocq is installed")
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 2.0, 5.0)], L_f=6.0)
-OTHERS = ["two classes", "potential that was found", "many local steps"]
+LOCAL = {"many local steps": "paper", "solves that end by a criterion": "best"}
+OTHERS = ["two classes", "potential that was found", *LOCAL]
 
 
 def refusal(text, folder):
@@ -42,10 +43,10 @@ def proof_of(name):
     if name == "potential that was found":
         functions = FunctionClass(100, 1.0, 30.0, omega=4.0)
         return prove(certify(DIANA(0.01, 0.2), functions, potential="search"))
-    if name == "many local steps":
+    if name in LOCAL:
         card = METHODS["5gcs-cc"]
         where = class_setting(card.method, 3, 1e3, 3.0, None, 1)
-        return prove(certify(card.at(where), where))
+        return prove(certify(card.at(where, LOCAL[name]), where))
     card = METHODS[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 5, 30.0, omega, None, 1)
@@ -101,10 +102,13 @@ def test_the_kernel_refuses_what_is_changed(planted, tmp_path):
             "squares",
             lambda text: re.sub(r"left_over := \[\(", "left_over := [(-", text),
         ),
-        (
-            "many local steps",
-            "factor of the local steps",
-            lambda text: re.sub(r"kept := \((\d+) #", r"kept := (10\1 #", text),
+        *(
+            (
+                case,
+                "factor of the local steps",
+                lambda text: re.sub(r"kept := \((\d+) #", r"kept := (10\1 #", text),
+            )
+            for case in LOCAL
         ),
     ],
 )

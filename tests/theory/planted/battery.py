@@ -38,6 +38,7 @@ from bitbound.theory.checks.method.one_step import (
 from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
+from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of
@@ -133,6 +134,11 @@ def proof_findings() -> Iterator[Verdict]:
         multipliers = dict.fromkeys(step.inequalities, 0.0) | {"squares": -1e6}
         believed = proves(told, proved.weights, 0.0, multipliers)
         yield Verdict("a square is taken to be negative", float(believed), 0.0)
+    for name, sent in (("diana", "rand-k:1"), ("ef21", "scaled(rand-k:1)")):
+        card, where = METHODS[name], setting(10, 1.0, 20.0, 2, make_compressor(sent))
+        proved = certify(card.at(where), where, potential="search").decrease
+        attained = slowest_decrease(card.at(where), FunctionClass.of(where))
+        yield Verdict("the long run is not what is proved", abs(attained / proved - 1), 1e-4)
 
 
 def _logistic(n: int, storage: str) -> Callable[[int], LogisticRegression]:

@@ -5,6 +5,7 @@ Faults marked "field" have been seen in public code or texts of the field.
 
 from faults_of_compressors import COMPRESSOR_FAULTS
 from faults_of_hypotheses import HYPOTHESIS_FAULTS
+from faults_of_local_training import LOCAL_TRAINING_FAULTS
 from faults_of_messages import MESSAGE_FAULTS
 from faults_of_methods import METHOD_FAULTS
 from faults_of_problems import PROBLEM_FAULTS
@@ -14,6 +15,7 @@ from faults_of_theorems import THEOREM_FAULTS
 
 FAULTS = [
     *METHOD_FAULTS,
+    *LOCAL_TRAINING_FAULTS,
     *THEOREM_FAULTS,
     *HYPOTHESIS_FAULTS,
     *COMPRESSOR_FAULTS,

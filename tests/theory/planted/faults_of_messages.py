@@ -56,7 +56,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: ADIANA charged for one message (field)",
-        "solvers.world.channel",
+        "solvers.world.ledger",
         ("self.uplink_bits[runs] += bits", "self.uplink_bits[runs] += bits * ~self._waiting[runs]"),
         on="adiana",
         rule="paper",
@@ -93,13 +93,13 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: gradients of skipping clients counted",
-        "solvers.world.channel",
+        "solvers.world.oracle",
         ("self.count(active)", "self.count(self.n)"),
         on="gradskip",
     ),
 ]
 
-CHANNEL = "solvers.world.channel"
+CHANNEL, LEDGER = "solvers.world.channel", "solvers.world.ledger"
 
 _ON_DIANA = [
     ("wire: left out above 1000 entries", CHANNEL, "        if self.wire:\n            message",
@@ -128,22 +128,22 @@ _ON_DIANA = [
      "); return u < self._once("),
     ("compressors: the clients share their draws", CHANNEL,
      "1 if compressor.shared else v.shape[0]", "1"),
-    ("ledger: 32-bit counters up", CHANNEL, "self.uplink_bits = np.zeros(runs, dtype=np.int64)",
+    ("ledger: 32-bit counters up", LEDGER, "self.uplink_bits = np.zeros(runs, dtype=np.int64)",
      "self.uplink_bits = np.zeros(runs, dtype=np.int32)"),
-    ("ledger: 32-bit counters down", CHANNEL, "self.downlink_bits = np.zeros(runs, dtype=np.int64)",
+    ("ledger: 32-bit counters down", LEDGER, "self.downlink_bits = np.zeros(runs, dtype=np.int64)",
      "self.downlink_bits = np.zeros(runs, dtype=np.int32)"),
-    ("ledger: counters that round", CHANNEL, "self.gradients = np.zeros(runs, dtype=np.int64)",
+    ("ledger: counters that round", LEDGER, "self.gradients = np.zeros(runs, dtype=np.int64)",
      "self.gradients = np.zeros(runs, dtype=np.float64)"),
-    ("ledger: 32-bit counters of gradients", CHANNEL,
+    ("ledger: 32-bit counters of gradients", LEDGER,
      "self.gradients = np.zeros(runs, dtype=np.int64)",
      "self.gradients = np.zeros(runs, dtype=np.int32)"),
-    ("ledger: 32-bit counters of synchronisations", CHANNEL,
+    ("ledger: 32-bit counters of synchronisations", LEDGER,
      "self.synchronisations = np.zeros(runs, dtype=np.int64)",
      "self.synchronisations = np.zeros(runs, dtype=np.int32)"),
-    ("ledger: every message synchronises", CHANNEL, "+= sent & ~waiting", "+= sent"),
-    ("ledger: an answer to one run ends the wait of all", CHANNEL,
+    ("ledger: every message synchronises", LEDGER, "+= sent & ~waiting", "+= sent"),
+    ("ledger: an answer to one run ends the wait of all", LEDGER,
      "self._waiting[runs] &= np.asarray(bits) == 0", "self._waiting[runs] = False"),
-    ("ledger: the first message alone synchronises", CHANNEL,
+    ("ledger: the first message alone synchronises", LEDGER,
      "self._waiting[runs] &= np.asarray(bits) == 0",
      "self._waiting[runs] &= np.asarray(bits) >= 0"),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Planted faults of what judges: verdicts, and the check of a certificate without a solver."""
+"""Planted faults of what judges: verdicts, the check of a certificate, and the long run."""
 
 from planting import fault
 
@@ -42,6 +42,24 @@ PROOF_FAULTS = [
             PROOF,
             "return largest <= -margin",
             "return bool(np.all(diagonal < 0))",
+        ),
+        (
+            "long run: contractions that are too short only",
+            "theory.worlds.symbolic.quadratics",
+            "factors = 1 + self.extreme.sign * errors",
+            "factors = 1 - errors",
+        ),
+        (
+            "long run: means divided by one client too many",
+            "theory.exact.second_moments",
+            "shares.append(inside / inside.sum())",
+            "shares.append(inside / (inside.sum() + 1))",
+        ),
+        (
+            "long run: states that violate invariants",
+            "theory.exact.second_moments",
+            "kept = invariants(method, state, problem)",
+            "kept = ()",
         ),
     ]
 ]

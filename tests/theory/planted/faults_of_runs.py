@@ -58,7 +58,7 @@ RUN_FAULTS = [
         "engine: gradients of another batch position",
         "solvers.world.channel",
         (
-            "return replace(self, runs=_some(self.runs, runs))",
+            "return replace(self, runs=some_of(self.runs, runs))",
             "return replace(self, runs=self.runs[: len(runs)])",
         ),
         on="locodl",

@@ -81,16 +81,16 @@ def test_a_fault_of_the_tool_is_caught(planting):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "told"),
+    ("module", "right", "wrong", "told"),
     [
-        ("times * xp.count_nonzero(mask, axis=(0, 1))", "times", "through a mask"),
-        ("return times * mask.sum(axis=(0, 1))", "return times", "through a mask"),
-        ("_count(cohort, (n, 1, runs)), n * bits)", "_count(cohort, (n, 1, runs)), 1)", "short"),
+        ("ledger", "times * xp.count_nonzero(mask, axis=(0, 1))", "times", "through a mask"),
+        ("ledger", "return times * mask.sum(axis=(0, 1))", "return times", "through a mask"),
+        ("channel", "(n, 1, runs)), n * bits)", "(n, 1, runs)), 1)", "short"),
     ],
 )
-def test_masks_that_are_miscounted_are_seen(right, wrong, told):
+def test_masks_that_are_miscounted_are_seen(module, right, wrong, told):
     assert masks_counted().holds
-    with planted(fault(told, "solvers.world.channel", (right, wrong), on="gd")):
+    with planted(fault(told, f"solvers.world.{module}", (right, wrong), on="gd")):
         found = masks_counted()
     assert not found.holds
     assert told in found.advice

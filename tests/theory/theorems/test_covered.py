@@ -16,13 +16,18 @@ PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
 BUDGET = bitbound.Budget(rounds=5)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
+def by_theory(name):
+    """Return a method with parameters from theory, and a compressor for it."""
     chosen = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}[
         METHODS[name].method.needs.compressor
     ]
     compressor = bitbound.compressor(chosen) if chosen else None
-    method = bitbound.parameters(name, PROBLEM, compressor)
+    return bitbound.parameters(name, PROBLEM, compressor), compressor
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
+    method, compressor = by_theory(name)
     trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
     experiment = Experiment.of(method, PROBLEM, compressor)
     setting = Setting.at(experiment)
@@ -54,3 +59,20 @@ def test_a_method_without_a_theorem_is_run_unless_strict():
     assert bitbound.run(method, PROBLEM, budget=BUDGET).ending == ("rounds",) * 5
     with pytest.raises(bitbound.Refusal, match="mine comes with no theorem"):
         bitbound.run(method, PROBLEM, budget=BUDGET, strict=True)
+
+
+STEPS = [(name, step) for name, card in METHODS.items() for step in card.step_sizes]
+NOT_POSITIVE = [0.0, -1.0, np.nan, np.array([0.1, 0.0])[None, None]]
+
+
+@pytest.mark.parametrize("value", NOT_POSITIVE, ids=str)
+@pytest.mark.parametrize(("name", "step"), STEPS)
+def test_a_step_size_with_which_nothing_is_reached_is_refused(name, step, value):
+    method, compressor = by_theory(name)
+    sentence = f"{step} = .* of {name}; give a number above 0"
+    with pytest.raises(bitbound.Refusal, match=sentence):
+        bitbound.run(replace(method, **{step: value}), PROBLEM, compressor, budget=BUDGET, seeds=2)
+
+
+def test_every_method_with_a_theorem_has_a_step_size():
+    assert {name for name, _ in STEPS} == set(METHODS)

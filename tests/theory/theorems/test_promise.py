@@ -7,6 +7,7 @@ import pytest
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.backend import mean
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget, Record
@@ -17,6 +18,7 @@ from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.method.promise import Promise, accuracy_constant, promise
 from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
 from bitbound.theory.checks.method.whole_runs import whole_runs
+from bitbound.theory.potential import Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.gd import GradientDescent
 
@@ -121,10 +123,43 @@ def test_accuracy_constant_by_hand(name, expected):
     assert constant == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_bound_at_every_point_of_a_run(name):
-    """f - f* <= c Psi at all recorded states: the constant, exactly."""
-    experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
+class Forms:
+    """|grad f(x)|^2, |grad f_1(x)|^2 and |x - x*|^2, with weights."""
+
+    def __init__(self, *weights):
+        self.weights = weights
+
+    def lyapunov(self, m, s, star, setting, problem):
+        own = problem.grad(s.x) - problem.grad(star.x)
+        forms = mean(own), own[:1], s.x - star.x
+        pairs = zip(self.weights, forms, strict=True)
+        return tuple(Squares(weight, form) for weight, form in pairs if weight)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ((5.0, 0.0, 0.0), lambda c: 1 / (2 * c.mu * 5)),
+        ((0.0, 0.0, 5.0), lambda c: c.L_f / 2 / 5),
+        # on one quadratic they all are multiples of |x - x*|^2, and on others other ones
+        ((0.0, 7.0, 5.0), lambda c: c.L_f / 2 / 5),
+        ((5.0, 7.0, 0.0), lambda c: 1 / (2 * c.mu * 5)),
+        ((1e-9, 0.0, 5.0), lambda c: c.L_f / 2 / 5),
+    ],
+)
+def test_accuracy_follows_from_gradients_by_strong_convexity(weights, expected):
+    experiment = by_default_rule("gd")
+    constant = accuracy_constant(Forms(*weights), experiment)
+    assert constant == pytest.approx(expected(experiment.problem.constants))
+
+
+def test_no_accuracy_follows_from_the_gradient_of_one_client():
+    with pytest.raises(Refusal, match="give it f - f"):
+        accuracy_constant(Forms(0.0, 7.0, 0.0), by_default_rule("gd"))
+
+
+def assert_bounded(theorem, experiment):
+    """Compare f - f* with c Psi at all recorded states of runs."""
     trace = simulate(
         experiment,
         seeds=3,
@@ -133,7 +168,24 @@ def test_bound_at_every_point_of_a_run(name):
         potential=lyapunov_record(theorem, Setting.at(experiment)),
     )
     gap, psi = trace.columns["gap"], trace.columns["lyapunov"]
-    assert (gap <= accuracy_constant(theorem, experiment) * psi * (1 + 1e-9) + 1e-18).all()
+    constant, rounding = accuracy_constant(theorem, experiment), 1e-18 * gap.max()
+    assert (gap <= constant * psi * (1 + 1e-9) + rounding).all()
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_the_tight_theorem_of_ef21_bounds_runs_in_any_unit(unit):
+    """Its potential has no f - f*; where mu was far from 1, its promises were too small."""
+    problem = Quadratic.random(4, 6, unit, 20 * unit, shared_eigenvectors=True, seed=1)
+    card = METHODS["ef21"]
+    experiment = Experiment.of(card.parameters(problem, RandK(4), "best"), problem, RandK(4))
+    assert_bounded(card.theorems[1], experiment)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_bound_at_every_point_of_a_run(name):
+    """f - f* <= c Psi at all recorded states: the constant, exactly."""
+    experiment, theorem = by_default_rule(name), METHODS[name].theorems[0]
+    assert_bounded(theorem, experiment)
 
 
 def test_gradient_descent_reaches_its_promise_exactly():

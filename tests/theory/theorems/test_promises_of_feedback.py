@@ -13,7 +13,7 @@ from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.theory.gradient_step import gradient_step_factor
 from bitbound.theory.theorems.clip21 import ClippedDifferences
-from bitbound.theory.theorems.normalised_ef21 import NormalisedFeedback, feedback_noise
+from bitbound.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
 
 QUADRATICS = [Quadratic.random(4, 3, mu=1.0, L=10.0, seed=seed) for seed in range(3)]
 
@@ -86,7 +86,7 @@ def test_normalised_ef21_decreases_as_promised(name, sent, part):
 def test_the_decrease_is_about_the_best_that_holds():
     """Uncompressed and far away, where V = f - f*, thrice as much is not kept."""
     problem, theorem = PROBLEMS["wells"], NormalisedFeedback()
-    assert feedback_noise(1.0) == 0.5
+    assert normalised_growth(1.0) == 0.5
     slopes, values = feedback_run(problem, "identity", 1e-3, 50)
     promised = [theorem.decrease(problem.constants, 1e-3, 1.0, slope) for slope in slopes[:-1]]
     assert (-np.diff(values) < 3 * np.array(promised)).any()

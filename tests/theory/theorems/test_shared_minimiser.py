@@ -17,6 +17,7 @@ from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.outside_theorem import OutsideTheoremWarning
+from bitbound.theory.potential import Squares
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import Rest, resting_state
 from bitbound.theory.worlds.generic import Subject
@@ -81,6 +82,37 @@ def test_compressed_gradients_of_two_clients_may_cancel():
     functions = FunctionClass(2, mu=1.0, L=30.0, alpha=0.5)
     with pytest.raises(ValueError, match="no step size"):
         largest_step(CompressedGD, functions, 1.0)
+
+
+class Distance:
+    """The potential |x - x*|^2."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, s.x - star.x),)
+
+
+@pytest.mark.parametrize("kappa", [4.0, 10.0, 100.0])
+def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kappa):
+    """s < 2 sqrt(kappa)/(kappa + 1), the cosine of gradients on either side of x - x*."""
+    edge = 2 * np.sqrt(kappa) / (kappa + 1)
+    below, above = (
+        FunctionClass(5, mu=1.0, L=kappa, alpha=1 - (factor * edge) ** 2) for factor in (0.99, 1.01)
+    )
+    step = largest_step(CompressedGD, below, 1.0, potential=Distance())
+    proved = certify(CompressedGD(step / 2), below, potential=Distance())
+    assert proved.verify() == proved.factor < 1
+    with pytest.raises(ValueError, match="no step size"):
+        largest_step(CompressedGD, above, 1.0, potential=Distance())
+    # H e_1 = kappa^(1/2) (edge, +-(1 - edge^2)^(1/2)): half the difference of mu and L is turned.
+    turned = np.sqrt(kappa * (1 - edge**2))
+    along = kappa * edge / np.sqrt(kappa)
+    H = np.array([[[along, sign * turned], [sign * turned, 1 + kappa - along]] for sign in (1, -1)])
+    np.testing.assert_allclose(np.linalg.eigvalsh(H), [[1.0, kappa]] * 2, rtol=1e-9)
+    gradients = H[:, :, 0]
+    messages = gradients * [0.0, 1.0]  # what is left of them is s times as long
+    left = np.linalg.norm(gradients - messages, axis=1)
+    np.testing.assert_allclose(left, edge * np.linalg.norm(gradients, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(messages.mean(axis=0), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", SHARED_MINIMISER)

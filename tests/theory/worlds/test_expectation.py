@@ -8,10 +8,10 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.state import each
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.ledger import Ledger
+from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.potential import value
 from bitbound.theory.setting import Setting

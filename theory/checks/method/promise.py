@@ -6,17 +6,20 @@ every point of a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on 
 
 import math
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import WithProbability
+from bitbound.solvers.backend import mean
+from bitbound.solvers.method import Method, WithProbability
 from bitbound.solvers.state import number_of_runs
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
-from bitbound.theory.potential import Gap, Potential, value
+from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
 from bitbound.theory.worlds.fixed_points import fixed_point
@@ -77,11 +80,7 @@ def promise(
         If a hypothesis of the theorem fails; it is named with both sides.
     """
     method, setting = experiment.method, Setting.at(experiment)
-    for condition in theorem.unmet(method, setting):
-        raise Refusal(
-            f"{theorem.title} promises nothing here: {condition.statement} fails with "
-            f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
-        )
+    require_covered(theorem, method, setting)
     psi = value_at_start(theorem, experiment)
     cost = cost or round_cost(experiment)
     steps = cost.iterations if isinstance(method.schedule, WithProbability) else 1.0
@@ -89,37 +88,99 @@ def promise(
     return Promise(theorem.rate(method, setting), start, steps, cost)
 
 
-def value_at_start(potential: Potential, experiment: ConvexExperiment) -> float:
-    """Return a potential where a run begins, at x = 0."""
+def require_covered(theorem: Theorem, method: Method, setting: Setting) -> None:
+    """Refuse a method with parameters outside of a theorem."""
+    for condition in theorem.unmet(method, setting):
+        raise Refusal(
+            f"{theorem.title} promises nothing here: {condition.statement} fails with "
+            f"{condition.left:.6g} against {condition.right:.6g}; choose other parameters"
+        )
+
+
+def value_at_start(
+    potential: Potential, experiment: ConvexExperiment, constants: ClassConstants | None = None
+) -> float:
+    """Return a potential where a run begins, at x = 0; by default, with the constants there."""
     method, view = experiment.method, experiment.problem
     channel, oracle = simulated_world(experiment)
     state = method.start(channel.template, oracle, channel)
-    star, setting = fixed_point(method, view), Setting.at(experiment)
-    return float(value(potential.lyapunov(method, state, star, setting, view), view)[0])
+    star, constants = fixed_point(method, view), constants or Setting.at(experiment)
+    return float(value(potential.lyapunov(method, state, star, constants, view), view)[0])
 
 
 def accuracy_constant(potential: Potential, experiment: ConvexExperiment) -> float:
-    """Return the smallest known c with f(x) - f* <= c Psi at the model x of every state.
+    """Return the least c that is known with f(x) - f* <= c Psi at the model x of every state.
 
-    A Lyapunov function with a term w (f(x) - f*) at the model gives 1/w. One of squares bounds
-    w |x - x*|^2, with w = 1/(a P^+ a') for the matrix P of Psi and the row a of the model in the
-    client space; smoothness gives c = L_f/(2 w).
+    A term w (f(x) - f*) at the model gives 1/w, and a term w |grad f(x)|^2 gives 1/(2 mu w). The
+    other squares without gradients bound w |x - x*|^2, with w = 1/(a P^+ a') for their matrix P and
+    the row a of the model in the client space; smoothness gives c = L_f/(2 w).
+
+    Raises
+    ------
+    Refusal
+        If Psi bounds none of these.
     """
-    method, setting = experiment.method, Setting.at(experiment)
-    ones = np.ones((experiment.n, 1, 1))
-    small = fitted_view(method, Quadratic.from_arrays(ones, ones[:, 0], name="unit", seed=0))
-    star = fixed_point(method, small)
-    units = unit_deviations(star)
-    model = method.model(units)
-    terms = potential.lyapunov(method, units, star, setting, small)
-    gaps = [
-        term.weight for term in terms if isinstance(term, Gap) and np.array_equal(term.point, model)
-    ]
-    if gaps:
-        return 1 / sum(gaps)
-    squares = tuple(term for term in terms if not isinstance(term, Gap))
-    matrix = lyapunov_matrix(squares, np.zeros((1, 1)), np.zeros((1, 1, 1)))
-    row = np.broadcast_to(model[0, 0] - small.x_star[0, 0], number_of_runs(units))
     constants = experiment.problem.constants
-    smoothness = constants.L_f + constants.ridge
-    return float(smoothness / 2 * row @ np.linalg.pinv(matrix, hermitian=True) @ row)
+    worlds = [_UnitDeviations.of(experiment, scale) for scale in (1.0, 2.0)]
+    terms, others = (world.terms(potential, experiment) for world in worlds)
+    flat, steep = worlds
+    gaps, slopes, squares = 0.0, 0.0, []
+    for term, other in zip(terms, others, strict=True):
+        if isinstance(term, Gap):
+            gaps += term.weight * np.array_equal(term.point, flat.model)
+        elif isinstance(other, Squares):
+            if np.array_equal(term.vectors, other.vectors):
+                squares.append(term)
+            elif flat.is_slope(term.vectors) and steep.is_slope(other.vectors):
+                slopes += term.weight
+    known = [1 / gaps] if gaps else []
+    if slopes and not constants.ridge:  # else they are without the gradient of g
+        known.append(1 / (2 * constants.mu * slopes))
+    row = flat.row
+    matrix = np.zeros((len(row), len(row)))
+    matrix += lyapunov_matrix(tuple(squares), np.zeros((1, 1)), np.zeros((1, 1, 1)))
+    bound = np.linalg.pinv(matrix, hermitian=True) @ row
+    if np.allclose(matrix @ bound, row):
+        known.append(float((constants.L_f + constants.ridge) / 2 * row @ bound))
+    if not known:
+        raise Refusal(
+            f"no accuracy of {experiment.method.name} follows from this potential; give it f - f*, "
+            "|grad f|^2 or |x - x*|^2 at the model"
+        )
+    return min(known)
+
+
+@dataclass(frozen=True)
+class _UnitDeviations:
+    """The unit deviations of a state on quadratics of unlike clients in one dimension."""
+
+    state: Any
+    star: Any
+    problem: Any
+    model: Array
+
+    @classmethod
+    def of(cls, experiment: ConvexExperiment, scale: float) -> Self:
+        method, n = experiment.method, experiment.n
+        curvatures = scale * np.arange(1.0, n + 1)[:, None, None]
+        quadratic = Quadratic.from_arrays(curvatures, np.ones((n, 1)), name="unit", seed=0)
+        problem = fitted_view(method, quadratic)
+        star = fixed_point(method, problem)
+        state = unit_deviations(star)
+        return cls(state, star, problem, method.model(state))
+
+    @property
+    def row(self) -> Array:
+        """The deviation of the model."""
+        return np.broadcast_to(
+            self.model[0, 0] - self.problem.x_star[0, 0], number_of_runs(self.state)
+        )
+
+    def terms(self, potential: Potential, experiment: ConvexExperiment) -> Terms:
+        setting = Setting.at(experiment)
+        return potential.lyapunov(experiment.method, self.state, self.star, setting, self.problem)
+
+    def is_slope(self, vectors: Array) -> bool:
+        """Whether they are the gradients of f at the model."""
+        slope = mean(self.problem.grad(self.model))
+        return vectors.shape == slope.shape and np.allclose(vectors, slope)

@@ -250,5 +250,6 @@ def same_point(a: Blocks, b: Blocks) -> bool:
     """Whether two points are one; rational ones if they are equal."""
     if a[0].dtype == object:
         return all(bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
-    size = max(np.abs(x).max() for x in (*a, *b))
-    return all(np.abs(x - y).max() <= SAME * size for x, y in zip(a, b, strict=True))
+    one, other = np.concatenate(a), np.concatenate(b)
+    size = max(np.abs(one).max(), np.abs(other).max())
+    return bool(np.abs(one - other).max() <= SAME * size)

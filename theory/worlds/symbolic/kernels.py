@@ -1,5 +1,6 @@
 """What the unknowns of a step can be: those that are met, the invariants being 0."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -7,8 +8,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import Array
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
-from bitbound.theory.worlds.symbolic.frames import Basis, Matrix
+from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 
 def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
@@ -19,6 +21,22 @@ def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
             for number in range(first, first + (basis.kinds if basis.kind[first] >= 0 else 1)):
                 met[number] = number in evaluated
     return met
+
+
+def kernels_of_blocks(
+    invariants: Iterable[Array], frame: Frame, basis: Basis, allowed: NDArray[np.bool_]
+) -> Blocks:
+    """Return a basis of what allowed unknowns can be in each block, the invariants being 0.
+
+    The cells of the frame are the kinds of clients.
+    """
+    relations = [frame.rows(x) for x in invariants]
+    kernels = [kernel_of([x[:, :, 0] for x in relations], allowed)]
+    for kind, count in enumerate(frame.counts):
+        inside = allowed & (basis.kind == kind) & (count > 1)
+        run = frame.differences.get(kind, 0)
+        kernels.append(kernel_of([x[:, :, run] for x in relations if count > 1], inside))
+    return tuple(kernels)
 
 
 def kernel_of(relations: list[Matrix], allowed: NDArray[np.bool_]) -> Matrix:
@@ -47,7 +65,8 @@ def seen_kernel(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
         return kernel
     sizes = [float(np.abs(matrix).max()) or 1.0 for matrix in matrices]
     rows = np.concatenate([m @ kernel / size for m, size in zip(matrices, sizes, strict=True)])
-    seen = scipy.linalg.orth(rows.T, rcond=1e-10)
+    triangle = np.asarray(np.linalg.qr(rows[rows.any(axis=1)], mode="r"))
+    seen = scipy.linalg.orth(triangle.T, rcond=1e-10)
     return kernel if seen.shape[1] == kernel.shape[1] else kernel @ seen
 
 

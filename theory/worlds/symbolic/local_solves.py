@@ -38,6 +38,8 @@ class LocalSolve:
         Their size.
     count : int
         How many they are.
+    pull : number
+        That to where they begin, if a criterion ends them.
     """
 
     kind: int
@@ -46,6 +48,7 @@ class LocalSolve:
     after: Blocks
     step: Any
     count: int
+    pull: Any = 0
 
     @property
     def place(self) -> int:
@@ -75,14 +78,18 @@ class LocalSolve:
         The function is a multiple of one of a class, whose gradient at the end is an unknown, plus
         a quadratic.
         """
+        return self.shortening(gradient, mu, L, 2 * self.count)
+
+    def shortening(self, gradient: int, mu: Any, L: Any, count: int) -> Any:
+        """Return the factor of the length of the gradient in so many steps, rounded up."""
         share, ridge = self.function(gradient)
         slowest = max(abs(1 - self.step * (share * curve + ridge)) for curve in (mu, L))
         if isinstance(slowest, Exact):
-            power = slowest.value ** (2 * self.count)
+            power = slowest.value**count
             scale = 10**DIGITS * max(1, power.denominator // max(power.numerator, 1))
             return Exact(Fraction(-(-power.numerator * scale // power.denominator), scale))
-        rounding = 1 + 4 * self.count * float(np.finfo(float).eps)
-        return slowest ** (2 * self.count) * rounding
+        rounding = 1 + 2 * count * float(np.finfo(float).eps)
+        return slowest**count * rounding
 
 
 def local_solve(
@@ -99,7 +106,7 @@ def local_solve(
     before = frame.expression(slope(start), active)
     known: dict[int, dict[int, LocalSolve]] = {}
     for one in solves:
-        if (one.step, one.count) == (step, count):
+        if (one.step, one.count, one.pull) == (step, count, 0):
             known.setdefault(one.unknown, {})[one.kind] = one
     fitting = (
         unknown
@@ -113,7 +120,12 @@ def local_solve(
     after = frame.expression(slope(end), active)
     for kind, blocks in after.items():
         if kind not in known.get(unknown, {}):
-            if any(np.any(part[basis.noise] != 0) for part in blocks):
-                raise Refusal("local steps depend on the noise of this very step")
+            require_no_noise(blocks, basis)
             solves.append(LocalSolve(kind, unknown, before[kind], blocks, step, count))
     return end
+
+
+def require_no_noise(blocks: Blocks, basis: Basis) -> None:
+    """Refuse gradients that local steps end with if they depend on the noise of this step."""
+    if any(np.any(part[basis.noise] != 0) for part in blocks):
+        raise Refusal("local steps depend on the noise of this very step")

@@ -18,7 +18,7 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import FEATURES, Order
+from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves, Order
 from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
 from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
 
@@ -110,7 +110,8 @@ class Representatives:
 
     def _step(self, s: Any, channel: "_Channel", order: Order | None = None) -> Any:
         problem = self.problem if order is None else self.problem.renumbered(order)
-        return self._rows(theorem_step(self.method, each(self.array, s), problem, channel))
+        solved = OneStepSolves(problem)
+        return self._rows(theorem_step(self.method, each(self.array, s), solved, channel))
 
     def _rows(self, s: Any) -> Any:
         return each(lambda x: rows_of(x, self.layout), s)

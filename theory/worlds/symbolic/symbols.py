@@ -6,7 +6,7 @@ unknowns; a gradient and the noise of a compressor are new unknowns. E[Psi+] the
 form of the unknowns, the same for every problem and every dimension.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.orbits import OrbitChannel
+from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
+from bitbound.theory.worlds.symbolic.accurate_solves import accurate_solve
 from bitbound.theory.worlds.symbolic.clients import ClientArray
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
@@ -49,8 +50,9 @@ class SymbolicProblem:
     """Gradients of unknown functions: every new point gives new unknowns.
 
     The solution is the origin and every gradient is meant as its difference to the one there.
-    ``evaluations`` is shared by all outcomes of a step, and so are ``solves``: with them, gradient
-    steps on the clients are known by an inequality, and are not done one by one.
+    ``evaluations`` is shared by all outcomes of a step, and so are ``solves``, local solves that
+    are known by an inequality. Where their number is given, gradient steps on the clients are, too,
+    but for those that are done ``one_by_one``.
     """
 
     def __init__(
@@ -59,10 +61,12 @@ class SymbolicProblem:
         frame: Frame,
         evaluations: list[Evaluation],
         solves: list[LocalSolve] | None = None,
+        one_by_one: bool = True,
     ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
         self.d, self.basis = basis.size, basis
-        self.frame, self.evaluations, self.solves = frame, evaluations, solves
+        self.frame, self.evaluations, self.one_by_one = frame, evaluations, one_by_one
+        self.solves: list[LocalSolve] = [] if solves is None else solves
         rows_of_all = len(frame.row_cells)
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
@@ -73,7 +77,7 @@ class SymbolicProblem:
         """Exact gradients of the f_i; (n, basis, R). Only what the active clients get is meant."""
         rows_of_all = self.frame.everyone
         if not (active is None or isinstance(active, int)):
-            rows_of_all = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
+            rows_of_all = self._clients(active)
         if not (rows_of_all.any() and self.frame.rows(x).any()):  # nobody, or the solution
             return 0 * self.grad_star
         return self.frame.unknown(self.basis, self.evaluate("f", x, rows_of_all)[0].unknown)
@@ -92,10 +96,30 @@ class SymbolicProblem:
         count: int,
     ) -> Array | None:
         """Return where gradient steps of all active clients end; None to do them one by one."""
-        if self.solves is None or not count:
+        if self.one_by_one or not count:
             return None
-        own = np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
+        own = self._clients(active)
         return local_solve(self.solves, slope, start, own, step, count, self.frame, self.basis)
+
+    def minimise(
+        self,
+        gradient: Callable[..., Array],
+        start: Array,
+        centre: Array,
+        given: Any,
+        active: Array,
+        **criterion: Any,
+    ) -> tuple[Array, Array]:
+        """Return where local steps of all active clients end by a criterion, and the gradients."""
+
+        def change(z: Array) -> Array:
+            return gradient(centre + z, given, active, self)
+
+        own = self._clients(active)
+        return accurate_solve(self.solves, change, start, own, self.frame, self.basis, **criterion)
+
+    def _clients(self, active: Array) -> NDArray[np.bool_]:
+        return np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
 
     def evaluate(
         self, function: str, x: Array, active: NDArray[np.bool_]
@@ -147,9 +171,11 @@ class SymbolicChannel(OrbitChannel):
         functions: FunctionClass,
         problem: SymbolicProblem,
         errors: list[tuple[int, int, Blocks]],
-        script: Sequence[int] = (),
+        orbit: Orbit | None = None,
     ) -> None:
-        super().__init__(functions.n, problem.d, script, problem.frame.counts)
+        script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
+        counts = problem.frame.counts
+        super().__init__(functions.n, problem.d, script, counts, other_heads=other_heads)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
         self.errors = errors

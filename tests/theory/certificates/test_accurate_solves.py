@@ -1,0 +1,149 @@
+"""Local solves that end by a criterion, which is all that their certificate knows of them."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS, parameters
+from bitbound.theory.cards.coverage import lyapunov_record
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import best_proof
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.exact.long_run import limit_of_potentials
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.setting import Setting
+from bitbound.theory.theorems.five_gcs_cc import enough_steps
+from bitbound.theory.worlds.orbits import orbits
+from bitbound.theory.worlds.symbolic.accurate_solves import AccurateSolve
+
+CARD = METHODS["5gcs-cc"]
+(THEOREM,) = CARD.theorems
+POINTS = [(1, 30.0, 0.0), (3, 100.0, 4.0), (10, 1e3, 9.0), (100, 100.0, 1.0), (10**6, 1e4, 9.0)]
+
+
+def at(n, kappa, omega, rule="best", **options):
+    """Return 5GCS-CC with the parameters of a rule, and the setting they are for."""
+    where = class_setting(CARD.method, n, kappa, omega, None, 1)
+    return CARD.at(where, rule, **options), where
+
+
+@pytest.mark.parametrize(("n", "kappa", "omega"), POINTS)
+def test_the_promise_of_the_theorem_is_certified(n, kappa, omega):
+    for cohort in {n, max(1, n // 3)}:
+        method, where = at(n, kappa, omega, cohort=cohort)
+        proved = certify(method, where)
+        assert len(proved.multipliers) == 3
+        assert proved.verify() == proved.factor
+        assert proved.decrease >= (1 - 1e-6) * (1 - THEOREM.rate(method, where))
+
+
+@pytest.mark.parametrize(("n", "kappa", "omega"), POINTS[:4])
+def test_a_potential_that_is_found_proves_no_less(n, kappa, omega):
+    method, where = at(n, kappa, omega)
+    stated, found = (certify(method, where, potential=which) for which in (None, "search"))
+    assert found.verify() == found.factor
+    assert found.decrease >= stated.decrease
+    assert limit_of_potentials(found) is None
+
+
+def test_clients_that_differ_and_many_steps():
+    method, _ = at(4, 100.0, 1.0)
+    classes = [ClientClass(1, 1.0, 100.0, 1.0), ClientClass(3, 1.5, 5.0, 1.0)]
+    mixed = certify(method, FunctionClass.of_classes(classes))
+    alike = certify(method, FunctionClass(4, 1.0, 100.0, omega=1.0))
+    assert mixed.verify() == mixed.factor
+    assert mixed.decrease >= alike.decrease > 0
+
+
+@pytest.mark.parametrize("k", [0.3, 1.0, 7.0, 40.0, 1e3])
+def test_enough_steps_are_those_of_the_theorem(k):
+    """The certificate finds itself how many are enough, from the curvatures of the class."""
+    method, where = at(3, 50.0, 1.0)
+    changed = replace(method, tau=method.L_F / k, gamma=0.1 * method.gamma)
+    enough = enough_steps(method.L_F / changed.tau)
+    assert certify(replace(changed, K=enough), where).multipliers
+    with pytest.raises(Refusal, match="not enough for their criterion"):
+        certify(replace(changed, K=enough - 1), where)
+
+
+@pytest.mark.parametrize(
+    "change", [{"L_F": 0.4}, {"tau": 0.5}, {"K": 0.5}], ids=lambda change: next(iter(change))
+)
+def test_a_cap_that_is_too_low_for_the_functions_is_refused(change):
+    method, where = at(3, 50.0, 1.0)
+    values = {
+        name: type(getattr(method, name))(factor * getattr(method, name))
+        for name, factor in change.items()
+    }
+    with pytest.raises(Refusal, match="not enough for their criterion"):
+        certify(replace(method, **values), where)
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 2.0])
+def test_the_constant_of_the_criterion_is_seen(accuracy, monkeypatch):
+    """Half of it is more than runs keep to (tests of symbols), twice as much proves less."""
+    method, where = at(3, 100.0, 4.0)
+    known, own = certify(method, where), AccurateSolve.ratio
+    monkeypatch.setattr(AccurateSolve, "ratio", lambda self, *what: accuracy * own(self, *what))
+    other = certify(method, where)
+    assert (other.decrease > known.decrease) == (accuracy < 1)
+    monkeypatch.undo()
+    assert (other.verify() == other.factor) == (accuracy > 1)
+
+
+@pytest.mark.parametrize("planted", ["turned", "larger", "smaller", "negative"])
+def test_multipliers_and_signs_that_are_changed_are_caught(planted):
+    method, where = at(4, 100.0, 1.0)
+    proof = prove(certify(method, where))
+    assert proof.verify()
+    name = next(name for name in proof.multipliers if name.startswith("local steps"))
+    factors = {"larger": Fraction(101, 100), "smaller": Fraction(99, 100), "negative": -1}
+    if planted in factors:
+        changed = {**proof.multipliers, name: factors[planted] * proof.multipliers[name]}
+        assert not replace(proof, multipliers=changed).verify()
+        return
+    step = symbolic_step(method, FunctionClass.of(where), THEOREM)
+    turned = replace(step, inequalities={**step.inequalities, name: step.inequalities[name] * -1.0})
+    with pytest.raises(Refusal):
+        best_proof(
+            method, turned.functions, THEOREM, turned, lambda one: one.decrease("fixed")
+        ).verify()
+
+
+def test_local_solves_cost_as_many_gradients_as_they_may():
+    method, where = at(10, 100.0, 3.0, cohort=5)
+    (_, most), (_, fixed) = (
+        orbits(one, where.n) for one in (method, replace(method, adaptive=False))
+    )
+    assert most.gradients == (2 * method.K + 2) / 2
+    assert fixed.gradients == (method.K + 1) / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_decrease_as_fast_as_certified(seed):
+    """Without compression and with all clients a run is one outcome, and every round counts."""
+    problem = Quadratic.random(3, 4, mu=1.0, L=40.0, seed=seed)
+    method = parameters("5gcs-cc", problem, Identity(), "best")
+    proved = certify(method, FunctionClass(3, 1.0, 40.0))
+    where = Setting.of(method, problem, Identity())
+    assert proved.decrease >= 1 - THEOREM.rate(method, where)
+    trace = simulate(
+        Experiment.of(method, problem, Identity()),
+        seeds=1,
+        budget=Budget(rounds=60),
+        record=Record(ratio=1, every=1),
+        potential=lyapunov_record(THEOREM, where),
+    )
+    values = trace.columns["lyapunov"]
+    assert len(values) == 61
+    assert max(after / before for before, after in pairwise(values)) <= proved.factor

@@ -1,0 +1,108 @@
+"""Potentials that are found where clients differ: each class has its own means and deviations."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from unreduced import unreduced_decrease
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.gradskip import GradSkip
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import potential_search
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.potential import value
+from bitbound.theory.quadratic_potential import QuadraticPotential
+
+
+def case(name, counts, kappa=100.0):
+    """Return a method and a family of two classes whose L_i are ten times apart."""
+    L = (kappa, kappa / 10, kappa / 3)[: len(counts)]
+    omega, alpha = {"diana": (4.0, None), "ef21": (0.0, 0.3)}.get(name, (0.0, None))
+    classes = [ClientClass(k, 1.0, top, omega, alpha) for k, top in zip(counts, L, strict=True)]
+    q = [
+        (1 - 1 / top) / (1 - 1 / kappa) for k, top in zip(counts, L, strict=True) for _ in range(k)
+    ]
+    method = {
+        "diana": lambda: METHODS["diana"].method(gamma=0.002, alpha=0.2),
+        "ef21": lambda: METHODS["ef21"].method(gamma=0.002),
+        "scaffnew": lambda: METHODS["scaffnew"].method(1 / kappa, kappa**-0.5),
+        "gradskip": lambda: GradSkip(1 / kappa, kappa**-0.5, tuple(q)),
+    }[name]()
+    return method, FunctionClass.of_classes(classes)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "gain"),
+    [
+        ("diana", (1, 2), 1.0),
+        ("ef21", (1, 2), 1.0),
+        ("scaffnew", (1, 2), 1.003),
+        ("gradskip", (1, 2), 1.13),
+        ("gradskip", (1, 1, 1), 1.0),  # f - f* would have to be taken at 36 points
+        ("gradskip", (200_000, 800_000), 1.0),
+    ],
+)
+def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, gain, monkeypatch):
+    method, family = case(name, counts)
+    found = certify(method, family, potential="search")
+    monkeypatch.setattr(potential_search, "MOST_CLASSES", 0)
+    alike = certify(method, family, potential="search")
+    assert not alike.potential.counts
+    assert found.decrease >= gain * alike.decrease * (1 - 1e-5) > 0
+    assert found.verify() == found.factor
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the dense programme
+@pytest.mark.parametrize("name", ["scaffnew", "gradskip"])
+def test_they_are_worth_the_same_in_a_dense_programme(name):
+    counts = 1, 2
+    method, family = case(name, counts, 20.0)
+    found = certify(method, family, potential="search")
+    assert found.potential.counts == counts
+    dense = unreduced_decrease(method, family, found.potential)
+    assert found.solver_decrease == pytest.approx(dense, rel=1e-3)
+    assert "mean_2" in repr(found.potential)
+    exact = prove(found)
+    assert exact.verify()
+    assert float(exact.decrease) == pytest.approx(found.decrease, rel=1e-4)
+
+
+@dataclass(frozen=True)
+class State:
+    x: Any
+    h: Any
+
+
+@dataclass(frozen=True)
+class Clients:
+    n: int
+
+
+@pytest.mark.parametrize("counts", [(5,), (1, 4), (2, 3), (2, 1, 2)])
+def test_a_form_of_all_is_one_of_classes(counts):
+    rng = np.random.default_rng(0)
+    potential = QuadraticPotential(
+        rng.standard_normal((2, 2)),
+        np.array([[2.0]]),
+        mean_weights=(2.0, 0.5),
+        apart_weights=(3.0,),
+        names=(("x", False), ("h", True)),
+    )
+    state = State(rng.standard_normal((1, 4, 1)), rng.standard_normal((5, 4, 1)))
+    star = State(0 * state.x, 0 * state.h)
+
+    def psi(of):
+        return value(of.lyapunov(None, state, star, Clients(5), None), None)[0]
+
+    assert psi(potential.of_classes(counts)) == pytest.approx(psi(potential), rel=1e-12)
+
+
+def test_a_form_of_other_clients_is_refused():
+    potential = QuadraticPotential(np.eye(2), np.eye(2), names=(("h", True),), counts=(1, 1))
+    state = State(np.zeros((3, 1, 1)), np.zeros((3, 1, 1)))
+    with pytest.raises(Refusal, match="one of 2 clients, and there are 3"):
+        potential.lyapunov(None, state, state, Clients(3), None)

@@ -1,0 +1,213 @@
+"""Planted faults of methods with local steps."""
+
+from planting import fault, faults_of
+
+LOCAL_TRAINING_FAULTS = [
+    *(
+        fault(
+            f"locodl-both-ways: {what}",
+            "solvers.methods.locodl_both_ways",
+            (old, new),
+            on="locodl-both-ways",
+            compressor="two-way(rand-k:2;rand-k:2)",
+        )
+        for what, old, new in (
+            ("nothing taken off for the error", "* s.e)", "* 0 * s.e)"),
+            ("error without 1/2", "/ (2 * self.p * self.rho)", "/ (self.p * self.rho)"),
+            ("error turned", "d_mean - self.gamma /", "d_mean + self.gamma /"),
+            ("nothing broadcast", "channel.downlink(d_mean", "1.0 * (d_mean"),
+            ("control variates by the mean unsent", "dual * (z - d)", "dual * (d_mean - d)"),
+            ("error forgotten", "e=s.e + 2 * dual", "e=0 * s.e + 2 * dual"),
+        )
+    ),
+    *faults_of(
+        "5gcs-cc",
+        "five_gcs_cc",
+        "paper",
+        ("duals without 1/(1 + omega)", "u=s.u + 1 / (1 + self.omega) * m", "u=s.u + m"),
+        (
+            "prox without mu",
+            "(s.x - self.gamma * s.v) / (1 + self.gamma * self.mu), cohort",
+            "(s.x - self.gamma * s.v), cohort",
+        ),
+        (
+            "local problem turned",
+            "problem) + self.tau * z,",
+            "problem) - self.tau * z,",
+        ),
+        (
+            "F_i without 1/n",
+            "1 / problem.n * (problem.grad(y, active=active) - self.mu * y)",
+            "(problem.grad(y, active=active) - self.mu * y)",
+        ),
+        ("sum of duals stale", "v=s.v + 1 / (1 + self.omega) * m_total", "v=s.v"),
+    ),
+    *faults_of(
+        "5gcs-cc",
+        "five_gcs_cc",
+        "best",
+        (
+            "a criterion that is too strict",
+            "self.tau / (2 * self.L_F)",
+            "self.tau / (3 * self.L_F)",
+        ),
+        ("a criterion that is too lax", "self.tau / (2 * self.L_F)", "self.tau / self.L_F"),
+    ),
+    fault(
+        "5gcs-cc: n/C left out",
+        "solvers.methods.five_gcs_cc",
+        ("x - self.gamma * problem.n / self.cohort * m_total", "x - self.gamma * m_total"),
+        on="5gcs-cc",
+        rule="paper",
+        cohort=1,
+    ),
+    *faults_of(
+        "locodl",
+        "locodl",
+        "balanced",
+        ("1/n for 1/(2 n)", "mean(d) / 2", "mean(d)"),
+        ("duals u turned", "dual * (d_mean - d)", "dual * (d - d_mean)"),
+        ("dual v turned", "v=s.v + dual * d_mean", "v=s.v - dual * d_mean"),
+        ("d_mean left out of x", "self.rho * (s.y + d_mean)", "self.rho * s.y"),
+        (
+            "(1 + omega) for (1 + 2 omega) in the duals",
+            "(self.gamma * (1 + 2 * self.omega))",
+            "(self.gamma * (1 + self.omega))",
+        ),
+        ("local step without u", "(problem.grad(s.x) - s.u)", "problem.grad(s.x)"),
+        ("local step of y without v", "(problem.grad_g(s.y) - s.v)", "problem.grad_g(s.y)"),
+        ("v* with the wrong sign", "-mean(u))", "mean(u))"),
+        ("y without rho", "y=s.y + self.rho * d_mean", "y=s.y + d_mean"),
+        (
+            "y mixed with the local models unsent",
+            "y=s.y - self.gamma *",
+            "y=mean(s.x) - self.gamma *",
+        ),
+        ("duals without p", "dual = self.p * self.chi /", "dual = self.chi /"),
+        ("differences not sent", "d = channel.uplink(s.x - s.y)", "d = s.x - s.y"),
+    ),
+    *faults_of(
+        "scaffnew",
+        "scaffnew",
+        "best",
+        ("control variates turned", "(x_mean - sent)", "(sent - x_mean)"),
+        ("control variates without p", "self.p / self.gamma", "1 / self.gamma"),
+        ("local step without control variate", "(problem.grad(s.x) - s.h)", "problem.grad(s.x)"),
+    ),
+    *faults_of(
+        "compressed-scaffnew",
+        "compressed_scaffnew",
+        "paper",
+        ("divided by n instead of s", "total(sent) / self.s", "total(sent) / problem.n"),
+        (
+            "control variates of others move",
+            "masked(owned, correction)",
+            "correction",
+        ),
+        (
+            "entries not sent",
+            "sent = channel.send(s.x, owned)",
+            "sent = masked(owned, s.x)",
+        ),
+    ),
+    *faults_of(
+        "tamuna",
+        "tamuna",
+        "paper",
+        ("control variates turned", "(x_mean - sent)", "(sent - x_mean)"),
+        ("divided by m instead of s", "total(sent) / self.s", "total(sent) / self.m"),
+    ),
+    *faults_of(
+        "gradskip",
+        "gradskip",
+        None,
+        ("average without the correction (field)", "s.x - self.gamma / self.p * s.h", "s.x"),
+        ("control variates not replaced", "h=where(stops, gradient, s.h)", "h=s.h"),
+        (
+            "average not sent",
+            "mean(channel.send(s.x - self.gamma / self.p * s.h))",
+            "mean(s.x - self.gamma / self.p * s.h)",
+        ),
+        (
+            "skipping clients counted as active",
+            "problem.grad(s.x, active=s.active)",
+            "problem.grad(s.x, active=~s.active)",
+        ),
+    ),
+    fault(
+        "scaffold: control variate turned (field)",
+        "solvers.methods.scaffold",
+        ("(at_x - s.c_i + s.c)", "(at_x + s.c_i - s.c)"),
+        (
+            "(problem.grad(y, active=self.m) - s.c_i + s.c)",
+            "(problem.grad(y, active=self.m) + s.c_i - s.c)",
+        ),
+        on="scaffold",
+        rule="best",
+    ),
+    fault(
+        "scaffold: c not broadcast",
+        "solvers.methods.scaffold",
+        ("self.m == problem.n else channel.broadcast(c, cohort)", "self.m == problem.n else c"),
+        on="scaffold",
+        rule="paper",
+    ),
+    fault(
+        "tamuna: clients outside the cohort send",
+        "solvers.methods.tamuna",
+        ("channel.ownership(self.s, cohort)", "channel.ownership(self.s)"),
+        on="tamuna",
+        s=2,
+        m=2,
+    ),
+    fault(
+        "scaffold theorem: cohorts taken for all clients",
+        "theory.theorems.scaffold",
+        ("(1 + 2 * sampling_variance(setting.n, m))", "0.02"),
+        on="scaffold",
+        rule="best",
+        m=1,
+    ),
+    fault(
+        "scaffold published theorem: forty times the progress",
+        "theory.theorems.scaffold",
+        (
+            "return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2",
+            "return 1 - 20 * m.K * m.eta_l * m.eta_g * setting.mu",
+        ),
+        on="scaffold",
+        rule="paper",
+    ),
+    *faults_of(
+        "scaffold",
+        "scaffold",
+        "best",
+        ("option II without K", "dy / (self.K * self.eta_l)", "dy / self.eta_l"),
+        ("sum instead of mean", "self.eta_g * total(dy) / self.m", "self.eta_g * total(dy)"),
+        ("server variate as a sum", "c = s.c + mean(dc)", "c = s.c + total(dc)"),
+        ("c left out of option II", "-s.c - dy /", "-dy /"),
+        (
+            "steps without variates",
+            "y = y - self.eta_l * (problem.grad(y, active=self.m) - s.c_i + s.c)",
+            "y = y - self.eta_l * problem.grad(y, active=self.m)",
+        ),
+    ),
+    *faults_of(
+        "fedcomgate",
+        "fedcomgate",
+        None,
+        (
+            "uncompressed control variates (field)",
+            "self.alpha / self.K * (m - m_mean)",
+            "self.alpha / self.K * ((s.x - y) / self.eta - m_mean)",
+        ),
+        ("tracking without K", "self.alpha / self.K * (m - m_mean)", "self.alpha * (m - m_mean)"),
+        ("tracking without the mean", "(m - m_mean)", "m"),
+        (
+            "difference without 1/eta",
+            "channel.uplink((s.x - y) / self.eta)",
+            "channel.uplink(s.x - y)",
+        ),
+        ("tracking turned", "(problem.grad(y) - s.delta)", "(problem.grad(y) + s.delta)"),
+    ),
+]

@@ -1,0 +1,90 @@
+"""A few numbers of heads have the means of all."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.authoring import where
+from bitbound.solvers.methods.gradskip import GradSkip
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.exact.long_run import slowest_decrease
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.heads import numbers_of_heads
+
+SIZES = [(1,), (2,), (3,), (7,), (50,), (1, 1), (1, 4), (3, 2), (1, 1, 1), (2, 1, 5, 1)]
+
+
+def odds(size, p):
+    return [comb(size, k) * p**k * (1 - p) ** (size - k) for k in range(size + 1)]
+
+
+def mean(of, sizes, chances):
+    """Return the mean over all numbers of heads."""
+    laws = [list(enumerate(odds(size, p))) for size, p in zip(sizes, chances, strict=True)]
+    return sum(prod(w for _, w in one) * of([k for k, _ in one]) for one in product(*laws))
+
+
+def few(of, sizes, chances, **options):
+    return sum(w * of(heads) for w, heads in numbers_of_heads(sizes, tuple(chances), **options))
+
+
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("p", [Fraction(0), Fraction(1, 3), Fraction(19, 20), Fraction(1)])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_means_of_all_polynomials_of_degree_2_are_exact(sizes, p, other):
+    chances = [p, *(Fraction(cell, 7) for cell in range(1, len(sizes)))]
+    cells = range(len(sizes))
+    terms = [lambda k: 1, *(lambda k, a=a: k[a] for a in cells)]
+    terms += [lambda k, a=a, b=b: k[a] * k[b] for a in cells for b in cells]
+    for term in terms:
+        assert few(term, sizes, chances, other=other) == mean(term, sizes, chances)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (1000,), (10**6,), (1, 1, 1), (4, 1)], ids=str)
+def test_other_numbers_tell_what_has_a_higher_degree(sizes):
+    def cube(k):
+        return (sum(k) / sum(sizes)) ** 3
+
+    chances = [0.3] * len(sizes)
+    apart = few(cube, sizes, chances) - few(cube, sizes, chances, other=True)
+    assert abs(apart) > 1e-7
+
+
+def test_they_are_few_and_no_larger_for_more_coins():
+    for size in (10, 10**6):
+        assert len(numbers_of_heads((size,), (0.5,))) == 3
+        weights = [weight for weight, _ in numbers_of_heads((size,) * 3, (0.1, 0.5, 0.9))]
+        assert len(weights) == 1 + 2 * 3 + 3
+        assert sum(weights) == pytest.approx(1, abs=1e-14)
+        assert max(map(abs, weights)) < 3
+    assert len(numbers_of_heads((1,) * 9, (0.5,) * 9)) == 1 + 9 + 36
+
+
+@dataclass(frozen=True)
+class AverageOfHeads(GradSkip):
+    """GradSkip whose clients also move as those with heads do in the mean."""
+
+    name = "average-of-heads"
+
+    def local_step(self, s, problem, channel):
+        heads = channel.client_coins(self.q)
+        step = self.gamma * (problem.grad(s.x) - s.h)
+        count = heads.sum(axis=0, keepdims=True)
+        together = where(heads, step, 0 * step).sum(axis=0, keepdims=True) / (1 + count)
+        return replace(s, x=s.x - step - together)
+
+
+@pytest.mark.parametrize("n", [3, 1000])
+def test_coins_that_are_not_added_up_are_refused(n):
+    card, family = METHODS["gradskip"], FunctionClass(n, 1.0, 20.0)
+    method = AverageOfHeads(0.05, 0.3, (0.9,) * n)
+    for potential in (card.theorems[0], "search"):
+        with pytest.raises(Refusal, match="no sum over the clients"):
+            certify(method, family, potential=potential)
+    with pytest.raises(Refusal, match="no sum over the clients"):
+        slowest_decrease(method, family)

@@ -1,0 +1,127 @@
+"""How fast a method is in the long run on quadratics: no certificate can promise more.
+
+The factor of the second moments per iteration on quadratics of one dimension is attained, whatever
+the potential is. Clients are tried at both ends of their class, all alike or some at each end.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.exact.second_moments import SecondMoments
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.quadratic_potential import Reweighted
+from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
+from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
+
+MOST_CLASSES = 4
+"""Up to so many classes of clients are at their ends in all combinations."""
+
+
+def slowest_decrease(method: Method, functions: FunctionClass) -> float:
+    """Return 1 - factor of the second moments on the slowest of the quadratics that are tried.
+
+    What is returned is attained, up to rounding, which makes it larger: no certificate promises
+    more, whatever its potential, if that sees all of the state. Whether the method treats all
+    clients of a class alike is tried where it is certified, and not here.
+
+    Raises
+    ------
+    Refusal
+        If the compressors of the clients share their randomness, a criterion ends local solves, a
+        step is not linear or its coins no sum over the clients, or it has too many unknowns.
+    """
+    return 1 - max(one.factor for one in long_runs(method, functions))
+
+
+def limit_of_potentials(certificate: Certificate) -> float | None:
+    """Return a decrease that is attained on quadratics; None if none is found.
+
+    It is that of :func:`slowest_decrease`, but for what the potential of the certificate does not
+    see: no potential that sees as much of the state decreases by more.
+    """
+    functions = certificate.functions
+    psi = Reweighted(certificate.potential, certificate.weights)
+    try:
+        found = long_runs(certificate.method, functions)
+        return 1 - max(one.factor_of(one.form(psi, functions)) for one in found)
+    except Refusal:
+        return None
+
+
+def long_runs(method: Method, functions: FunctionClass) -> Iterator[SecondMoments]:
+    """Yield what a step does to second moments on all quadratics that are tried.
+
+    Raises
+    ------
+    Refusal
+        If there are none.
+    """
+    if functions.omega_joint is not None:
+        raise Refusal(
+            "the long run with compressors that share their randomness is not computed; let the "
+            "clients draw independently"
+        )
+    outcomes = outcomes_of(method, functions)
+    refused, found = Refusal(), False
+    for extreme in extremes(method, functions):
+        try:
+            moments = SecondMoments.of(outcomes.natural, outcomes.found, extreme)
+            if outcomes.other_heads and not found:
+                again = SecondMoments.of(outcomes.natural, outcomes.other_heads, extreme)
+                outcomes.require_sums((moments.step, again.step))
+        except Refusal as refusal:
+            refused = refusal
+            continue
+        found = True
+        yield moments
+    if not found:
+        raise refused
+
+
+def extremes(method: Method, functions: FunctionClass) -> Iterator[ExtremeClass]:
+    """Yield the quadratics and messages that are tried."""
+    needs = method.needs
+    up, down = (
+        (1.0, -1.0) if need == "contractive" else (1.0,)
+        for need in (needs.compressor, needs.downlink)
+    )
+    ridges = (functions.mu, functions.L) if needs.composite else (0.0,)
+    for steep in _steep(functions):
+        kinds, curvatures = [], []
+        for one, count in zip(functions.kinds, steep, strict=True):
+            for size, curvature in ((one.count - count, one.mu), (count, one.L)):
+                if size:
+                    kinds.append(replace(one, count=size))
+                    curvatures.append(curvature)
+        divided = replace(functions, classes=tuple(kinds))
+        ends = _flattened(divided, curvatures)
+        for ridge, sign, sign_down in product(ridges, up, down):
+            yield ExtremeClass(divided, ends, ridge, sign, sign_down)
+
+
+def _steep(functions: FunctionClass) -> Iterator[tuple[int, ...]]:
+    """Yield how many clients of each class have the curvature L; the others have mu."""
+    counts = [one.count for one in functions.kinds]
+    if len(counts) == 1:
+        n = counts[0]
+        yield from sorted({(k,) for k in (0, 1, n // 2, n - 1, n)})
+    elif len(counts) <= MOST_CLASSES:
+        yield from product(*((0, count) for count in counts))
+    else:
+        yield from ((0,) * len(counts), tuple(counts))
+
+
+def _flattened(functions: FunctionClass, curvatures: list[float]) -> tuple[float, ...]:
+    """Return the curvatures of classes, nearer to mu where their mean is above L_f."""
+    least = functions.average_convexity
+    shares = [one.count / functions.n for one in functions.kinds]
+    mean = sum(share * curvature for share, curvature in zip(shares, curvatures, strict=True))
+    if functions.L_f is None or mean <= functions.L_f:
+        return tuple(curvatures)
+    left = (functions.L_f - least) / (mean - least)
+    pairs = zip(functions.kinds, curvatures, strict=True)
+    return tuple(one.mu + left * (curvature - one.mu) for one, curvature in pairs)

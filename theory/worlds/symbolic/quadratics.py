@@ -1,0 +1,121 @@
+"""The world of symbols on quadratics: gradients are known, and only noises are new unknowns.
+
+Every client has a quadratic in one dimension, the same for all of a kind, and 0 is the solution.
+What is sent arrives as wrong as its class allows: with a noise of the largest variance, or, from a
+contraction, multiplied by 1 + or - the root of its largest relative error.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.arrays import Array
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.orbits import Orbit
+from bitbound.theory.worlds.symbolic.clients import ClientArray
+from bitbound.theory.worlds.symbolic.frames import Basis, Frame
+from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
+
+
+@dataclass(frozen=True)
+class ExtremeClass:
+    """Quadratics and messages at the bounds of a class of functions.
+
+    Attributes
+    ----------
+    functions : FunctionClass
+        With a class for each kind of clients, those with the same quadratic.
+    curvatures : tuple of float
+        Of the f_i of each kind.
+    ridge : float
+        The curvature of g.
+    sign, sign_down : float
+        Whether contractions of clients and of the server are too long or too short: 1 or -1.
+    """
+
+    functions: FunctionClass
+    curvatures: tuple[float, ...]
+    ridge: float = 0.0
+    sign: float = 1.0
+    sign_down: float = 1.0
+
+    @property
+    def counts(self) -> list[int]:
+        """How many clients there are of each kind."""
+        return [int(one.count) for one in self.functions.kinds]
+
+    @property
+    def average_curvature(self) -> float:
+        """The curvature of f + g."""
+        pairs = zip(self.counts, self.curvatures, strict=True)
+        return sum(count * curvature for count, curvature in pairs) / self.functions.n + self.ridge
+
+
+class QuadraticProblem(SymbolicProblem):
+    """Gradients of the quadratics, in some unit."""
+
+    def __init__(self, basis: Basis, frame: Frame, extreme: ExtremeClass, unit: float) -> None:
+        super().__init__(basis, frame, [])
+        own = np.array(extreme.curvatures)[frame.row_kinds] / unit
+        self.slopes, self.ridge = frame.array(own[:, None, None]), extreme.ridge / unit
+
+    def grad(
+        self, x: Array, active: Array | int | None = None, sample: int | str | None = None
+    ) -> ClientArray:
+        """Exact gradients of the f_i; (n, basis, R)."""
+        found: ClientArray = self.slopes * x
+        return found
+
+    def grad_g(self, y: Array) -> Array:
+        """Gradient of g; (1, basis, R)."""
+        return self.ridge * y
+
+    def gradient_steps(
+        self,
+        slope: Callable[[Array], Array],
+        start: Array,
+        active: Array,
+        step: float,
+        count: int,
+    ) -> Array:
+        """Return where gradient steps on the clients end, as a sum of powers."""
+        here = slope(start)
+        factors = 1 - step * (slope(start + 1.0) - here)[:, :1, :1]
+        powers = factors.values ** np.arange(count)
+        return start - step * self.frame.array(powers.sum(axis=2, keepdims=True)) * here
+
+    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array]:
+        """Refuse local solves that end by a criterion."""
+        raise Refusal(
+            "local solves that end by a criterion are not linear in the state, and have no exact "
+            "worst case; take a fixed number of local steps"
+        )
+
+
+class ExtremeChannel(SymbolicChannel):
+    """Messages with the largest errors; only those that are unbiased are new unknowns."""
+
+    def __init__(
+        self, method: Method, extreme: ExtremeClass, problem: SymbolicProblem, orbit: Orbit
+    ) -> None:
+        super().__init__(method, extreme.functions, problem, [], orbit)
+        self.extreme = extreme
+
+    def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        """Return v with a noise per client, or too long or too short."""
+        if self.method.needs.compressor != "contractive":
+            return super().uplink(v, cohort)
+        kinds = range(len(self.functions.kinds))
+        errors = np.array([1 - self.functions.contraction(kind) for kind in kinds]) ** 0.5
+        factors = 1 + self.extreme.sign * errors[self.problem.frame.row_kinds, None, None]
+        return self.send(self.problem.frame.array(factors) * v, cohort)
+
+    def downlink(self, v: Array) -> Array:
+        """Return v with the server's noise, or too long or too short."""
+        if self.method.needs.downlink != "contractive":
+            return super().downlink(v)
+        return v * (1 + self.extreme.sign_down * (1 - self.functions.contraction(-1)) ** 0.5)

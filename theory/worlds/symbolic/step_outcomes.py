@@ -1,0 +1,94 @@
+"""The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain, islice
+
+import numpy as np
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.linearity import SimulatedWorld, World, require_linear
+from bitbound.theory.worlds.orbits import Orbit, orbits
+from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.symbolic.representatives import Representatives
+from bitbound.theory.worlds.units import MethodInUnits, in_units, in_units_of
+
+SAME_MEAN = 1e-9
+"""Relative difference of two means that is rounding."""
+
+MANY_CLIENTS = 100
+"""So many clients show what a method does that tells none of them apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepOutcomes:
+    """What a method does in one step on the clients of a class.
+
+    Several potentials of the same step follow each other, and this is most of the work.
+    """
+
+    method: Method
+    functions: FunctionClass
+
+    @cached_property
+    def found(self) -> tuple[Orbit, ...]:
+        """The outcomes."""
+        return orbits(self.method, self.functions.n, counts=self.functions.counts)[0]
+
+    @cached_property
+    def other_heads(self) -> tuple[Orbit, ...]:
+        """Those with other numbers of heads; none where no client tosses a coin."""
+        n, counts = self.functions.n, self.functions.counts
+        other, _ = orbits(self.method, n, counts=counts, other_heads=True)
+        return other if [one.cells for one in other] != [one.cells for one in self.found] else ()
+
+    @cached_property
+    def natural(self) -> MethodInUnits:
+        """The method in its units."""
+        if self._few_stand_for_all:
+            L = self.functions.L
+            worlds = Representatives.some(self.method, self.found, self.functions.counts, L)
+            walks = (islice(world.walk(), 3) for world in worlds)
+            return in_units_of(self.method, L, chain.from_iterable(walks))
+        return in_units(self.method, min(self.functions.n, MANY_CLIENTS), self.functions.L)
+
+    @property
+    def _worlds(self) -> Iterator[World]:
+        """Clients that show what the method does to all."""
+        natural, functions = self.natural, self.functions
+        if self._few_stand_for_all:
+            return Representatives.some(natural, self.found, functions.counts)
+        n = min(functions.n, MANY_CLIENTS)
+        kinds = functions.kind_of_client if n == functions.n else None
+        return SimulatedWorld.some(natural, n, kinds)
+
+    @cached_property
+    def _linear(self) -> None:
+        require_linear(self.natural, self._worlds)
+
+    def require_linear(self) -> None:
+        """Refuse a method that is not linear, or not alike on the clients of a kind."""
+        return self._linear
+
+    def require_sums(self, *pairs: tuple[Matrix, Matrix]) -> None:
+        """Refuse a step by which parts of a form have other means over other numbers of heads."""
+        size = max(float(np.abs(part).max(initial=0.0)) for part, _ in pairs)
+        if any(np.abs(part - other).max(initial=0.0) > SAME_MEAN * size for part, other in pairs):
+            raise Refusal(
+                f"what {self.method.name} does with the coins of its clients is no sum over the "
+                "clients and has no certificate; let each coin count for its own client only"
+            )
+
+    @property
+    def _few_stand_for_all(self) -> bool:
+        """Whether there are many clients, of which cohorts, masks or coins tell some apart."""
+        return self.functions.n > MANY_CLIENTS and any(orbit.chooses for orbit in self.found)
+
+
+@lru_cache(maxsize=1)
+def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
+    """Return the outcomes of a step, found once for the potentials that follow each other."""
+    return StepOutcomes(method, functions)
