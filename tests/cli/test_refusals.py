@@ -35,6 +35,16 @@ REFUSALS = [
         "rules for its parameters; give eta, gamma with --set",
     ),
     (["run", "breast-cancer@9", "celgc", "--set", "eta=1", "--set", "gamma=-1"], "gamma = -1 of"),
+    (["run", "breast-cancer@9", "gd", "--set", "gamma=0"], "gamma = 0 of gd; give a number above"),
+    (["compare", "breast-cancer@9", "gd[gamma=-1]"], "gamma = -1 of gd; give a number above 0"),
+    (["run", "breast-cancer@9", "locodl", ""], "no compressor is called ''"),
+    (["compare", "breast-cancer@9", "gd", "--network", ""], "the network '' is unknown"),
+    (["compare", "breast-cancer@9", "gd", "--report", ""], "'' is no name for the report"),
+    (["certify", "gd", "--target", "0"], "--target is the f - f* of a run; give --problem"),
+    *(
+        (["certify", "gd", "--problem", "breast-cancer@9", f"--target={target}"], "f - f* = ")
+        for target in ("0", "-1", "nan", "inf")
+    ),
     (["run", "breast-cancer@9", "locodl", "rand-q:2"], "no compressor is called 'rand-q:2'"),
     (["run", "breast-cancer@9", "locodl", "rand-k:0"], "at least 1"),
     (["run", "breast-cancer@9", "locodl", "rand-k:31"], "31"),
