@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import like
 from bitbound.solvers.columns import Columns, columns
 from bitbound.solvers.deferred import Deferred, written
 from bitbound.solvers.entries import Entries
+from bitbound.solvers.libraries import like
 
 
 class Dataclass(Protocol):

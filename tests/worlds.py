@@ -10,9 +10,9 @@ import pytest
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.backend import namespace, transfer
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.libraries import namespace, transfer
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.trace import Trace

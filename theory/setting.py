@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 
 from bitbound.data.problem import Constants, StronglyConvexProblem
-from bitbound.solvers.backend import host
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.two_way import downward
+from bitbound.solvers.libraries import host
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
 

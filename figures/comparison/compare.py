@@ -9,7 +9,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.contestants import Entry, contestants
-from bitbound.solvers.backend import host
+from bitbound.solvers.libraries import host
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.loop import Progress

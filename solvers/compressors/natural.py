@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.files.compilation import is_worth_loading
-from bitbound.solvers.backend import (
-    feature_sum,
-    floor_power_of_two,
-    round_power_of_two,
-)
+from bitbound.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor, stretched
 from bitbound.solvers.compressors.powers import Powers

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import host, like
+from bitbound.solvers.libraries import host, like
 
 Message = tuple[Array, ...]
 """What clients send: one array (n, count, R) per field of the layout."""

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TypeVar
 
 from bitbound.data.arrays import Array, is_numpy
-from bitbound.solvers.backend import host, squared_norm, where
+from bitbound.solvers.backend import squared_norm, where
+from bitbound.solvers.libraries import host
 from bitbound.solvers.method import Gradients
 from bitbound.solvers.state import Dataclass, S
 

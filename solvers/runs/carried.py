@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.files.archive import Arrays
-from bitbound.solvers.backend import host, like
 from bitbound.solvers.entries import Entries
+from bitbound.solvers.libraries import host, like
 from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
 from bitbound.solvers.state import S, number_of_runs
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
-from bitbound.solvers.backend import fitting_library, quiet_machine, transfer
+from bitbound.data.quiet_machine import quiet_machine
+from bitbound.solvers.libraries import fitting_library, transfer
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.checkpoint import Checkpoint

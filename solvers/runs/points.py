@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.problem import Problem
-from bitbound.solvers.backend import host, mean, squared_norm
+from bitbound.solvers.backend import mean, squared_norm
+from bitbound.solvers.libraries import host
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.carried import Carried

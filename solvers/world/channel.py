@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import host, like, masked
+from bitbound.solvers.backend import masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
+from bitbound.solvers.libraries import host, like
 from bitbound.solvers.method import Every, Schedule
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of

@@ -13,7 +13,7 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.backend import host, like
+from bitbound.solvers.libraries import host, like
 from bitbound.solvers.world.philox import uniform_numbers
 from bitbound.solvers.world.randomness import key
 

@@ -16,7 +16,7 @@ from ratios import Ratio, ratio_text, slower, slower_throughout, tables
 from record import Record, last
 from workloads import WORKLOADS, Workload, made
 
-from bitbound.solvers.backend import quiet_machine
+from bitbound.data.quiet_machine import quiet_machine
 
 SECONDS, QUICK_SECONDS = 0.12, 0.02
 QUICK = ("a5a@87", "breast-cancer@9")

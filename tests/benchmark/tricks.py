@@ -16,6 +16,7 @@ from timing import Action, Spread, compared
 
 import bitbound
 from bitbound import Experiment, compressor, parameters
+from bitbound.data import quiet_machine
 from bitbound.data.files import compilation
 from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from bitbound.data.problems import rows
@@ -253,8 +254,8 @@ def _gradient_step(thresholds: str, selector: str, runs: int, seconds: float) ->
     """Return GD's step over products that allocate nothing, in a process of its own."""
     problem = bitbound.problem(selector, storage="dense", download=False)
     x = np.ones((problem.n, problem.d, runs)) / problem.d
-    values = backend._MALLOPT if thresholds == "raised" else {}
-    with switched(backend, "_MALLOPT", values), backend.quiet_machine():
+    values = quiet_machine._MALLOPT if thresholds == "raised" else {}
+    with switched(quiet_machine, "_MALLOPT", values), quiet_machine.quiet_machine():
         step = Iterations(experiment_of(problem, "gd"), runs)
         return compared(step, by_blas(problem.rows, x), seconds)
 

@@ -15,7 +15,8 @@ from bitbound.data.files.splits import split
 from bitbound.data.losses.logistic_loss import logistic_divergence
 from bitbound.data.problems import rows, spectrum
 from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.backend import quiet_machine, transfer
+from bitbound.data.quiet_machine import quiet_machine
+from bitbound.solvers.libraries import transfer
 
 
 def clients(dataset, n, rule="shuffled", seed=0):

@@ -9,7 +9,7 @@ import pytest
 from bitbound.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
 from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.solvers.backend import host, transfer
+from bitbound.solvers.libraries import host, transfer
 
 
 def points(problem, runs=3, seed=0, shared=False):

@@ -34,7 +34,7 @@ from bitbound.data.relaxed.shapes import (
     Well,
 )
 from bitbound.data.relaxed.smoothness import hessians, relaxed_smoothness
-from bitbound.solvers.backend import transfer
+from bitbound.solvers.libraries import transfer
 from bitbound.solvers.methods.episode import EPISODE
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.backend import host
+from bitbound.solvers.libraries import host
 from bitbound.solvers.runs.trace import COLUMNS, Column
 from bitbound.solvers.world.ledger import Ledger
 

@@ -11,12 +11,13 @@ from worlds import simulate, world_of
 
 from bitbound.data.errors import Refusal
 from bitbound.data.noise import Ball, Rademacher, Uniform
+from bitbound.data.quiet_machine import quiet_machine
 from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
 from bitbound.data.relaxed.polynomials import Quartics
 from bitbound.data.relaxed.shapes import Cosh, Well
-from bitbound.solvers.backend import host, quiet_machine
 from bitbound.solvers.clipping import unit
 from bitbound.solvers.compressors.identity import Identity
+from bitbound.solvers.libraries import host
 from bitbound.solvers.methods.celgc import CELGC
 from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
 from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD

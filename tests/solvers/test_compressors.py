@@ -10,8 +10,9 @@ import pytest
 from compressor_cases import ALL, BIASED, UNBIASED, draw, serves
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two, host
+from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two
 from bitbound.solvers.compressors.selector import NAMES, compressor
+from bitbound.solvers.libraries import host
 
 DIMENSIONS = [1, 2, 3, 5, 8, 9, 122]
 each_name = pytest.mark.parametrize("name", ALL)

@@ -18,7 +18,7 @@ from worlds import CASES, PROBLEMS, fitted, simulate
 
 from bitbound.data.noise import Ball, Rademacher, Uniform
 from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers import backend
+from bitbound.solvers import libraries
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.local import local_solve
 from bitbound.solvers.methods.episode import EPISODE
@@ -50,7 +50,7 @@ def keyed(seeds, count):
 @pytest.mark.parametrize("put", [np.asarray, on_device], ids=["numpy", "device"])
 def test_the_numbers_are_those_of_numpy(put):
     seeds = [0, 1, 2**31]
-    found = backend.host(uniform_numbers(*map(put, keyed(seeds, 1001))))
+    found = libraries.host(uniform_numbers(*map(put, keyed(seeds, 1001))))
     expected = [generator(seed, "coin").random(1001) for seed in seeds]
     np.testing.assert_array_equal(found, np.stack(expected, axis=1))
 
@@ -89,7 +89,7 @@ def test_streams_go_on_where_each_run_has_stopped():
     for known in turns:
         runs = np.flatnonzero(known)
         turn = replace(device.everyone, known=known, mask=on_device(known))
-        found = backend.host(device.uniform("coin", turn, (2, 3)))
+        found = libraries.host(device.uniform("coin", turn, (2, 3)))
         np.testing.assert_array_equal(found[:, :, runs], hosted.uniform("coin", runs, (2, 3)))
     np.testing.assert_array_equal(device.drawn["coin"], hosted.drawn["coin"])
     again = DeviceStreams(seeds, on_device(np.zeros((1, 1, 3))))
@@ -98,7 +98,7 @@ def test_streams_go_on_where_each_run_has_stopped():
         for _ in range(3):
             streams.turn(0.5)
     numbers = [
-        backend.host(each.uniform("coin", each.everyone, (1, 1))) for each in (device, again)
+        libraries.host(each.uniform("coin", each.everyone, (1, 1))) for each in (device, again)
     ]
     np.testing.assert_array_equal(*numbers)
     assert device.drawn["round"].tolist() == again.drawn["round"].tolist() == [3, 3, 3]
@@ -142,7 +142,7 @@ def transfers(monkeypatch):
     for name, (owner, function) in WHERE.items():
         monkeypatch.setattr(owner, function, within(name, getattr(owner, function)))
     for name in ("fetched", "moved"):
-        monkeypatch.setattr(backend, name, counted(getattr(backend, name)))
+        monkeypatch.setattr(libraries, name, counted(getattr(libraries, name)))
     strict = type(on_device(np.zeros(1)))
     for name in ("__bool__", "__int__", "__float__", "__index__"):
         monkeypatch.setattr(strict, name, counted(getattr(strict, name)))
@@ -191,7 +191,7 @@ def test_every_method_and_compressor_is_the_same_and_nobody_waits(case, transfer
     [
         lambda s: bool(s.x[0, 0, 0] < 1e9),
         lambda s: float(s.x[0, 0, 0]),
-        lambda s: backend.host(s.x),
+        lambda s: libraries.host(s.x),
     ],
     ids=["bool", "float", "host"],
 )

@@ -10,7 +10,7 @@ from worlds import simulate
 
 from bitbound.data.arrays import array_namespace
 from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers import backend
+from bitbound.solvers import backend, libraries
 from bitbound.solvers.backend import mean, scatter, total
 from bitbound.solvers.compressors.composition import RandKNatural
 from bitbound.solvers.compressors.selection import L1Selection, RandK
@@ -48,7 +48,7 @@ OPERATIONS = {
     "masked by clients": lambda m, h: backend.masked(h[:, :1, :] > 0, m),
     "masked by entries": lambda m, h: backend.masked(h > 0, m),
     "index": lambda m, h: m[1:3, :, 0],
-    "on the host": lambda m, h: backend.host(m),
+    "on the host": lambda m, h: libraries.host(m),
     "squared norm": lambda m, h: backend.squared_norm(m),
 }
 

@@ -8,7 +8,7 @@ from comparisons import assert_same_columns, assert_same_spending, assert_same_s
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
 from bitbound.solvers import backend
-from bitbound.solvers.backend import host
+from bitbound.solvers.libraries import host
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each

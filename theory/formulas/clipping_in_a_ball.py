@@ -12,7 +12,8 @@ import numpy as np
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
-from bitbound.solvers.backend import host, mean, squared_norm
+from bitbound.solvers.backend import mean, squared_norm
+from bitbound.solvers.libraries import host
 from bitbound.solvers.method import Functions, Messages, Method, Needs
 from bitbound.solvers.methods.clip21 import Clip21, State
 from bitbound.solvers.world.experiment import fitted_view

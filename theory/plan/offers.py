@@ -7,7 +7,7 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import StronglyConvexProblem
-from bitbound.solvers.backend import quiet_machine
+from bitbound.data.quiet_machine import quiet_machine
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selector import compressor

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.backend import host
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.libraries import host
 from bitbound.solvers.runs.network import Network, network_named
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.from_file import find_card

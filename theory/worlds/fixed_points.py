@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import like, mean
+from bitbound.solvers.backend import mean
+from bitbound.solvers.libraries import like
 from bitbound.solvers.method import Method, Solution
 from bitbound.solvers.state import batch, each, narrow
 from bitbound.solvers.world.iteration import theorem_step

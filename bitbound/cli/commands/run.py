@@ -19,7 +19,7 @@ from bitbound.cli.words.options import (
 from bitbound.data.errors import Refusal
 from bitbound.data.terminal import for_terminal
 from bitbound.figures.text.tables import cost_table, describe, summary
-from bitbound.solvers.backend import LIBRARIES
+from bitbound.solvers.libraries import LIBRARIES
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.theory.cards.coverage import require_theorem

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from unstated import formulas, quadratic, silent, unstated
 
-from bitbound.solvers.backend import host, mean, transfer
+from bitbound.solvers.backend import mean
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
+from bitbound.solvers.libraries import host, transfer
 from bitbound.solvers.method import Method
 from bitbound.solvers.methods.adiana import ADIANA
 from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD

@@ -1,0 +1,28 @@
+"""The process while array code runs: threads, memory and warnings."""
+
+import ctypes
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+_MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 256 << 20}
+"""glibc: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_TOP_PAD with the values they are raised to."""
+
+
+@contextmanager
+def quiet_machine() -> Iterator[None]:
+    """Prepare the process for pure array code and undo what can be undone.
+
+    BLAS runs on one thread (small products lose by more). The allocator of glibc keeps the memory
+    of temporaries instead of giving it back to the kernel after every step. Overflow and invalid
+    operations do not warn: a run that diverges is recorded as such.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        mallopt = ctypes.CDLL(None).mallopt
+        for parameter, value in _MALLOPT.items():
+            mallopt(parameter, value)
+    with threadpool_limits(1), np.errstate(over="ignore", invalid="ignore"):
+        yield

@@ -1,0 +1,130 @@
+"""Which array library a run takes, and how arrays get there and back."""
+
+import dataclasses
+import importlib.util
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array, fetched, is_numpy, moved
+from bitbound.data.errors import Refusal
+from bitbound.solvers.deferred import Deferred, written
+
+T = TypeVar("T")
+
+LIBRARIES = ("numpy", "cupy", "array-api-strict")
+
+_DEVICE = 1 << 24
+"""Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
+
+What one step launches takes about as long as 10^6 numbers of arrays that are read and written; the
+limit is an estimate and not measured.
+"""
+
+
+def namespace(library: str) -> ModuleType:
+    """Return the array namespace of a library by name.
+
+    Raises
+    ------
+    Refusal
+        If the name is unknown, or if cupy is asked for and no GPU is available.
+    """
+    if library == "numpy":
+        return np
+    if library == "cupy":
+        return _cupy()
+    if library == "array-api-strict":
+        import array_api_strict  # noqa: PLC0415  (a test tool, not a dependency)
+
+        return array_api_strict
+    raise Refusal(f"the array library {library!r} is unknown; choose one of {', '.join(LIBRARIES)}")
+
+
+def _cupy() -> ModuleType:
+    try:
+        import cupy  # noqa: PLC0415  (an optional extra)
+    except ImportError:
+        raise Refusal(
+            "cupy is not installed; install bitbound[cuda12] or bitbound[cuda13], or use numpy"
+        ) from None
+    if not cupy.cuda.is_available():
+        raise Refusal("cupy is installed but finds no GPU; use numpy here")
+    return cupy
+
+
+def fitting_library(numbers: int) -> str:
+    """Return "cupy" for arrays of so many numbers if they are large and a GPU is here.
+
+    Else "numpy".
+    """
+    if numbers < _DEVICE or importlib.util.find_spec("cupy") is None:
+        return "numpy"
+    try:
+        namespace("cupy")
+    except Refusal:
+        return "numpy"
+    return "cupy"
+
+
+def host(x: Array) -> NDArray[Any]:
+    """Return an array as a numpy array on the host."""
+    return written(x) if isinstance(x, Deferred) else fetched(x)
+
+
+def like(x: Array, values: NDArray[Any]) -> Array:
+    """Return a host array as an array of the library and on the device of ``x``.
+
+    The dtype of ``values`` is kept.
+    """
+    if is_numpy(x) or isinstance(x, Deferred):
+        return values
+    return moved(values, x)
+
+
+def transfer(owner: T, library: str, dtype: str = "float64") -> T:
+    """Return a frozen dataclass with every array field moved to a library and floats to a dtype.
+
+    Fields that hold numpy arrays, scipy sparse matrices or further dataclasses of the same kind
+    are moved; all others are kept. For ``numpy`` and ``float64`` the object itself is returned.
+    """
+    if library == "numpy" and dtype == "float64":
+        return owner
+    whole: Any = owner
+    changes = {}
+    for field in dataclasses.fields(whole):
+        if not field.init:
+            continue
+        value = getattr(whole, field.name)
+        moved = _move(value, library, dtype)
+        if moved is not value:
+            changes[field.name] = moved
+    return dataclasses.replace(whole, **changes) if changes else owner
+
+
+def _move(value: Any, library: str, dtype: str) -> Any:
+    if scipy.sparse.issparse(value):
+        matrix: Any = value
+        matrix = matrix.astype(dtype)
+        if library == "cupy":
+            import cupyx.scipy.sparse  # noqa: PLC0415  (an optional extra)
+
+            return cupyx.scipy.sparse.csr_matrix(matrix)
+        return matrix if library == "numpy" else _put(matrix.toarray(), library)
+    if isinstance(value, np.ndarray):
+        floating = np.issubdtype(value.dtype, np.floating)
+        return _put(value.astype(dtype) if floating else value, library)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return transfer(value, library, dtype)
+    return value
+
+
+def _put(values: NDArray[Any], library: str) -> Array:
+    """Return a host array as one of a library; the stand-in's are on a device of its own."""
+    xp = namespace(library)
+    if library == "array-api-strict":
+        return xp.asarray(values, device=xp.Device("device1"))
+    return xp.asarray(values)
