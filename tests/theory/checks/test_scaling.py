@@ -76,6 +76,11 @@ def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     ]  # fmt: skip
     assert (tmp_path / "scaling.txt").read_text() == text
     assert (tmp_path / "scaling.svg").exists()
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["scaling", "--output", str(tmp_path)]) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines) <= 40
+    assert (tmp_path / "scaling.txt").read_text() == text
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])

@@ -77,6 +77,10 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
     assert all(row["holds"] for row in found)
     assert f"0 of {len(found)} rows fail" in text
     assert (tmp_path / "looseness.svg").exists()
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(words) == 0
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 40
+    assert (tmp_path / "report.txt").read_text().strip() == text.strip()
 
 
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
