@@ -125,7 +125,10 @@ def _rules(card: Card) -> str:
 
 
 def _theorems(card: Card) -> list[str]:
-    parts = ["## Theorems", "" if card.theorems else "The card has no theorem with a factor of one step."]
+    parts = [
+        "## Theorems",
+        "" if card.theorems else "The card has no theorem with a factor of one step.",
+    ]
     for theorem in card.theorems:
         told = docstring(type(theorem))
         parts += [
