@@ -1,5 +1,6 @@
 """The solvers for benchopt: its own test suite accepts them, and they find the minimum."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -49,3 +50,16 @@ def test_they_find_the_minimum_and_their_bits_are_counted(benchmark):
         assert (np.diff(each["objective_bits"]) > 0).all()
     first = runs[runs["p_solver_method"] == "agd"].iloc[1]
     assert first["objective_bits"] == 32 * 6 * first["objective_rounds"], "agd sends 32-bit floats"
+    file = importlib.util.spec_from_file_location("bits", benchmark / "plots" / "bits.py")
+    figure = importlib.util.module_from_spec(file)
+    file.loader.exec_module(figure)
+    where = first["dataset_name"], first["objective_name"]
+    up, both = (
+        next(
+            curve["x"][1]
+            for curve in figure.Plot().plot(runs, *where, weight)
+            if "agd" in curve["label"]
+        )
+        for weight in (0.0, 0.5)
+    )
+    assert both == up + 0.5 * first["objective_downlink_bits"] > up == first["objective_bits"]

@@ -44,6 +44,10 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
         assert f"| `{rule}`" in text
     for theorem in card.theorems:
         assert f"### {escaped(theorem.title)}" in text
+    for theorem in card.along_runs:
+        assert (
+            f"### {escaped(theorem.title)}\n\n{escaped(docstring(type(theorem)).summary)}" in text
+        )
     assert text.count("Its potential:\n\n```text\nΨ = ") == len(card.theorems), "as formulas"
     assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
     assert ("<svg" in text) == (name in {"gd", "locodl"})

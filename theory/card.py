@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import StrEnum
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants, Problem
@@ -24,6 +24,12 @@ Identity = Callable[[Constants, int], tuple[Method, Method]]
 
 _STEP_SIZES = ("eta_l", "gamma", "eta")
 """What methods call their step size, where the card does not say."""
+
+
+class AlongRuns(Protocol):
+    """A theorem without a factor of one step; the docstring of its class states and proves it."""
+
+    title: ClassVar[str]
 
 
 class Role(StrEnum):
@@ -76,7 +82,9 @@ class Card:
     label : str
         How it is written in figures and tables; by default the name of the method.
     theorems : tuple of Theorem
-        What is proved about it.
+        What is proved about one step.
+    along_runs : tuple of AlongRuns
+        What is proved about runs where no Psi decreases by a factor.
     rules : mapping
         Named rules for its parameters; the first is the default.
     orders : Orders, optional
@@ -114,6 +122,7 @@ class Card:
     method: type[Method]
     label: str = ""
     theorems: tuple[Theorem, ...] = ()
+    along_runs: tuple[AlongRuns, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
     bill: Bill | None = None
@@ -141,6 +150,11 @@ class Card:
     def name(self) -> str:
         """The name of the method."""
         return self.method.name
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """How all of its theorems are called."""
+        return tuple(theorem.title for theorem in (*self.theorems, *self.along_runs))
 
     @property
     def shares_masks(self) -> bool:

@@ -24,11 +24,22 @@ class Objective(BaseObjective):
         return {"X": self.X, "y": self.y, "clients": clients, "mu": self.mu}
 
     def evaluate_result(
-        self, x: Any, bits: float = np.nan, rounds: float = np.nan, gradients: float = np.nan
+        self,
+        x: Any,
+        bits: float = np.nan,
+        downlink_bits: float = np.nan,
+        rounds: float = np.nan,
+        gradients: float = np.nan,
     ) -> dict[str, float]:
         """Return the value at a model x, (d,), and what every client paid for it."""
         value = np.logaddexp(0, -self.y * (self.X @ x)).mean() + self.mu * x @ x
-        return {"value": value, "bits": bits, "rounds": rounds, "gradients": gradients}
+        return {
+            "value": value,
+            "bits": bits,
+            "downlink_bits": downlink_bits,
+            "rounds": rounds,
+            "gradients": gradients,
+        }
 
     def get_one_result(self) -> dict[str, Any]:
         """Return a model of the right shape."""

@@ -73,7 +73,7 @@ def index_page(cards: Mapping[str, Card]) -> str:
     """Return the list of all methods."""
     rows = [
         (f"[{card.label}]({name}.md)", escaped(docstring(card.method).summary),
-         escaped(", ".join(theorem.title for theorem in card.theorems)) or "none")
+         escaped(", ".join(card.titles)) or "none")
         for name, card in cards.items()
     ]  # fmt: skip
     return page(
@@ -125,9 +125,10 @@ def _rules(card: Card) -> str:
 
 
 def _theorems(card: Card) -> list[str]:
-    if not card.theorems:
-        return ["## Theorems", "The card has no one-step theorem."]
-    parts = ["## Theorems"]
+    parts = [
+        "## Theorems",
+        "" if card.theorems else "The card has no theorem with a factor of one step.",
+    ]
     for theorem in card.theorems:
         told = docstring(type(theorem))
         parts += [
@@ -137,6 +138,10 @@ def _theorems(card: Card) -> list[str]:
             _conditions(card, theorem),
             _potential(theorem),
         ]
+    for theorem in card.along_runs:
+        told = docstring(type(theorem))
+        proof = prose(told.sections.get("Notes", ""))
+        parts += [f"### {escaped(theorem.title)}", escaped(told.summary), prose(told.body), proof]
     return parts
 
 
@@ -271,6 +276,6 @@ def _accounting(card: Card) -> str:
 
 
 def _sources(card: Card) -> str:
-    owners = [card.method, *(type(theorem) for theorem in card.theorems)]
+    owners = [card.method, *map(type, (*card.theorems, *card.along_runs))]
     names = dict.fromkeys(owner.__module__.removeprefix("bitbound.") for owner in owners)
     return "\n".join(f"* `{name.replace('.', '/')}.py`" for name in names)

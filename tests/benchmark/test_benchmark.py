@@ -16,12 +16,13 @@ from plain_loops import LOOPS, Clients
 from ratios import Ratio, slower, slower_throughout, tables
 from record import Record, last
 from timing import Spread, compared
-from tricks import TRICKS, experiment_of
+from tricks import TRICKS, compiled_solves, experiment_of
 from workloads import sparse_problem
 
 import bitbound
 from bitbound import METHODS
 from bitbound.solvers import backend
+from bitbound.solvers.world.oracle import Oracle
 
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
@@ -122,6 +123,21 @@ def test_what_is_slower_throughout_is_told_apart():
     assert slower_throughout([new[0], *old[1:]], old) == []
     assert slower_throughout([*new[:2], old[2]], old) == [((ITERATION, "gd"), 1.3)]
     assert slower_throughout([replace(ratio, name="agd") for ratio in new], old) == []
+
+
+def test_solves_are_compiled_on_one_side_only(small, monkeypatch):
+    """By the first rule of 5GCS-CC local steps have a number, and both sides were alike."""
+    asked, solved = [], Oracle.minimise
+
+    def minimise(*arguments, **options):
+        found = solved(*arguments, **options)
+        asked.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Oracle, "minimise", minimise)
+    compiled_solves(small, 1, 1e-3)
+    assert asked
+    assert all(asked)
 
 
 @pytest.mark.parametrize("runs", [1, 3])

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bitbound.solvers.methods.clip21 import Clip21
 from bitbound.solvers.methods.gd import GD
@@ -29,6 +30,8 @@ class ClippedDifferences:
     The method is that of arXiv:2305.18929; the constants are our own.
     """
 
+    title: ClassVar[str] = "Clip21, convex smooth functions"
+
     def conditions(self, L: float, G: float, gamma: float, tau: float) -> tuple[Condition, ...]:
         """Return the hypotheses, evaluated."""
         return (
@@ -45,6 +48,7 @@ class ClippedDifferences:
 CARD = Card(
     Clip21,
     label="Clip21",
+    along_runs=(ClippedDifferences(),),
     bill=uncompressed_both_ways,
     cut=contracted,
     contraction=contraction_from_start,

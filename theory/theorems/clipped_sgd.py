@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bitbound.solvers.methods.clipped_sgd import ClippedSGD
 from bitbound.theory.card import Card, Role, Tuning
@@ -18,6 +19,8 @@ class ClippedGD:
     """
 
     C: float = 1.0
+
+    title: ClassVar[str] = "Clipped gradient descent on one machine"
 
     def conditions(self, L0: float, L1: float, eta: float, gamma: float) -> tuple[Condition, ...]:
         """Return the hypotheses, evaluated."""
@@ -45,6 +48,7 @@ def limit(constant: float, slope: float) -> float:
 CARD = Card(
     ClippedSGD,
     label="clipped SGD",
+    along_runs=(ClippedGD(),),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT},
     tunings=(
         Tuning(

@@ -9,6 +9,7 @@ mean f is (L0 + L1 kappa, rho L1)-smooth. `bitbound.theory.audit` checks all thr
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.clipping import UNCLIPPED
@@ -48,6 +49,8 @@ class Theorem1:
     name: str
     limits: tuple[int, int, int]
     general: bool
+
+    title: ClassVar[str] = "EPISODE, Theorem 1"
 
     def threshold(self, c: Relaxed, C: float = 1.0) -> float:
         """Return tau = 11 sigma + A L0/(B L1 rho); infinite (never clip) if L1 = 0."""
@@ -164,6 +167,7 @@ FORMS = (MAIN, APPENDIX, GENERAL)
 CARD = Card(
     EPISODE,
     label="EPISODE",
+    along_runs=(GENERAL,),
     roles={"eta": Role.STEP_SIZE, "I": Role.COUNT, "S": Role.COUNT},
     tunings=(
         Tuning(

@@ -1,6 +1,7 @@
 """Normalised EF21: its card, and a theorem on (L0, L1)-smooth functions, proved here."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
 from bitbound.theory.bill import compressed_up
@@ -32,6 +33,8 @@ class NormalisedFeedback:
     """
 
     C: float = 1.0
+
+    title: ClassVar[str] = "Normalised EF21 without noise"
 
     def conditions(self, c: Relaxed, gamma: float, alpha: float) -> tuple[Condition, ...]:
         """Return the hypotheses, evaluated."""
@@ -69,6 +72,7 @@ def normalised_growth(alpha: float) -> float:
 CARD = Card(
     NormalisedEF21,
     label="normalised EF21",
+    along_runs=(NormalisedFeedback(),),
     bill=compressed_up,
     roles={"gamma": Role.STEP_SIZE},
     colour="#332288",

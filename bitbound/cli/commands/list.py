@@ -102,7 +102,7 @@ def _methods() -> list[dict[str, Any]]:
                 }
                 for field in fields(card.method)
             ],
-            "theorems": [theorem.title for theorem in card.theorems],
+            "theorems": list(card.titles),
         }
         for kind, cards in kinds.items()
         for name, card in cards.items()

@@ -38,6 +38,7 @@ class Solver(BaseSolver):
             self.result = {
                 "x": point["x"][0, :, 0],
                 "bits": point["uplink_bits"][0],
+                "downlink_bits": point["downlink_bits"][0],
                 "rounds": point["rounds"][0],
                 "gradients": point["gradients"][0],
             }

@@ -51,6 +51,22 @@ def test_every_card_of_the_folder_is_in_the_catalogue():
     assert {id(module.CARD) for module in modules} == {id(card) for card in CARDS.values()}
 
 
+def test_every_theorem_of_the_folder_is_on_its_card():
+    """Clip21's and normalised EF21's were on none, and no page and no list had them."""
+    folder = Path(bitbound.theory.theorems.__file__).parent
+    for path in folder.glob("[!_]*.py"):
+        module = import_module(f"bitbound.theory.theorems.{path.stem}")
+        stated = [
+            one
+            for one in vars(module).values()
+            if isinstance(one, type) and one.__module__ == module.__name__
+            if hasattr(one, "conditions")
+        ]
+        known = (*module.CARD.theorems, *module.CARD.along_runs)
+        for one in stated:
+            assert any(isinstance(theorem, one) for theorem in known), one
+
+
 def test_the_order_is_that_of_a_legend():
     assert list(CARDS) == [*METHODS, *SHARED_MINIMISER, *CLIPPING]
     assert list(METHODS)[:3] == ["locodl", "adiana", "diana"]
