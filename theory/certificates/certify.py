@@ -12,6 +12,7 @@ import scipy.linalg
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.certificates.coordinates import Coordinates
 from bitbound.theory.certificates.decrease import (
     Weights,
     best_proof,
@@ -19,7 +20,7 @@ from bitbound.theory.certificates.decrease import (
     solver_decrease,
 )
 from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.programme import Coordinates, Solver, psi
+from bitbound.theory.certificates.programme import Solver, psi
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass

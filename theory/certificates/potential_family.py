@@ -15,15 +15,9 @@ import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
+from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
 from bitbound.theory.certificates.decrease import CENTRES
-from bitbound.theory.certificates.interpolation import Form
-from bitbound.theory.certificates.programme import (
-    Coordinates,
-    gradient_bounds,
-    maximise,
-    psi,
-    seen_part,
-)
+from bitbound.theory.certificates.programme import maximise, psi
 from bitbound.theory.certificates.proof import margin_form
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
@@ -33,6 +27,7 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.symbolic.interpolation import Form
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 SMALLEST = 1e-5

@@ -9,13 +9,14 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form, weighted_sum
-from bitbound.theory.certificates.programme import Coordinates, psi
+from bitbound.theory.certificates.coordinates import Coordinates
+from bitbound.theory.certificates.programme import psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential, Region
 from bitbound.theory.verdict import times_psi
 from bitbound.theory.worlds.symbolic.frames import Matrix
+from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
 
 OPERATIONS = 16
 """How many roundings an entry of a form has gone through before it is added up, generously."""

@@ -9,12 +9,6 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.certificates.interpolation import (
-    Form,
-    contraction,
-    interpolation,
-    local_progress,
-)
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential, Squares, Terms
 from bitbound.theory.worlds.fixed_points import fixed_point
@@ -23,6 +17,12 @@ from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds
 from bitbound.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
 from bitbound.theory.worlds.symbolic.expectation import expected_gram
 from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
+from bitbound.theory.worlds.symbolic.interpolation import (
+    Form,
+    contraction,
+    interpolation,
+    local_progress,
+)
 from bitbound.theory.worlds.symbolic.kernels import (
     kernels_of_blocks,
     seen_kernel,
@@ -71,8 +71,7 @@ class SymbolicStep:
     evaluations : tuple of Evaluation
         All gradients that were asked for.
     errors : tuple
-        The unknown error of each contraction, and the vector that was compressed; the unknown end
-        of local steps, and the first of them.
+        The unknown error of each contraction, and the vector that was compressed.
     solves : tuple of LocalSolve
         The local solves that are one inequality.
     """
@@ -270,10 +269,7 @@ def _symbolic_step(
         inequalities,
         kernels,
         tuple(evaluations),
-        (
-            *((number, vector) for _, number, vector in errors),
-            *((one.place, one.moves) for one in solves),
-        ),
+        tuple((number, vector) for _, number, vector in errors),
         tuple(solves),
     )
 

@@ -13,9 +13,10 @@ import numpy as np
 import scipy.linalg
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.interpolation import Form, weighted_sum
-from bitbound.theory.certificates.programme import Coordinates, maximise, psi
+from bitbound.theory.certificates.coordinates import Coordinates
+from bitbound.theory.certificates.programme import maximise, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
 
 LINKS = 4
 """At most so many steps change the potential."""

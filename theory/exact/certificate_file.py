@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.interpolation import end_of
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.exact.exact_proof import (
     ExactProof,
@@ -20,6 +19,7 @@ from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 from bitbound.theory.worlds.symbolic.frames import same_point
+from bitbound.theory.worlds.symbolic.interpolation import end_of
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 from bitbound.theory.worlds.symbolic.symbols import Evaluation
 

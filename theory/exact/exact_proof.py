@@ -8,13 +8,13 @@ import numpy as np
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.proof import Certificate, value_weights
 from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.exact.rational_algebra import Rationals, congruent, ldl
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from bitbound.theory.worlds.symbolic.interpolation import Form
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,13 +52,28 @@ class OneStepSolves:
     """A problem on which a local solve is one plain step from the centre, which is linear.
 
     Where real ones end depends on the data. What is known of that is an inequality, which symbols
-    have of an unknown point; all else in a step is tried with this one.
+    have of an unknown point; all else in a step is tried with this one. Of gradient steps whose
+    number is given, ``most`` are done: all are alike.
     """
 
     inner: Any
+    most: float = 2
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
+
+    def gradient_steps(
+        self,
+        slope: Callable[[Array], Array],
+        start: Array,
+        active: Array,
+        step: float,
+        count: int,
+    ) -> Array:
+        """Return where the first of many steps end."""
+        for _ in range(int(min(count, self.most))):
+            start = start - step * slope(start)
+        return start
 
     def minimise(
         self, gradient: Callable[..., Array], start: Array, centre: Array, *where: Any,

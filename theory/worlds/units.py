@@ -28,7 +28,7 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.simulation import simulated_world
 from bitbound.theory.worlds.generic import FEATURES, generic_states
-from bitbound.theory.worlds.linearity import linear_compressor
+from bitbound.theory.worlds.linearity import OneStepSolves, linear_compressor
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def in_units(method: Method, n: int, L: float) -> MethodInUnits:
     channel, oracle = simulated_world(Experiment.of(method, problem, linear_compressor(method)))
     start = method.start(np.ones((1, FEATURES, 1)), oracle, channel)
     after = theorem_step(method, start, oracle, channel)
-    rarer = generic_states(method, oracle, 0, np.ones((1, FEATURES, 1)))
+    rarer = generic_states(method, OneStepSolves(oracle), 0, np.ones((1, FEATURES, 1)))
     return in_units_of(method, L, chain((start, after), rarer))
 
 

@@ -8,11 +8,13 @@ import pytest
 
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.worlds.linear_maps import worst_case
@@ -114,3 +116,29 @@ def test_clients_that_differ_solve_locally():
     assert mixed.verify() == mixed.factor
     assert mixed.decrease >= alike.decrease * (1 - 1e-6)
     assert math.isfinite(mixed.decrease)
+
+
+@pytest.mark.parametrize(("n", "omega"), [(1, 99.0), (10, 1.0), (100, 0.0), (10**4, 4.0)])
+def test_thousands_of_local_steps_keep_what_is_promised(n, omega):
+    """The gradient that they leave is as small as 1e-5 of the first, and is measured so."""
+    where = class_setting(CARD.method, n, 1e5, omega, None, 1)
+    method = CARD.at(where)
+    stated = certify(method, where)
+    assert stated.decrease >= 1 - THEOREM.rate(method, where)
+    assert certify(method, where, potential="search").decrease >= stated.decrease
+
+
+def test_of_equal_local_steps_a_few_show_that_a_method_is_linear():
+    calls = []
+
+    class Counted(FiveGCSCC):
+        name = "counted"
+
+        def _change(self, *where):
+            calls.append(1)
+            return super()._change(*where)
+
+    where = class_setting(CARD.method, 100, 1e5, 9.0, None, 1)
+    method = CARD.at(where)
+    certify(Counted(**vars(method)), where, potential=THEOREM)
+    assert len(calls) < 1.5 * method.K  # once all of them, for the sizes of the fields

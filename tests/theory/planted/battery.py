@@ -22,7 +22,6 @@ from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.interpolation import Form
 from bitbound.theory.certificates.proof import proves
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
@@ -42,6 +41,7 @@ from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of
+from bitbound.theory.worlds.symbolic.interpolation import Form
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4

@@ -38,10 +38,10 @@ class AccurateSolve(LocalSolve):
         return own == others and all(same_point(a, b) for a, b in ends)
 
     @property
-    def moves(self) -> Blocks:
-        """A bound on the way to the solution: -after/pull, by the unknowns before the end."""
+    def first(self) -> Blocks:
+        """The gradient of the first step from the centre: that at the end without the way there."""
         met = np.arange(len(self.after[0])) < self.unknown
-        return tuple(-1 / self.pull * np.where(met, part, 0 * part) for part in self.after)
+        return tuple(np.where(met, part, 0 * part) for part in self.after)
 
     def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
         """Return the accuracy, having seen that the most steps are enough for it.

@@ -101,16 +101,18 @@ class Representatives:
         while True:
             yield s
             seed += 1
-            s = self._step(s, self._channel(seed))
+            s = self._step(s, self._channel(seed), most=np.inf)
 
     def kept(self, s: Any) -> tuple[Array, ...]:
         """Return the invariants of a state."""
         found = invariants(self.method, each(self.array, s), self.problem)
         return tuple(rows_of(x, self.layout) for x in found)
 
-    def _step(self, s: Any, channel: "_Channel", order: Order | None = None) -> Any:
+    def _step(
+        self, s: Any, channel: "_Channel", order: Order | None = None, most: float = 2
+    ) -> Any:
         problem = self.problem if order is None else self.problem.renumbered(order)
-        solved = OneStepSolves(problem)
+        solved = OneStepSolves(problem, most)
         return self._rows(theorem_step(self.method, each(self.array, s), solved, channel))
 
     def _rows(self, s: Any) -> Any:
