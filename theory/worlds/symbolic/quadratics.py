@@ -2,10 +2,11 @@
 
 Every client has a quadratic in one dimension, the same for all of a kind, and 0 is the solution.
 What is sent arrives as wrong as its class allows: with a noise of the largest variance, or, from a
-contraction, multiplied by 1 + or - the root of its largest relative error.
+contraction, multiplied by 1 + or - the root of its largest relative error. Clients that share their
+randomness share a factor, as all do that draw one subset for rand-k.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import Orbit
+from bitbound.theory.worlds.outcomes import Scripted
 from bitbound.theory.worlds.symbolic.clients import ClientArray
 from bitbound.theory.worlds.symbolic.frames import Basis, Frame
 from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
@@ -35,6 +37,9 @@ class ExtremeClass:
         The curvature of g.
     sign, sign_down : float
         Whether contractions of clients and of the server are too long or too short: 1 or -1.
+    common : tuple of float
+        For each kind the variance of messages that all clients draw together, beside the omega of
+        ``functions``, which each draws alone; none where nothing is shared.
     """
 
     functions: FunctionClass
@@ -42,6 +47,7 @@ class ExtremeClass:
     ridge: float = 0.0
     sign: float = 1.0
     sign_down: float = 1.0
+    common: tuple[float, ...] = ()
 
     @property
     def counts(self) -> list[int]:
@@ -97,22 +103,38 @@ class QuadraticProblem(SymbolicProblem):
 
 
 class ExtremeChannel(SymbolicChannel):
-    """Messages with the largest errors; only those that are unbiased are new unknowns."""
+    """Messages with the largest errors; those that are unbiased and drawn alone are new unknowns.
+
+    Of those that clients draw together, ``signs`` chooses whether they are too long or too short.
+    """
 
     def __init__(
-        self, method: Method, extreme: ExtremeClass, problem: SymbolicProblem, orbit: Orbit
+        self,
+        method: Method,
+        extreme: ExtremeClass,
+        problem: SymbolicProblem,
+        orbit: Orbit,
+        signs: Scripted,
     ) -> None:
         super().__init__(method, extreme.functions, problem, [], orbit)
-        self.extreme = extreme
+        self.extreme, self.signs = extreme, signs
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Return v with a noise per client, or too long or too short."""
+        """Return v with a noise per client and one of all, or too long or too short."""
         if self.method.needs.compressor != "contractive":
-            return super().uplink(v, cohort)
+            alone = super().uplink(v, cohort)
+            if not any(self.extreme.common):
+                return alone
+            sign = self.signs.choose([(0.5, 1.0), (0.5, -1.0)])
+            return alone + self.send(self._times(sign, self.extreme.common) * v, cohort)
         kinds = range(len(self.functions.kinds))
-        errors = np.array([1 - self.functions.contraction(kind) for kind in kinds]) ** 0.5
-        factors = 1 + self.extreme.sign * errors[self.problem.frame.row_kinds, None, None]
-        return self.send(self.problem.frame.array(factors) * v, cohort)
+        errors = [1 - self.functions.contraction(kind) for kind in kinds]
+        return self.send((1 + self._times(self.extreme.sign, errors)) * v, cohort)
+
+    def _times(self, sign: float, squares: Sequence[float]) -> ClientArray:
+        """Return the roots of squares, given for each kind, with a sign."""
+        frame = self.problem.frame
+        return frame.array(sign * np.array(squares)[frame.row_kinds, None, None] ** 0.5)
 
     def downlink(self, v: Array) -> Array:
         """Return v with the server's noise, or too long or too short."""
