@@ -2,6 +2,8 @@
 
 The factor of the second moments per iteration on quadratics of one dimension is attained, whatever
 the potential is. Clients are tried at both ends of their class, all alike or some at each end.
+Local solves that end by a criterion are tried exact, and where it just holds on either side of the
+solution: certificates are for all solves that meet it, and a method's own may be better.
 """
 
 from collections.abc import Iterator
@@ -20,6 +22,9 @@ from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 MOST_CLASSES = 4
 """Up to so many classes of clients are at their ends in all combinations."""
 
+RESTS = (1.0, -1.0)
+"""What local solves leave of a gradient, beside nothing, as a part of the most that is allowed."""
+
 
 def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     """Return 1 - factor of the second moments on the slowest of the quadratics that are tried.
@@ -31,8 +36,7 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     Raises
     ------
     Refusal
-        If a criterion ends local solves, a step is not linear or its coins no sum over the clients,
-        or it has too many unknowns.
+        If a step is not linear or its coins no sum over the clients, or it has too many unknowns.
     """
     return 1 - max(one.factor for one in long_runs(method, functions))
 
@@ -73,6 +77,9 @@ def long_runs(method: Method, functions: FunctionClass) -> Iterator[SecondMoment
             continue
         found = True
         yield moments
+        for rest in RESTS if moments.solved else ():
+            inexact = replace(extreme, rest=rest)
+            yield SecondMoments.of(outcomes.natural, outcomes.found, inexact)
     if not found:
         raise refused
 

@@ -61,6 +61,8 @@ class SecondMoments:
         Bases of what the state can be in each block, the invariants being 0.
     step : (N, N) matrix
         The map of forms by their coordinates.
+    solved : bool
+        Whether local solves end by a criterion.
     """
 
     method: MethodInUnits
@@ -69,6 +71,7 @@ class SecondMoments:
     state: Any
     kernels: Blocks
     step: Matrix
+    solved: bool
 
     @classmethod
     def of(
@@ -114,11 +117,14 @@ class SecondMoments:
         kept = invariants(method, state, problem)
         kernels = kernels_of_blocks(kept, problem.frame, basis, places)
         step: Any = 0.0
+        solved = False
 
         def after(orbit: Orbit, signs: Scripted) -> Matrix:
+            nonlocal solved
             there = world(orbit.cells)
             channel = ExtremeChannel(method, extreme, there, orbit, signs)
             s = theorem_step(method, unknown_state(method, there), there, channel)
+            solved |= there.solved
             grams = _forms(s, there, kernels)
             means = (expected_gram(x, extreme.functions, there, channel) for x in grams)
             columns = [_restricted(x, there, kernels) for x in means]
@@ -127,7 +133,7 @@ class SecondMoments:
         for orbit in found:
             pairs = outcomes(partial(after, orbit), partial(Scripted, sum(counts), 1))
             step = step + sum(probability * columns for probability, columns in pairs)
-        return cls(method, extreme, problem, state, kernels, step)
+        return cls(method, extreme, problem, state, kernels, step, solved)
 
     @property
     def factor(self) -> float:

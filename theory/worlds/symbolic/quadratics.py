@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import Orbit
@@ -40,6 +39,9 @@ class ExtremeClass:
     common : tuple of float
         For each kind the variance of messages that all clients draw together, beside the omega of
         ``functions``, which each draws alone; none where nothing is shared.
+    rest : float
+        What local solves that end by a criterion leave of the gradient, from -1 to 1, as a part of
+        the most that the criterion allows; 0 where they are exact.
     """
 
     functions: FunctionClass
@@ -48,6 +50,7 @@ class ExtremeClass:
     sign: float = 1.0
     sign_down: float = 1.0
     common: tuple[float, ...] = ()
+    rest: float = 0.0
 
     @property
     def counts(self) -> list[int]:
@@ -68,6 +71,7 @@ class QuadraticProblem(SymbolicProblem):
         super().__init__(basis, frame, [])
         own = np.array(extreme.curvatures)[frame.row_kinds] / unit
         self.slopes, self.ridge = frame.array(own[:, None, None]), extreme.ridge / unit
+        self.rest, self.solved = extreme.rest, False
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
@@ -90,16 +94,40 @@ class QuadraticProblem(SymbolicProblem):
     ) -> Array:
         """Return where gradient steps on the clients end, as a sum of powers."""
         here = slope(start)
-        factors = 1 - step * (slope(start + 1.0) - here)[:, :1, :1]
+        factors = 1 - step * _curvatures(slope, start, here)
         powers = factors.values ** np.arange(count)
         return start - step * self.frame.array(powers.sum(axis=2, keepdims=True)) * here
 
-    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array]:
-        """Refuse local solves that end by a criterion."""
-        raise Refusal(
-            "local solves that end by a criterion are not linear in the state, and have no exact "
-            "worst case; take a fixed number of local steps"
-        )
+    def minimise(
+        self,
+        gradient: Callable[..., Array],
+        start: Array,
+        centre: Array,
+        given: Any,
+        active: Array,
+        *,
+        accuracy: float,
+        mu: float,
+        **steps: float,
+    ) -> tuple[Array, Array]:
+        """Return where local solves end that just meet their criterion, or are exact.
+
+        That is where |change + mu z|^2 <= accuracy |change|^2, with change = c + h z of the
+        gradient c at the centre and the curvature h. Here change + mu z = r change with r =
+        ``rest`` sqrt(accuracy), wherever the solves begin, so that z = -(1 - r) c/(mu + (1 - r) h).
+        """
+        self.solved = True
+        left = 1 - self.rest * accuracy**0.5
+        here = gradient(centre, given, active, self)
+        curvatures = _curvatures(lambda y: gradient(y, given, active, self), centre, here)
+        end = -left / (mu + left * curvatures) * here
+        return end, here + curvatures * end
+
+
+def _curvatures(slope: Callable[[Array], Array], point: Array, here: Array) -> ClientArray:
+    """Return the curvatures of functions of which the gradient at a point is known."""
+    found: ClientArray = (slope(point + 1.0) - here)[:, :1, :1]
+    return found
 
 
 class ExtremeChannel(SymbolicChannel):
