@@ -133,6 +133,7 @@ def describe_limit(decrease: float, region: Region | None) -> str:
         f"{'other side':12}no Psi that sees as much decreases by more than {decrease:.8g} of it: "
         "that is attained in the long run, on quadratics of one dimension"
         + ("" if region is None else " with contractions of that alpha, of which clipping is one")
+        + ", by messages and local solves that are as inexact as they may be"
     )
     return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
 

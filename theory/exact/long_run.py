@@ -2,6 +2,8 @@
 
 The factor of the second moments per iteration on quadratics of one dimension is attained, whatever
 the potential is. Clients are tried at both ends of their class, all alike or some at each end.
+Local solves that end by a criterion are tried exact, and where it just holds on either side of the
+solution: certificates are for all solves that meet it, and a method's own may be better.
 """
 
 from collections.abc import Iterator
@@ -20,6 +22,9 @@ from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 MOST_CLASSES = 4
 """Up to so many classes of clients are at their ends in all combinations."""
 
+RESTS = (1.0, -1.0)
+"""What local solves leave of a gradient, beside nothing, as a part of the most that is allowed."""
+
 
 def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     """Return 1 - factor of the second moments on the slowest of the quadratics that are tried.
@@ -31,8 +36,7 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     Raises
     ------
     Refusal
-        If the compressors of the clients share their randomness, a criterion ends local solves, a
-        step is not linear or its coins no sum over the clients, or it has too many unknowns.
+        If a step is not linear or its coins no sum over the clients, or it has too many unknowns.
     """
     return 1 - max(one.factor for one in long_runs(method, functions))
 
@@ -60,11 +64,6 @@ def long_runs(method: Method, functions: FunctionClass) -> Iterator[SecondMoment
     Refusal
         If there are none.
     """
-    if functions.omega_joint is not None:
-        raise Refusal(
-            "the long run with compressors that share their randomness is not computed; let the "
-            "clients draw independently"
-        )
     outcomes = outcomes_of(method, functions)
     refused, found = Refusal(), False
     for extreme in extremes(method, functions):
@@ -78,6 +77,9 @@ def long_runs(method: Method, functions: FunctionClass) -> Iterator[SecondMoment
             continue
         found = True
         yield moments
+        for rest in RESTS if moments.solved else ():
+            inexact = replace(extreme, rest=rest)
+            yield SecondMoments.of(outcomes.natural, outcomes.found, inexact)
     if not found:
         raise refused
 
@@ -90,6 +92,7 @@ def extremes(method: Method, functions: FunctionClass) -> Iterator[ExtremeClass]
         for need in (needs.compressor, needs.downlink)
     )
     ridges = (functions.mu, functions.L) if needs.composite else (0.0,)
+    scale, shared = _correlation(functions)
     for steep in _steep(functions):
         kinds, curvatures = [], []
         for one, count in zip(functions.kinds, steep, strict=True):
@@ -99,8 +102,31 @@ def extremes(method: Method, functions: FunctionClass) -> Iterator[ExtremeClass]
                     curvatures.append(curvature)
         divided = replace(functions, classes=tuple(kinds))
         ends = _flattened(divided, curvatures)
+        alone = _with_variance(divided, scale * (1 - shared))
+        common = tuple(scale * shared * one.omega for one in kinds)
         for ridge, sign, sign_down in product(ridges, up, down):
-            yield ExtremeClass(divided, ends, ridge, sign, sign_down)
+            yield ExtremeClass(alone, ends, ridge, sign, sign_down, common)
+
+
+def _correlation(functions: FunctionClass) -> tuple[float, float]:
+    """Return by what to multiply variances, and how noises of two clients are correlated.
+
+    If their factors have the correlation c >= 0, the variance of the mean of the noises is at most
+    omega (c + (1 - c)/n) mean |x_i|^2, and as much where all x_i are one. It may be omega_joint
+    mean |x_i|^2.
+    """
+    n, omega, joint = functions.n, functions.omega, functions.omega_joint
+    if joint is None or omega == 0:
+        return 1.0, 0.0
+    ratio = n * joint / omega
+    return min(ratio, 1.0), min(max(ratio - 1, 0.0) / max(n - 1, 1), 1.0)
+
+
+def _with_variance(functions: FunctionClass, factor: float) -> FunctionClass:
+    """Return the class with compressors of so many times the variance, drawn independently."""
+    kinds = tuple(replace(one, omega=factor * one.omega) for one in functions.classes)
+    omega = factor * functions.omega
+    return replace(functions, omega=omega, omega_joint=None, classes=kinds)
 
 
 def _steep(functions: FunctionClass) -> Iterator[tuple[int, ...]]:

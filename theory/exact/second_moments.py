@@ -10,6 +10,7 @@ per iteration in the long run.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bitbound.theory.potential import Gap, Potential
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
 from bitbound.theory.worlds.symbolic.expectation import expected_gram
 from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
 from bitbound.theory.worlds.symbolic.kernels import kernels_of_blocks
@@ -59,6 +61,8 @@ class SecondMoments:
         Bases of what the state can be in each block, the invariants being 0.
     step : (N, N) matrix
         The map of forms by their coordinates.
+    solved : bool
+        Whether local solves end by a criterion.
     """
 
     method: MethodInUnits
@@ -67,6 +71,7 @@ class SecondMoments:
     state: Any
     kernels: Blocks
     step: Matrix
+    solved: bool
 
     @classmethod
     def of(
@@ -112,15 +117,23 @@ class SecondMoments:
         kept = invariants(method, state, problem)
         kernels = kernels_of_blocks(kept, problem.frame, basis, places)
         step: Any = 0.0
-        for orbit in found:
+        solved = False
+
+        def after(orbit: Orbit, signs: Scripted) -> Matrix:
+            nonlocal solved
             there = world(orbit.cells)
-            channel = ExtremeChannel(method, extreme, there, orbit)
+            channel = ExtremeChannel(method, extreme, there, orbit, signs)
             s = theorem_step(method, unknown_state(method, there), there, channel)
+            solved |= there.solved
             grams = _forms(s, there, kernels)
             means = (expected_gram(x, extreme.functions, there, channel) for x in grams)
             columns = [_restricted(x, there, kernels) for x in means]
-            step = step + channel.probability * np.stack(columns, axis=1)
-        return cls(method, extreme, problem, state, kernels, step)
+            return np.asarray(channel.probability * np.stack(columns, axis=1))
+
+        for orbit in found:
+            pairs = outcomes(partial(after, orbit), partial(Scripted, sum(counts), 1))
+            step = step + sum(probability * columns for probability, columns in pairs)
+        return cls(method, extreme, problem, state, kernels, step, solved)
 
     @property
     def factor(self) -> float:

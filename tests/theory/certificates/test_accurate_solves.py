@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
+import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
@@ -18,7 +20,7 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import best_proof
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
-from bitbound.theory.exact.long_run import limit_of_potentials
+from bitbound.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.setting import Setting
@@ -53,7 +55,57 @@ def test_a_potential_that_is_found_proves_no_less(n, kappa, omega):
     stated, found = (certify(method, where, potential=which) for which in (None, "search"))
     assert found.verify() == found.factor
     assert found.decrease >= stated.decrease
-    assert limit_of_potentials(found) is None
+    assert found.decrease <= limit_of_potentials(found) < 2 * found.decrease
+
+
+@pytest.mark.parametrize("rest", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_long_run_is_that_of_solves_at_the_criterion(n, rest):
+    """An independent map of (x, u_1, ..., u_n): where solves end is found from the criterion."""
+    method, where = at(n, 40.0, 2.0)
+    functions, tried = FunctionClass.of(where), 0
+    for one in long_runs(method, functions):
+        if one.extreme.rest == rest:
+            known = own_radius(method, np.repeat(one.extreme.curvatures, one.extreme.counts), rest)
+            assert one.factor == pytest.approx(known, rel=1e-9)
+            tried += 1
+    assert tried == len({0, 1, n // 2, n - 1, n})
+
+
+def own_radius(m, L, rest):
+    """Return the spectral radius of the second moments of 5GCS-CC with all clients, by hand."""
+    n, size = len(L), len(L) + 1
+    h, u = (L - m.mu) / n, np.eye(size)[1:]
+    x = (np.eye(size)[0] - m.gamma * u.sum(axis=0)) / (1 + m.gamma * m.mu)
+    least = rest * (m.tau / (2 * m.L_F)) ** 0.5
+    z, m_i = [], []
+    for h_i, u_i in zip(h, u, strict=True):
+        start = h_i * x - u_i
+        per_start = brentq(
+            lambda z, h=h_i: 1 + (h + m.tau) * z - least * (1 + h * z), -3 / m.tau, 0.0, xtol=1e-15
+        )
+        z.append(per_start * start)
+        m_i.append(start + h_i * z[-1])
+    after, change = np.array(m_i) + m.tau * np.array(z), np.array(m_i)
+    allowed = m.tau / (2 * m.L_F) * (change**2).sum(axis=1)
+    assert (after**2).sum(axis=1) == pytest.approx(rest**2 * allowed, abs=1e-12)
+    total = np.zeros((size**2, size**2))
+    for signs in product([1.0, -1.0], repeat=n):
+        sent = (1 + m.omega**0.5 * np.array(signs))[:, None] * change
+        rows = np.vstack([x - m.gamma * sent.sum(axis=0), u + sent / (1 + m.omega)])
+        total += np.kron(rows, rows) / 2**n
+    return float(np.abs(np.linalg.eigvals(total)).max())
+
+
+def test_solves_at_the_criterion_are_slower_than_exact_ones():
+    for n, kappa, omega in POINTS[1:4]:
+        method, where = at(n, kappa, omega)
+        own = dict.fromkeys((0.0, 1.0, -1.0), 1.0)
+        for one in long_runs(method, FunctionClass.of(where)):
+            own[one.extreme.rest] = min(own[one.extreme.rest], 1 - one.factor)
+        assert own[-1.0] < own[0.0] <= own[1.0]
+        fixed = slowest_decrease(replace(method, adaptive=False), FunctionClass.of(where))
+        assert fixed == pytest.approx(own[0.0], rel=0.05)
 
 
 def test_clients_that_differ_and_many_steps():

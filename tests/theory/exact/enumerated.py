@@ -21,7 +21,10 @@ from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 
 class TwoPointChannel(Scripted):
-    """Unbiased messages are off by + or - the root of their variance, tossed by a coin."""
+    """Unbiased messages are off by + or - the root of their variance, tossed by a coin.
+
+    Of the part of the variance that clients share, one coin is tossed for all.
+    """
 
     def __init__(self, method, extreme, script):
         super().__init__(extreme.functions.n, 1, script)
@@ -36,6 +39,9 @@ class TwoPointChannel(Scripted):
         else:
             signs = [(0.5**self.n, one) for one in product((1.0, -1.0), repeat=self.n)]
             factors = 1 + self.omegas**0.5 * np.array(self.choose(signs))
+            common = np.array(self.extreme.common)[self.functions.kind_of_client]
+            if common.any():
+                factors += common**0.5 * self.choose([(0.5, 1.0), (0.5, -1.0)])
         return self.send(v * factors[:, None, None], cohort)
 
     def downlink(self, v):

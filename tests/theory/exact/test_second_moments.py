@@ -9,6 +9,7 @@ from enumerated import enumerated_moments
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import mean
+from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import CARDS, METHODS
@@ -17,6 +18,7 @@ from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
 from bitbound.theory.exact.second_moments import SecondMoments, spectral_radius
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.potential import Squares
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 
@@ -212,10 +214,46 @@ def test_the_average_is_as_steep_as_it_may_be(L_f, counts):
         assert slowest_decrease(GD(gamma), functions) == pytest.approx(known, rel=1e-9)
 
 
-def test_messages_that_share_their_randomness_are_refused():
-    functions = FunctionClass(3, 1.0, 10.0, omega=2.0, omega_joint=2.0)
-    with pytest.raises(Refusal, match="let the clients draw independently"):
-        slowest_decrease(METHODS["diana"].method(0.01, 0.1), functions)
+@pytest.mark.parametrize("joint", [1.0, 2.0, 3.0, 4.0])
+@pytest.mark.parametrize("name", ["diana", "locodl", "marina", "5gcs-cc"])
+def test_messages_that_share_their_randomness_are_what_is_enumerated(name, joint):
+    """Of the omega 4 of 3 clients the mean has 4/3 if they draw alone, and 4 if together."""
+    method, functions = by_rule(name, 3)
+    for few, dense in few_and_all(method, replace(functions, mu=1.3, omega_joint=joint), 2):
+        assert few == pytest.approx(dense, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("joint", [0.5, 1.0, 2.0, 4.0])
+def test_their_mean_is_as_wrong_as_it_may_be(joint):
+    """Without control variates, at one curvature: |1 - gamma h|^2 + omega_joint (gamma h)^2."""
+    method = DIANA(gamma=0.02, alpha=0.0)
+    functions = FunctionClass(4, 1.0, 10.0, omega=4.0, omega_joint=joint)
+    extreme = next(x for x in extremes(method, functions) if x.curvatures == (10.0,))
+    outcomes = outcomes_of(method, functions)
+    moments = SecondMoments.of(outcomes.natural, outcomes.found, extreme)
+    length = moments.form(Model(), functions)
+    after = moments.step @ length
+    assert after @ length == pytest.approx((0.8**2 + joint * 0.2**2) * (length @ length))
+
+
+class Model:
+    """The squared distance of the model."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(1.0, s.x - star.x),)
+
+
+@pytest.mark.parametrize("name", ["diana", "marina", "fedcomgate", "adiana", "locodl"])
+@pytest.mark.parametrize("sent", ["rand-k:2@shared", "rand-k:5@shared"])
+def test_rand_k_that_is_shared_is_no_faster_than_attained(name, sent):
+    card = METHODS[name]
+    where = class_setting(card.method, 10, 100.0, None, compressor(sent), 10)
+    method, functions = card.at(where), FunctionClass.of(where)
+    assert functions.omega_joint == functions.omega
+    found = certify(method, functions, potential="search").decrease
+    independent = slowest_decrease(method, replace(functions, omega_joint=None))
+    assert 0 < found <= slowest_decrease(method, functions) < 2 * found
+    assert slowest_decrease(method, functions) <= independent * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("n", [5, 10**6])

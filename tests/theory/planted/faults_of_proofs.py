@@ -46,8 +46,8 @@ PROOF_FAULTS = [
         (
             "long run: contractions that are too short only",
             "theory.worlds.symbolic.quadratics",
-            "factors = 1 + self.extreme.sign * errors",
-            "factors = 1 - errors",
+            "(1 + self._times(self.extreme.sign, errors))",
+            "(1 + self._times(-1.0, errors))",
         ),
         (
             "long run: means divided by one client too many",

@@ -2,20 +2,21 @@
 
 Every client has a quadratic in one dimension, the same for all of a kind, and 0 is the solution.
 What is sent arrives as wrong as its class allows: with a noise of the largest variance, or, from a
-contraction, multiplied by 1 + or - the root of its largest relative error.
+contraction, multiplied by 1 + or - the root of its largest relative error. Clients that share their
+randomness share a factor, as all do that draw one subset for rand-k.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import Orbit
+from bitbound.theory.worlds.outcomes import Scripted
 from bitbound.theory.worlds.symbolic.clients import ClientArray
 from bitbound.theory.worlds.symbolic.frames import Basis, Frame
 from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
@@ -35,6 +36,12 @@ class ExtremeClass:
         The curvature of g.
     sign, sign_down : float
         Whether contractions of clients and of the server are too long or too short: 1 or -1.
+    common : tuple of float
+        For each kind the variance of messages that all clients draw together, beside the omega of
+        ``functions``, which each draws alone; none where nothing is shared.
+    rest : float
+        What local solves that end by a criterion leave of the gradient, from -1 to 1, as a part of
+        the most that the criterion allows; 0 where they are exact.
     """
 
     functions: FunctionClass
@@ -42,6 +49,8 @@ class ExtremeClass:
     ridge: float = 0.0
     sign: float = 1.0
     sign_down: float = 1.0
+    common: tuple[float, ...] = ()
+    rest: float = 0.0
 
     @property
     def counts(self) -> list[int]:
@@ -62,6 +71,7 @@ class QuadraticProblem(SymbolicProblem):
         super().__init__(basis, frame, [])
         own = np.array(extreme.curvatures)[frame.row_kinds] / unit
         self.slopes, self.ridge = frame.array(own[:, None, None]), extreme.ridge / unit
+        self.rest, self.solved = extreme.rest, False
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
@@ -84,35 +94,75 @@ class QuadraticProblem(SymbolicProblem):
     ) -> Array:
         """Return where gradient steps on the clients end, as a sum of powers."""
         here = slope(start)
-        factors = 1 - step * (slope(start + 1.0) - here)[:, :1, :1]
+        factors = 1 - step * _curvatures(slope, start, here)
         powers = factors.values ** np.arange(count)
         return start - step * self.frame.array(powers.sum(axis=2, keepdims=True)) * here
 
-    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array]:
-        """Refuse local solves that end by a criterion."""
-        raise Refusal(
-            "local solves that end by a criterion are not linear in the state, and have no exact "
-            "worst case; take a fixed number of local steps"
-        )
+    def minimise(
+        self,
+        gradient: Callable[..., Array],
+        start: Array,
+        centre: Array,
+        given: Any,
+        active: Array,
+        *,
+        accuracy: float,
+        mu: float,
+        **steps: float,
+    ) -> tuple[Array, Array]:
+        """Return where local solves end that just meet their criterion, or are exact.
+
+        That is where |change + mu z|^2 <= accuracy |change|^2, with change = c + h z of the
+        gradient c at the centre and the curvature h. Here change + mu z = r change with r =
+        ``rest`` sqrt(accuracy), wherever the solves begin, so that z = -(1 - r) c/(mu + (1 - r) h).
+        """
+        self.solved = True
+        left = 1 - self.rest * accuracy**0.5
+        here = gradient(centre, given, active, self)
+        curvatures = _curvatures(lambda y: gradient(y, given, active, self), centre, here)
+        end = -left / (mu + left * curvatures) * here
+        return end, here + curvatures * end
+
+
+def _curvatures(slope: Callable[[Array], Array], point: Array, here: Array) -> ClientArray:
+    """Return the curvatures of functions of which the gradient at a point is known."""
+    found: ClientArray = (slope(point + 1.0) - here)[:, :1, :1]
+    return found
 
 
 class ExtremeChannel(SymbolicChannel):
-    """Messages with the largest errors; only those that are unbiased are new unknowns."""
+    """Messages with the largest errors; those that are unbiased and drawn alone are new unknowns.
+
+    Of those that clients draw together, ``signs`` chooses whether they are too long or too short.
+    """
 
     def __init__(
-        self, method: Method, extreme: ExtremeClass, problem: SymbolicProblem, orbit: Orbit
+        self,
+        method: Method,
+        extreme: ExtremeClass,
+        problem: SymbolicProblem,
+        orbit: Orbit,
+        signs: Scripted,
     ) -> None:
         super().__init__(method, extreme.functions, problem, [], orbit)
-        self.extreme = extreme
+        self.extreme, self.signs = extreme, signs
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Return v with a noise per client, or too long or too short."""
+        """Return v with a noise per client and one of all, or too long or too short."""
         if self.method.needs.compressor != "contractive":
-            return super().uplink(v, cohort)
+            alone = super().uplink(v, cohort)
+            if not any(self.extreme.common):
+                return alone
+            sign = self.signs.choose([(0.5, 1.0), (0.5, -1.0)])
+            return alone + self.send(self._times(sign, self.extreme.common) * v, cohort)
         kinds = range(len(self.functions.kinds))
-        errors = np.array([1 - self.functions.contraction(kind) for kind in kinds]) ** 0.5
-        factors = 1 + self.extreme.sign * errors[self.problem.frame.row_kinds, None, None]
-        return self.send(self.problem.frame.array(factors) * v, cohort)
+        errors = [1 - self.functions.contraction(kind) for kind in kinds]
+        return self.send((1 + self._times(self.extreme.sign, errors)) * v, cohort)
+
+    def _times(self, sign: float, squares: Sequence[float]) -> ClientArray:
+        """Return the roots of squares, given for each kind, with a sign."""
+        frame = self.problem.frame
+        return frame.array(sign * np.array(squares)[frame.row_kinds, None, None] ** 0.5)
 
     def downlink(self, v: Array) -> Array:
         """Return v with the server's noise, or too long or too short."""
