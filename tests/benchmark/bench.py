@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from figures_cost import figures
+from figures_cost import COMMANDS, DEMO, figures
 from measurements import measured, tricks
 from ratios import Ratio, ratio_text, slower, slower_throughout, tables
 from record import Record, last
@@ -60,8 +60,7 @@ def main(words: Sequence[str] | None = None) -> Record:
         print(f"{time.strftime('%X')}  speed tricks", file=sys.stderr)
         for name in (name for name in TRICKS_ON if name in here):
             ratios += tricks(here[name][1], TRICKS_RUNS, 3 * seconds)
-        if chosen.figures:
-            ratios += figures()
+        ratios += figures(COMMANDS if chosen.figures else () if chosen.quick else (DEMO,))
     before, record = last(chosen.output), Record.now(ratios, absent)
     path = record.write(chosen.output)
     print(tables(ratios))

@@ -7,7 +7,7 @@ whatever n is, whose adjoint is the map of the second moments. Their spectral ra
 per iteration in the long run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -34,6 +34,9 @@ from bitbound.theory.worlds.symbolic.quadratics import (
 )
 from bitbound.theory.worlds.symbolic.symbols import unknown_state
 from bitbound.theory.worlds.units import MethodInUnits
+
+ROUNDED = 1e-14
+"""Relative size of a weight in a form that rounding may have left."""
 
 ROOMS = (8, 16, 32)
 """Room for so many unknowns, fields and noises, of each kind of clients: what is tried in turn."""
@@ -141,8 +144,14 @@ class SecondMoments:
         return spectral_radius(self.step)
 
     def factor_of(self, form: Matrix) -> float:
-        """Return the factor of a form, which may not see what is slowest."""
-        return spectral_radius(self.step, form)
+        """Return the factor of a form that is nowhere negative, and may not see what is slowest.
+
+        A form that sees the same grows as fast: what this one sees with a tiny weight is not lost
+        in rounding if all of it has weight 1.
+        """
+        blocks = list(self.blocks(form))
+        least = ROUNDED * max(float(np.diag(block).max(initial=0.0)) for block in blocks)
+        return spectral_radius(self.step, _coordinates(_evened(block, least) for block in blocks))
 
     def form(self, potential: Potential, functions: FunctionClass) -> Matrix:
         """Return the coordinates of a potential of a class of functions."""
@@ -217,6 +226,30 @@ def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Mat
         low = np.tril_indices(kernel.shape[1])
         parts.append(count * _lengths(low) * (kernel.T @ block @ kernel)[low])
     return np.concatenate(parts)
+
+
+def _evened(block: Matrix, least: float) -> Matrix:
+    """Return a sum of squares of unit vectors with the kernel of a positive semidefinite block.
+
+    The vectors are those of a Cholesky factorisation with pivots.
+    """
+    left, weights = np.array(block), np.diag(block)
+    even = np.zeros_like(left)
+    for _ in range(len(left)):
+        kept = np.diag(left) > np.maximum(ROUNDED * weights, least)
+        if not kept.any():
+            break
+        pivot = int(np.argmax(np.where(kept, np.diag(left), 0.0)))
+        vector = left[:, pivot] / np.sqrt(left[pivot, pivot])
+        left = left - np.outer(vector, vector)
+        even += np.outer(vector, vector) / (vector @ vector)
+    return even
+
+
+def _coordinates(blocks: Iterable[Matrix]) -> Matrix:
+    """Return a form by its coordinates, as :meth:`SecondMoments.blocks` takes them apart."""
+    lows = ((block, np.tril_indices(len(block))) for block in blocks)
+    return np.concatenate([_lengths(low) * block[low] for block, low in lows])
 
 
 def _lengths(low: tuple[Matrix, Matrix]) -> Matrix:

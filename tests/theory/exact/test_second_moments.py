@@ -16,7 +16,7 @@ from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
-from bitbound.theory.exact.second_moments import SecondMoments, spectral_radius
+from bitbound.theory.exact.second_moments import SecondMoments, _evened, spectral_radius
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.potential import Squares
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -273,6 +273,27 @@ def test_a_potential_may_outrun_what_it_does_not_see():
     limit = limit_of_potentials(certificate)
     assert certificate.decrease <= limit * (1 + 1e-7)
     assert limit == pytest.approx(0.19)
+
+
+@pytest.mark.parametrize("kappa", [1e2, 1e4, 1e6])
+def test_what_a_potential_sees_with_a_tiny_weight_it_sees(kappa):
+    """At kappa = 1e6 EF21's tight Psi has 1e-12 of its size where the method is slow."""
+    card = METHODS["ef21"]
+    where = class_setting(card.method, 3, kappa, 4.0, None, 1)
+    method = card.at(where)
+    tight = card.best_theorem(method, where)
+    limit = limit_of_potentials(certify(method, where, potential=tight))
+    assert limit == pytest.approx(1 - tight.rate(method, where), rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-5])
+def test_a_form_of_unit_vectors_has_the_same_kernel(scale):
+    draw = np.random.default_rng(0).standard_normal((5, 3))
+    rows = np.array([1.0, scale, 1.0, scale, 0.0])[:, None] * draw
+    even = _evened(rows @ rows.T, 0.0)
+    kernel = np.linalg.svd(rows.T)[2][3:]
+    assert np.linalg.matrix_rank(even, tol=1e-9) == 3
+    assert np.abs(even @ kernel.T).max() < 1e-9
 
 
 @dataclass(frozen=True)
