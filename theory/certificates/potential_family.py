@@ -6,13 +6,14 @@ parts, so that a form, of any signs, is as much an unknown of the programme as t
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 import scipy.linalg
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
@@ -295,8 +296,7 @@ def _parts(
 ) -> QuadraticPotential:
     """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
-    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
-    arrays = {field.name: getattr(state, field.name) for field in fields(state)}
+    arrays = _fields(method, n)
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
     natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
@@ -311,6 +311,11 @@ def _parts(
     return QuadraticPotential(
         np.diag(sizes), apart, gradients, weight, names=tuple(names), counts=counts
     )
+
+
+def _fields(method: Method, n: int) -> dict[str, Array]:
+    """Return the first state of n clients, where all gradients are 0."""
+    return vars(method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1)))
 
 
 def _independent(
@@ -340,7 +345,7 @@ def _independent(
         else:
             vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
             kept.append(rows[_basis(np.array(vectors))])
-    points = _points(step, start) if start.values else ()
+    points = _points(method, step, start) if start.values else ()
     return replace(
         start,
         mean_rows=kept[0],
@@ -350,17 +355,24 @@ def _independent(
     )
 
 
-def _points(step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
-    """Return the shared fields, but for the model, at which clients evaluate their gradients."""
+def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
+    """Return the shared fields, but for the model, at which clients evaluate their gradients.
+
+    What is one client's own is not taken for shared: f - f* there adds points, and proves no more.
+    """
+    shared = {name for name, own in start.names if not own}
+    if step.functions.n == 1:
+        with suppress(Refusal, ValueError, IndexError):  # parameters may be those of one client
+            shared = {name for name, x in _fields(method, 2).items() if x.shape[0] == 1}
     numbers = (number for name, number in step.basis.names.items() if name[0] == "state")
     found = []
-    for (name, own), number in zip(start.names, numbers, strict=False):
+    for (name, _), number in zip(start.names, numbers, strict=False):
         there = [
             place
             for place, one in enumerate(step.evaluations)
             if one.kind == 0 and np.flatnonzero(one.point[0]).tolist() == [number]
         ]
-        if not own and there and not step.now[0].values[there].any():
+        if name in shared and there and not step.now[0].values[there].any():
             found.append(name)
     return tuple(found)
 

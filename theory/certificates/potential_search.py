@@ -42,8 +42,10 @@ SLOW = 0.3
 
 def searched_potential(
     method: Method, functions: FunctionClass, above: float = -np.inf
-) -> QuadraticPotential:
+) -> tuple[float, QuadraticPotential]:
     """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
+
+    It is returned with this decrease, by the solver's word.
 
     It is one of :meth:`Family.largest`, and at least ``SMALLEST`` of where it is largest in all
     directions but that of the model, which its gradient bounds: one that forgets a slow direction
@@ -57,7 +59,7 @@ def searched_potential(
     decrease, family, best = _alike_and_by_classes(method, functions)
     if decrease <= above:
         raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
-    return _readable(family, best)
+    return decrease, _readable(family, best)
 
 
 def _alike_and_by_classes(

@@ -34,7 +34,7 @@ class SolverResult:
         The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
         of the parts of zero sum of every kind together.
     residual, gap : float
-        The solver's residual and its duality gap.
+        The solver's residual, and its duality gap in t.
     """
 
     value: float
@@ -132,6 +132,7 @@ def maximise(
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
+    gap *= unit / scales[0]
     return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
 
 
