@@ -164,17 +164,26 @@ def _starts(family: Family, values: float) -> Iterator[Weights]:
 
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:
-    """Return a sparse form with short decimals, which gives up little of the decrease."""
+    """Return a sparse form with short decimals, which gives up little of the decrease.
+
+    The worst cases of those that were tried forbid most others without a programme.
+    """
     found, unit = family.potential(best), family.definite(best)
     try:
-        least = family.decrease(best, unit)
+        least, worst = family.worst(best, unit)
     except Refusal:
         return found
     least -= GIVEN_UP * abs(least)
+    seen = [worst]
 
     def good(tried: QuadraticPotential) -> bool:
+        weights = family.weights_of(tried)
+        if any(worst.forbids(weights, least) for worst in seen):
+            return False
         with suppress(Refusal):
-            return family.decrease(family.weights_of(tried), unit) >= least
+            decrease, worst = family.worst(weights, unit)
+            seen.append(worst)
+            return decrease >= least
         return False
 
     for name, place in _numbers(family, found):
