@@ -29,6 +29,9 @@ from bitbound.theory.potential import LocalPotential, Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.frames import Blocks
 
+SMALLEST_STEP = 1e-9
+"""Part of the largest step at which a search for one that works ends."""
+
 RANK = 1e-7
 """Relative size below which an eigenvalue of the dual is taken to be 0."""
 
@@ -179,7 +182,8 @@ def largest_step(
     change : callable
         Makes the method with a step size, such as ``lambda gamma: replace(m, gamma=gamma)``.
     largest : float
-        Where the search ends; the steps that work are taken to be an interval from 0.
+        Where the search begins, which halves it until a step works: those that do are taken to be
+        an interval from 0, of which tiny ones decrease by too little to be told from rounding.
     accuracy : float
         Relative.
     potential : Potential, optional
@@ -201,11 +205,13 @@ def largest_step(
     >>> round(found, 3)
     0.2
     """
-    low, high = 1e-9 * largest, largest
-    if not contracts(change(low), functions, weights, potential):
-        raise Refusal(f"no step size from {low:g} on is certified; the other parameters forbid it")
-    if contracts(change(high), functions, weights, potential):
-        return high
+    low = high = largest
+    while not contracts(change(low), functions, weights, potential):
+        if low <= SMALLEST_STEP * largest:
+            raise Refusal(
+                f"no step size from {low:g} on is certified; the other parameters forbid it"
+            )
+        low, high = low / 2, low
     while high > low * (1 + accuracy):
         middle = (low * high) ** 0.5
         if contracts(change(middle), functions, weights, potential):
