@@ -1,6 +1,6 @@
 """Certified factors: the worst case of a method over all functions and all compressors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
@@ -17,6 +17,7 @@ from bitbound.theory.certificates.decrease import (
     Weights,
     best_proof,
     first_solved,
+    largest_decrease,
     solver_decrease,
 )
 from bitbound.theory.certificates.potential_search import searched_potential
@@ -27,6 +28,9 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.frames import Blocks
+
+SMALLEST_STEP = 1e-9
+"""Part of the largest step at which a search for one that works ends."""
 
 RANK = 1e-7
 """Relative size below which an eigenvalue of the dual is taken to be 0."""
@@ -52,8 +56,8 @@ def certify(
         factor. What is found is the best by alternating between factor and weights.
     potential : Potential or "search", optional
         Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
-        or with "search", a quadratic form of the state is searched for; where the theorem's proves
-        more, it is the theorem's. A method whose card cuts
+        or with "search", a quadratic form of the state is searched for; where that of a theorem
+        proves more, it is this one. A method whose card cuts
         its steps elsewhere is certified in these.
 
     Raises
@@ -85,7 +89,7 @@ def certify(
             )
         method, potential = cut[0], potential or cut[1]
     if potential == "search":
-        stated = cut[1] if cut is not None else next(iter(card_of(method).theorems), None)
+        stated = card_of(method).theorems if cut is None else (cut[1],)
         proof = _searched(method, functions, stated, solver)
     else:
         if potential is None:
@@ -95,22 +99,40 @@ def certify(
 
 
 def _searched(
-    method: Method, functions: FunctionClass, stated: Potential | None, solver: Solver
+    method: Method, functions: FunctionClass, stated: Sequence[Potential], solver: Solver
 ) -> Certificate:
-    """Return the proof for a potential that is searched for, or for the stated one if better."""
+    """Return the proof for a potential that is searched for, or for a stated one if better.
+
+    The one of which the solver says that it decreases the most is proved first, and the next only
+    if it may prove more.
+    """
+    candidates: list[tuple[float, Potential]] = []
+    for potential in stated:
+        # where its hypotheses do not hold, a theorem may have no number for a weight, or no sense
+        with suppress(Refusal, ArithmeticError, ValueError):
+            step = symbolic_step(method, functions, potential)
+            if all(0 <= weight < np.inf for weight in step.weights):
+                candidates.append((largest_decrease(step), potential))
+    reason: Refusal | None = None
+    try:
+        above = max((decrease for decrease, _ in candidates), default=-np.inf)
+        candidates.insert(0, searched_potential(method, functions, above))
+    except Refusal as refusal:
+        reason = refusal
     found: list[Certificate] = []
     above = -np.inf
-    if stated is not None:
-        with suppress(Refusal):
-            found.append(_proof(method, functions, stated, "fixed", solver))
-            above = found[0].decrease
-    try:
-        potential = searched_potential(method, functions, above)
-        found.append(_proof(method, functions, potential, "fixed", solver, above))
-    except Refusal:
-        if not found:
-            raise
-    return found[-1]
+    for decrease, potential in sorted(candidates, key=lambda pair: -pair[0]):
+        if decrease <= above:
+            break
+        with_more = -np.inf if potential in stated else above
+        try:
+            found.append(_proof(method, functions, potential, "fixed", solver, with_more))
+            above = max(above, found[-1].decrease)
+        except Refusal as refusal:
+            reason = reason or refusal
+    if not found:
+        raise reason or Refusal("no potential is stated, and none is found")
+    return max(found, key=lambda proof: proof.decrease)
 
 
 def _proof(
@@ -142,7 +164,7 @@ def chosen_potential(
     theorem = next(iter(card_of(method).theorems), None)
     if theorem is not None:
         return theorem, weights
-    return searched_potential(method, functions), "fixed"
+    return searched_potential(method, functions)[1], "fixed"
 
 
 def largest_step(
@@ -160,7 +182,8 @@ def largest_step(
     change : callable
         Makes the method with a step size, such as ``lambda gamma: replace(m, gamma=gamma)``.
     largest : float
-        Where the search ends; the steps that work are taken to be an interval from 0.
+        Where the search begins, which halves it until a step works: those that do are taken to be
+        an interval from 0, of which tiny ones decrease by too little to be told from rounding.
     accuracy : float
         Relative.
     potential : Potential, optional
@@ -182,11 +205,13 @@ def largest_step(
     >>> round(found, 3)
     0.2
     """
-    low, high = 1e-9 * largest, largest
-    if not contracts(change(low), functions, weights, potential):
-        raise Refusal(f"no step size from {low:g} on is certified; the other parameters forbid it")
-    if contracts(change(high), functions, weights, potential):
-        return high
+    low = high = largest
+    while not contracts(change(low), functions, weights, potential):
+        if low <= SMALLEST_STEP * largest:
+            raise Refusal(
+                f"no step size from {low:g} on is certified; the other parameters forbid it"
+            )
+        low, high = low / 2, low
     while high > low * (1 + accuracy):
         middle = (low * high) ** 0.5
         if contracts(change(middle), functions, weights, potential):

@@ -35,7 +35,7 @@ RETREATS = (
     *(1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0),
     *(10.0, 1e3, 1e5, 1e7),
 )
-"""Parts of the solver's decrease that are given up, one after the other, for a proof.
+"""Parts of the solver's decrease that may be given up for a proof.
 
 The last ones are for an exact proof to start from.
 """
@@ -89,11 +89,13 @@ class StepProgramme:
         solution: SolverResult,
         following: tuple[float, ...] | None = None,
     ) -> SolverResult:
-        """Solve once more in coordinates of what is left over, if the solver can.
+        """Solve once more in coordinates of what is left over, if a gap is open.
 
         That may be far smaller in one direction than in another, as small as what the solver
         rounds in coordinates of Psi.
         """
+        if solution.gap <= HIDDEN * abs(solution.value):
+            return solution
         now, _ = psi(self.step, weights)
         margin = margin_form(self.step, weights, solution.value, following)
         left = self._left(margin, solution.multipliers)
@@ -151,32 +153,58 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        Only decreases ``above`` one that is proved already are tried. Where the solver's word
-        proves nothing, coordinates of what is left over are next.
+        How little is bisected; where that leaves nothing, all are tried. Only decreases ``above``
+        one that is proved already are. Where the solver's word proves nothing, coordinates of what
+        is left over are next.
         """
-        now, _ = psi(self.step, weights)
-        own, size = self.coordinates(now), abs(solution.value)
+        size = abs(solution.value)
         if RETREATS[-1] * size < solution.gap:  # it is 0, but for what the solver leaves open
             size = solution.gap
-        for retreat in RETREATS:
-            decrease = solution.value - retreat * size
-            if decrease <= above:
-                break
-            margin, coordinates = margin_form(self.step, weights, decrease, following), own
-            for _ in range(TURNS):
-                try:
-                    strict = self.maximise(margin, now, coordinates=coordinates, margin=True)
-                except Refusal:  # the solver gives up at this one
-                    break
-                values = strict.multipliers.tolist()
-                multipliers = dict(zip(self.step.inequalities, values, strict=True))
-                if proves(self.step, weights, decrease, multipliers, following):
+        decreases = [solution.value - retreat * size for retreat in RETREATS]
+        decreases = [decrease for decrease in decreases if decrease > above]
+        found, low, high, place = None, 0, len(decreases), 0
+        untried = list(decreases)
+        while low < high:
+            untried.remove(decreases[place])
+            multipliers = self._strict(weights, decreases[place], following)
+            if multipliers is None:
+                low = place + 1
+            else:
+                found, high = (decreases[place], multipliers), place
+            place = (low + high) // 2
+        if above <= 0 and (found is None or found[0] <= 0):
+            for decrease in (some for some in untried if some > 0):
+                multipliers = self._strict(weights, decrease, following)
+                if multipliers is not None:
                     return decrease, multipliers
-                coordinates = coordinates.levelled(self._left(margin, strict.multipliers))
-        raise Refusal(
-            "the solver's multipliers are too inexact to prove a factor; take other parameters, "
-            "or a smaller kappa"
-        )
+        if found is None:
+            raise Refusal(
+                "the solver's multipliers are too inexact to prove a factor; take other "
+                "parameters, or a smaller kappa"
+            )
+        return found
+
+    def _strict(
+        self,
+        weights: tuple[float, ...],
+        decrease: float,
+        following: tuple[float, ...] | None = None,
+    ) -> dict[str, float] | None:
+        """Return multipliers that prove a decrease, if the solver finds some."""
+        now, _ = psi(self.step, weights)
+        margin, coordinates = margin_form(self.step, weights, decrease, following), None
+        for _ in range(TURNS):
+            coordinates = coordinates or self.coordinates(now)
+            try:
+                strict = self.maximise(margin, now, coordinates=coordinates, margin=True)
+            except Refusal:  # the solver gives up at this one
+                return None
+            values = strict.multipliers.tolist()
+            multipliers = dict(zip(self.step.inequalities, values, strict=True))
+            if proves(self.step, weights, decrease, multipliers, following):
+                return multipliers
+            coordinates = coordinates.levelled(self._left(margin, strict.multipliers))
+        return None
 
 
 def best_proof(
@@ -213,8 +241,7 @@ def best_proof(
             if (own, solution.value, solution.gap) in seen:  # the same coordinates
                 continue
             seen.append((own, solution.value, solution.gap))
-            if solution.gap > HIDDEN * abs(solution.value):
-                solution = programme.sharpened(own, solution, following)
+            solution = programme.sharpened(own, solution, following)
             most = np.fmax(most, solution.value)
             decrease, multipliers = programme.proof(own, solution, following, above)
         except Refusal as refusal:
@@ -240,6 +267,28 @@ def best_proof(
     if not found:
         raise reason or Refusal("no coordinates are tried")
     return found[-1]
+
+
+def largest_decrease(step: SymbolicStep) -> float:
+    """Return what the solver reports for the step's own weights, in the better coordinates.
+
+    Raises
+    ------
+    Refusal
+        If it gives up in all.
+    """
+    found: list[float] = []
+    reason = Refusal("no coordinates are tried")
+    for centre, least in COORDINATES[:2]:
+        programme = StepProgramme(step, "clarabel", centre, least)
+        try:
+            solution = programme.sharpened(step.weights, programme.at(step.weights))
+            found.append(solution.value)
+        except Refusal as refusal:
+            reason = refusal
+    if not found:
+        raise reason
+    return max(found)
 
 
 def solver_decrease(

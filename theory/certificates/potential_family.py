@@ -6,18 +6,19 @@ parts, so that a form, of any signs, is as much an unknown of the programme as t
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 import scipy.linalg
 
+from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
 from bitbound.theory.certificates.decrease import CENTRES
-from bitbound.theory.certificates.programme import maximise, psi
+from bitbound.theory.certificates.programme import SolverResult, maximise, psi
 from bitbound.theory.certificates.proof import margin_form
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
@@ -44,6 +45,19 @@ Weights = tuple[float, ...]
 
 INDEPENDENT = 1e-7
 """Relative length of what is left of a part that does not follow from others."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorstTerms:
+    """The terms of a family at one state, before and after a step: (terms,)."""
+
+    now: Matrix
+    after: Matrix
+
+    def forbids(self, weights: Weights, decrease: float) -> bool:
+        """Whether a form decreases by less there."""
+        before = float(self.now @ weights)
+        return before > 0 and before - float(self.after @ weights) < decrease * before
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +199,33 @@ class Family:
 
     def decrease(self, weights: Weights, around: Weights | None = None) -> float:
         """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
+        return self._solved(weights, around)[1].value
+
+    def worst(self, weights: Weights, around: Weights) -> tuple[float, WorstTerms]:
+        """Return the best decrease of a form, and each term at the worst case that forbids more."""
+        coordinates, solution = self._solved(weights, around)
+        grams = [
+            kernel @ gram @ kernel.T
+            for kernel, gram in zip(coordinates.kernels, solution.dual, strict=True)
+        ]
+
+        def at_worst(form: Form) -> float:
+            squares = (np.vdot(m, gram) for m, gram in zip(form.blocks, grams, strict=True))
+            return float(sum(squares) + form.values @ solution.heights)
+
+        now, after = (
+            np.array(list(map(at_worst, forms))) for forms in (self.step.now, self.step.after)
+        )
+        return solution.value, WorstTerms(now, after)
+
+    def _solved(
+        self, weights: Weights, around: Weights | None = None
+    ) -> tuple[Coordinates, SolverResult]:
         gain, _ = psi(self.step, weights)
         seen = gain if around is None else psi(self.step, around)[0]
         coordinates = Coordinates.of(self.step, seen, CENTRES[0])
         forms = [*self.step.inequalities.values()]
-        return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
+        return coordinates, maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates)
 
     def roomier(self, weights: Weights, aim: float) -> Weights:
         """Return the form with the most room at a decrease, as large as the present one.
@@ -295,8 +331,7 @@ def _parts(
 ) -> QuadraticPotential:
     """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
-    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1))
-    arrays = {field.name: getattr(state, field.name) for field in fields(state)}
+    arrays = _fields(method, n)
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
     natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
@@ -311,6 +346,11 @@ def _parts(
     return QuadraticPotential(
         np.diag(sizes), apart, gradients, weight, names=tuple(names), counts=counts
     )
+
+
+def _fields(method: Method, n: int) -> dict[str, Array]:
+    """Return the first state of n clients, where all gradients are 0."""
+    return vars(method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1)))
 
 
 def _independent(
@@ -340,7 +380,7 @@ def _independent(
         else:
             vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
             kept.append(rows[_basis(np.array(vectors))])
-    points = _points(step, start) if start.values else ()
+    points = _points(method, step, start) if start.values else ()
     return replace(
         start,
         mean_rows=kept[0],
@@ -350,17 +390,24 @@ def _independent(
     )
 
 
-def _points(step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
-    """Return the shared fields, but for the model, at which clients evaluate their gradients."""
+def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tuple[str, ...]:
+    """Return the shared fields, but for the model, at which clients evaluate their gradients.
+
+    What is one client's own is not taken for shared: f - f* there adds points, and proves no more.
+    """
+    shared = {name for name, own in start.names if not own}
+    if step.functions.n == 1:
+        with suppress(Refusal, ValueError, IndexError):  # parameters may be those of one client
+            shared = {name for name, x in _fields(method, 2).items() if x.shape[0] == 1}
     numbers = (number for name, number in step.basis.names.items() if name[0] == "state")
     found = []
-    for (name, own), number in zip(start.names, numbers, strict=False):
+    for (name, _), number in zip(start.names, numbers, strict=False):
         there = [
             place
             for place, one in enumerate(step.evaluations)
             if one.kind == 0 and np.flatnonzero(one.point[0]).tolist() == [number]
         ]
-        if not own and there and not step.now[0].values[there].any():
+        if name in shared and there and not step.now[0].values[there].any():
             found.append(name)
     return tuple(found)
 

@@ -42,8 +42,10 @@ SLOW = 0.3
 
 def searched_potential(
     method: Method, functions: FunctionClass, above: float = -np.inf
-) -> QuadraticPotential:
+) -> tuple[float, QuadraticPotential]:
     """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
+
+    It is returned with this decrease, by the solver's word.
 
     It is one of :meth:`Family.largest`, and at least ``SMALLEST`` of where it is largest in all
     directions but that of the model, which its gradient bounds: one that forgets a slow direction
@@ -57,7 +59,7 @@ def searched_potential(
     decrease, family, best = _alike_and_by_classes(method, functions)
     if decrease <= above:
         raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
-    return _readable(family, best)
+    return decrease, _readable(family, best)
 
 
 def _alike_and_by_classes(
@@ -162,17 +164,26 @@ def _starts(family: Family, values: float) -> Iterator[Weights]:
 
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:
-    """Return a sparse form with short decimals, which gives up little of the decrease."""
+    """Return a sparse form with short decimals, which gives up little of the decrease.
+
+    The worst cases of those that were tried forbid most others without a programme.
+    """
     found, unit = family.potential(best), family.definite(best)
     try:
-        least = family.decrease(best, unit)
+        least, worst = family.worst(best, unit)
     except Refusal:
         return found
     least -= GIVEN_UP * abs(least)
+    seen = [worst]
 
     def good(tried: QuadraticPotential) -> bool:
+        weights = family.weights_of(tried)
+        if any(worst.forbids(weights, least) for worst in seen):
+            return False
         with suppress(Refusal):
-            return family.decrease(family.weights_of(tried), unit) >= least
+            decrease, worst = family.worst(weights, unit)
+            seen.append(worst)
+            return decrease >= least
         return False
 
     for name, place in _numbers(family, found):

@@ -34,12 +34,13 @@ class SolverResult:
         The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
         of the parts of zero sum of every kind together.
     residual, gap : float
-        The solver's residual and its duality gap.
+        The solver's residual, and its duality gap in t.
     """
 
     value: float
     multipliers: Matrix
     dual: Blocks
+    heights: Matrix
     residual: float
     gap: float
 
@@ -85,7 +86,8 @@ def maximise(
         for block, kernel in ((block, coordinates.kernels[block]) for block in kept)
     ]
     values = np.array([form.values for form in everything]).T / coordinates.unit
-    values = values[np.any(values != 0, axis=1)]
+    balanced = np.any(values != 0, axis=1)
+    values = values[balanced]
     if margin:
         for matrices in blocks:
             matrices[1] = np.eye(len(matrices[1]))
@@ -132,7 +134,16 @@ def maximise(
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
-    return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
+    heights = np.zeros(len(balanced))
+    heights[balanced] = dual[: len(values)] / coordinates.unit
+    return SolverResult(
+        float(y[0]),
+        np.maximum(y[1:], lower),
+        tuple(grams),
+        heights,
+        residual,
+        gap * unit / scales[0],
+    )
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:

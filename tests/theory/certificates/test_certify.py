@@ -21,12 +21,13 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import search as search_module
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify, largest_step
 from bitbound.theory.certificates.proof import repaired_multipliers
 from bitbound.theory.certificates.search import optimise, setting
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import FunctionClass
@@ -300,6 +301,21 @@ def test_the_largest_step_is_the_theorem_s(n):
     assert largest_step(GD, family, 1.0) == pytest.approx(2 / 20.0, rel=1e-3)
     step = largest_step(lambda gamma: Scaffnew(gamma, 0.3), family, 1.0)
     assert step == pytest.approx(2 / 20.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(("name", "kappa"), [("compressed-gd", 100.0), ("ef21", 100.0)])
+def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, kappa):
+    """1e-9 of the largest decreases by too little for the solver to tell."""
+    card = CARDS[name]
+    where = class_setting(card.method, 1, kappa, 4.0, None, 1)
+    method, functions = card.at(where, "best"), FunctionClass.of(where)
+    gamma, potential = method.gamma, card.theorems[-1]
+
+    def change(step):
+        return replace(method, gamma=step)
+
+    found = largest_step(change, functions, 100 * gamma, potential=potential)
+    assert gamma < found < 1.5 * gamma
 
 
 @pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl", "5gcs-cc"])

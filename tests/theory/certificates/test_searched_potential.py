@@ -108,7 +108,7 @@ def test_forms_without_function_values_are_searched_for_masks(name, n, kappa, le
 def test_parts_that_follow_from_others_are_left_out():
     """The mean shift that DIANA's server keeps is the mean of the shifts."""
     _, own, where = without_theorem(3, 10.0)
-    found = searched_potential(own, FunctionClass.of(where))
+    _, found = searched_potential(own, FunctionClass.of(where))
     assert found.mean_rows.shape == (2, 3)
     assert found.apart_rows.shape == (1, 1)
 
@@ -117,7 +117,7 @@ def test_no_direction_is_forgotten():
     """A form that all but forgets a slow direction would decrease faster than the method."""
     _, own, where = without_theorem(3, 10.0)
     functions = FunctionClass.of(where)
-    potential = searched_potential(own, functions)
+    _, potential = searched_potential(own, functions)
     found = np.sqrt(potential.mean_weights)[:, None] * potential.mean_rows
     units = np.array([1.0, 1 / functions.L])
     values = np.linalg.svd(found[:, np.abs(found).max(axis=0) > 0] / units, compute_uv=False)
@@ -229,7 +229,7 @@ def test_the_tight_rate_of_ef_is_found(kappa, alpha):
 def test_a_potential_is_printed_as_a_formula():
     eta, _ = tight_rate(2.0, 0.5)
     functions = FunctionClass(5, 1.0, 2.0, alpha=0.5)
-    found = repr(searched_potential(EF21(eta), functions))
+    found = repr(searched_potential(EF21(eta), functions)[1])
     assert "|mean g - mean grad f|^2" in found
     assert "x" not in found
 
@@ -256,6 +256,33 @@ def test_a_search_never_gives_less_than_the_stated_potential(name, point):
 
 
 @pytest.mark.parametrize(
+    ("name", "point"),
+    [
+        ("locodl", (2, 10.0, 99.0)),
+        ("locodl", (10, 1e5, 0.0)),
+        ("ef21", (10**6, 1e5, 9.0)),
+        ("ef21", (2, 1000.0, 4.0)),
+        ("scaffnew", (10, 10.0, None)),
+    ],
+)
+def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
+    """It is not the first theorem's potential that proves the most here."""
+    method, where = at_a_point(name, *point)
+    found = certify(method, where, potential="search")
+    first, *others = (certify(method, where, potential=one) for one in METHODS[name].theorems)
+    assert found.decrease >= max(one.decrease for one in (first, *others)) * (1 - 1e-7)
+    assert any(one.decrease > first.decrease for one in others)
+
+
+def test_the_model_of_one_client_is_no_second_point_for_values():
+    """f - f* there proves no more, and more than doubles the inequalities."""
+    method, where = at_a_point("locodl", 1, 1000.0, 4.0)
+    found = certify(method, where, potential="search")
+    assert found.potential.points == ()
+    assert found.decrease == pytest.approx(0.00108536476, rel=1e-6)  # with the second point
+
+
+@pytest.mark.parametrize(
     ("name", "point", "gain"),
     [
         ("adiana", (10, 100.0, 4.0), 1.35),
@@ -275,7 +302,7 @@ def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, poin
 def test_values_at_other_points_of_the_state_are_printed():
     """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
     method, where = at_a_point("adiana", 10, 100.0, 4.0)
-    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where)))
+    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where))[1])
 
 
 @pytest.mark.parametrize("n", [1, 10, 10**6])
@@ -291,6 +318,20 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
     assert decrease(n, 1e6) == pytest.approx(decrease(1, 100.0) / 10_000, rel=3e-2)
 
 
+@pytest.fixture
+def solved(monkeypatch):
+    """The programmes that are solved."""
+    calls = []
+
+    def counted(*given):
+        calls.append(given)
+        return clarabel(*given)
+
+    clarabel = programme._SOLVERS["clarabel"]
+    monkeypatch.setitem(programme._SOLVERS, "clarabel", counted)
+    return calls
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -298,28 +339,27 @@ def test_a_potential_with_tiny_parts_loses_no_digits(n):
         *("5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"),
     ],
 )
-def test_a_search_takes_few_programmes_for_any_number_of_clients(name, monkeypatch):
-    calls = []
-
-    def counted(*programme):
-        calls.append(1)
-        return clarabel(*programme)
-
-    clarabel = programme._SOLVERS["clarabel"]
-    monkeypatch.setitem(programme._SOLVERS, "clarabel", counted)
+def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
     found = []
     method, _ = at_a_point(name, 10**5, 100.0, 4.0)
     own = name in {"5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"}
     for n in (10**5, 10**6):
         rule, where = at_a_point(name, n, 100.0, 4.0)
-        calls.clear()
+        solved.clear()
         method = rule if own else method  # whose parameters are for one n
         proved = certify(method, where, potential="search")
         found.append(proved.decrease)
         assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
-        assert len(calls) <= 100
+        assert len(solved) <= (160 if name == "scaffold" else 100)  # its points are very near
     if not own:
         assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_how_much_is_given_up_for_a_proof_is_bisected(solved):
+    """Rounding hides a tenth: one after the other, 190 programmes are solved."""
+    found = certify(*at_a_point("ef21", 10**6, 1e5, 9.0), potential="search")
+    assert found.decrease < 0.99 * found.solver_decrease
+    assert len(solved) <= 130
 
 
 @pytest.mark.parametrize(
