@@ -1,7 +1,6 @@
 """Minimisation of the losses of every client at its own accuracy, without vectors in between."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,31 +39,20 @@ def solved(
     """
     from bitbound.data.passes import solve_passes  # noqa: PLC0415  (numba is slow to import)
 
-    (_, m, d), runs, q = losses.shape, start.shape[2], math.sqrt(mu / L)
-    lanes = losses.code.lanes_for(runs)
+    (n, m, d), runs, q = losses.shape, start.shape[2], math.sqrt(mu / L)
+    lanes, size = losses.code.lanes_for(runs), d * runs
     width = len(lanes)
+    z, change = np.empty(n * size), np.empty(n * size + width)[: n * size]
+    evaluated = np.zeros(runs, dtype=np.int64)
     rooms = (
-        (*np.empty((5, d * width)), *np.empty((2, width))),
+        np.empty(size + width), tuple(np.empty((8, d * width))), tuple(np.empty((5, width))),
         tuple(np.empty((2, m * width))),
-    )
-    z, change, evaluated = start.copy(), np.zeros_like(start), np.zeros(runs, dtype=np.int64)
-    for r in range(0, runs, width):
-        some = slice(r, min(r + width, runs))
-        own, middle, fixed, left = (_padded(x[..., some], width) for x in (z, centre, b * u, going))
-        ends, counted = (own.copy(), np.zeros_like(own)), np.zeros(width, dtype=np.int64)
-        solve_passes.local_solves(
-            lanes, (losses.rows, losses.features, losses.shape), (-scale / m, float(a)),
-            (1 / L, float(mu), (1 - q) / (1 + q), accuracy, most),
-            middle[0], fixed, own, left, ends, counted, rooms,
-        )  # fmt: skip
-        for x, end in zip((z, change), ends, strict=True):
-            x[..., some] = end.reshape(-1, d, width)[..., : some.stop - r]
-        evaluated[some] = counted[: some.stop - r]
-    return z, change, evaluated
-
-
-def _padded(x: NDArray[Any], width: int) -> NDArray[Any]:
-    """Return a copy with so many runs, those that are not there being 0, as (n, d R)."""
-    out = np.zeros((*x.shape[:2], width), dtype=np.int64 if x.dtype == np.bool_ else x.dtype)
-    out[..., : x.shape[2]] = x
-    return out.reshape(len(x), -1)
+    )  # fmt: skip
+    solve_passes.local_solves(
+        lanes, (losses.rows, losses.features, (n, m, d, runs)), (-scale / m, float(a), float(b)),
+        (1 / L, float(mu), (1 - q) / (1 + q), accuracy, most),
+        start.reshape(n, size), centre.reshape(-1), u.reshape(-1, size),
+        going.reshape(n, runs).astype(np.int64), (z.reshape(n, size), change.reshape(n, size)),
+        evaluated, rooms,
+    )  # fmt: skip
+    return z.reshape(n, d, runs), change.reshape(n, d, runs), evaluated

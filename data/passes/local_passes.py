@@ -19,19 +19,23 @@ _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add_dot(
-    typing_context: Any, lanes: Any, x: Any, first: Any, y: Any, count: Any, out: Any, at: Any
-) -> Any:
-    """Add to out[at :] the sum of the products of ``count`` registers from x[first :] and y."""
+    typing_context: Any, lanes: Any, x: Any, first: Any, y: Any, count: Any, stride: Any, out: Any,
+    at: Any,
+) -> Any:  # fmt: skip
+    """Add to out[at :] the sum of the products of ``count`` registers from x[first :] and y.
+
+    Each begins ``stride`` numbers after the one before.
+    """
     vector = ir.VectorType(_DOUBLE, lanes.count)
     long = types.int64
-    signature = types.void(lanes, x, long, y, long, out, long)
+    signature = types.void(lanes, x, long, y, long, long, out, long)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, y, out = (
             context.make_array(signature.args[k])(context, builder, arguments[k]).data
-            for k in (1, 3, 5)
+            for k in (1, 3, 6)
         )
-        first, count, at = (arguments[k] for k in (2, 4, 6))
+        first, count, stride, at = (arguments[k] for k in (2, 4, 5, 7))
 
         def register(array: Any, position: Any) -> Any:
             return builder.bitcast(builder.gep(array, [position]), vector.as_pointer())
@@ -39,7 +43,7 @@ def add_dot(
         sums = cgutils.alloca_once(builder, vector)
         builder.store(builder.load(register(out, at), align=8), sums)
         with cgutils.for_range(builder, count, intp=_LONG) as loop:
-            place = builder.mul(loop.index, _LONG(lanes.count))
+            place = builder.mul(loop.index, stride)
             one = builder.load(register(x, builder.add(first, place)), align=8)
             other = builder.load(register(y, place), align=8)
             product = builder.fmul(one, other, flags=("contract",))
@@ -100,7 +104,7 @@ def _steps_of_group(
             sums[q] = a * sums[q] + s[q]
             z[q] = a * z[q] + w[q]
         for k in range(m):
-            add_dot(clients, grams, (g * m + k) * size, s, m, z, k * group)
+            add_dot(clients, grams, (g * m + k) * size, s, m, group, z, k * group)
 
 
 @compiled
@@ -169,7 +173,7 @@ def _dense_step(
     for j in range(d):
         for w in range(len(lanes)):
             sums[w] = 0.0
-        add_dot(lanes, columns, at + j * size, s, size // len(lanes), sums, 0)
+        add_dot(lanes, columns, at + j * size, s, size // len(lanes), len(lanes), sums, 0)
         total = 0.0
         for w in range(len(lanes)):
             total += sums[w]

@@ -11,6 +11,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.files.compilation import can_compile
 from bitbound.data.passes.fused_solves import solved
 from bitbound.data.problems.logistic import LogisticRegression
+from bitbound.solvers.columns import Columns
 from bitbound.solvers.deferred import written
 from bitbound.solvers.local.recursions import LinearCombination, SymbolicGradients
 
@@ -32,7 +33,10 @@ def compiled_solve(
     if form is None:
         return None
     (scale, a, b), u = form
-    arrays = [written(x) for x in (start, centre, u if u is not None else centre)]
+    arrays = [
+        written(x.whole if isinstance(x, Columns) else x)
+        for x in (start, centre, u if u is not None else centre)
+    ]
     if any(type(x) is not np.ndarray or x.dtype != np.float64 for x in arrays):
         return None
     start, centre, u = map(np.ascontiguousarray, arrays)
