@@ -1,7 +1,6 @@
 """Minimisation of the losses of every client at its own accuracy, without vectors in between."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

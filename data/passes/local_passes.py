@@ -173,9 +173,7 @@ def _dense_step(
     for j in range(d):
         for w in range(len(lanes)):
             sums[w] = 0.0
-        add_dot(
-            lanes, columns, at + j * size, s, size // len(lanes), len(lanes), sums, 0
-        )
+        add_dot(lanes, columns, at + j * size, s, size // len(lanes), len(lanes), sums, 0)
         total = 0.0
         for w in range(len(lanes)):
             total += sums[w]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from alternatives import add_products, draw_by_search, with_all_features
 from bare import by_blas, signed_rows
 from iterations import DRAWN_AHEAD, Iterations
 from timing import Action, Spread, compared
@@ -21,9 +22,11 @@ from bitbound.data.files import compilation
 from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from bitbound.data.problems import rows
 from bitbound.solvers import backend
-from bitbound.solvers.compressors import natural, selection
+from bitbound.solvers.columns import Columns
+from bitbound.solvers.compressors import natural, selection, selection_pass
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.lazy_gradient import LazyGradient
+from bitbound.solvers.local import compiled_solve
 from bitbound.solvers.steps import replay
 from bitbound.solvers.steps.written_steps import WrittenSteps
 from bitbound.solvers.world.oracle import Oracle
@@ -139,7 +142,7 @@ def written_out(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(one, _without(other, selection, "_FEW", 0), seconds, DRAWN_AHEAD)
 
 
-def selection_pass(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
+def compiled_entries(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
     """Entries are drawn, found and written by compiled code."""
     sent, d = compressor(name), problem.d
     x = np.random.default_rng(0).standard_normal((problem.n, d, runs))
@@ -189,11 +192,53 @@ def kept_at_the_solution(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(lambda: kept(moved), lambda: logistic_divergence(margins, moved), seconds)
 
 
+def _adaptive_solves(problem: Any, runs: int) -> Iterator[Iterations]:
+    """Yield the iterations of 5GCS-CC twice, with solves that are as exact as they need to be."""
+    experiment = experiment_of(problem, "5gcs-cc", "rand-k:1", "best")
+    return (Iterations(experiment, runs) for _ in range(2))
+
+
 def compiled_solves(problem: Any, runs: int, seconds: float) -> Spread:
-    """Local solves that end by a criterion are one compiled pass."""
-    solving = experiment_of(problem, "5gcs-cc", "rand-k:1", "best")
-    one, other = (Iterations(solving, runs) for _ in range(2))
+    """Local solves are one compiled pass."""
+    one, other = _adaptive_solves(problem, runs)
     return compared(one, _without(other, Oracle, "minimise", None), seconds)
+
+
+def solves_on_own_features(problem: Any, runs: int, seconds: float) -> Spread:
+    """Local solves take steps on the features that a client's rows have."""
+    one, other = _adaptive_solves(problem, runs)
+    losses = with_all_features(problem.rows.fused)
+    solved = compiled_solve.solved
+
+    def on_all(_: Any, *arguments: Any, **options: Any) -> Any:
+        return solved(losses, *arguments, **options)
+
+    return compared(one, _without(other, compiled_solve, "solved", on_all), seconds)
+
+
+def sums_set(problem: Any, runs: int, seconds: float) -> Spread:
+    """The products of rows are set without being read."""
+    losses, x = problem.rows.fused, np.ones((problem.n, problem.d, runs))
+    out, lanes = np.empty(problem.n * problem.m * runs), losses.code.lanes_for(runs)
+    given = lanes, losses.rows, *losses.read(x), problem.m, runs, out
+    return compared(lambda: losses.code.set_products(*given), lambda: add_products(*given), seconds)
+
+
+def bisection(problem: Any, runs: int, seconds: float) -> Spread:
+    """The feature of an l1 message is found by bisection."""
+    x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
+    uniforms = np.random.default_rng(1).random((problem.n, 1, runs))
+    given = x, uniforms, np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
+    return compared(
+        lambda: selection_pass.draw_by_size(*given), lambda: draw_by_search(*given), seconds
+    )
+
+
+def copied_runs(problem: Any, runs: int, seconds: float) -> Spread:
+    """All runs of vectors that are lent are copied, not gathered."""
+    x, everyone = np.ones((problem.n, problem.d, runs)), np.arange(runs)
+    lent = Columns(x, everyone, np.ones(runs))
+    return compared(lambda: np.asarray(lent), lambda: np.take(x, everyone, axis=2), seconds)
 
 
 def kept_memory(problem: Any, runs: int, seconds: float) -> Spread:
@@ -226,7 +271,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps at once (Scaffnew)": partial(at_once, name="scaffnew", sent=None),
     "local steps at once (LoCoDL)": partial(at_once, name="locodl", sent="rand-k:1"),
     "local steps, rows as lanes (LoCoDL on breast-cancer@2)": rows_as_lanes,
-    "local solves in one pass (5GCS-CC best)": compiled_solves,
+    "local solves in one pass (5GCS-CC)": compiled_solves,
+    "local solves on the features of the rows (5GCS-CC)": solves_on_own_features,
     "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
     "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
     "replayed rounds by compiled code (DIANA rand-1)": partial(compiled_rounds, name="diana"),
@@ -237,11 +283,14 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
     "entries in compiled passes (rand-2)": partial(
-        selection_pass, name="rand-k:2", owner=compilation
+        compiled_entries, name="rand-k:2", owner=compilation
     ),
     "vectors written out for messages of d/4 entries (ADIANA)": written_out,
     "entries drawn and written by one call (rand-1)": kept_entries,
-    "entries in compiled passes (l1)": partial(selection_pass, name="l1", owner=selection),
+    "entries in compiled passes (l1)": partial(compiled_entries, name="l1", owner=selection),
+    "l1 messages: the feature by bisection": bisection,
+    "products of rows set, not added to zeros": sums_set,
+    "vectors lent in all runs copied, not gathered": copied_runs,
 }
 
 

@@ -1,0 +1,52 @@
+"""What compiled code would do without a trick that cannot be switched off: the other way alone."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bitbound.data.files.compilation import compiled
+from bitbound.data.passes.fused import FusedGradients
+from bitbound.data.passes.row_passes import add_row
+
+
+@compiled
+def add_products(lanes: Any, matrix: Any, y: Any, y_step: Any, m: Any, runs: Any, out: Any) -> None:
+    """Do what ``set_products`` does by adding to zeros."""
+    starts, columns, values = matrix
+    for q in range(out.size):
+        out[q] = 0.0
+    for r in range(0, runs, len(lanes)):
+        some = min(len(lanes), runs - r)
+        for row in range(starts.size - 1):
+            base, at = row // m * y_step + r, row * runs + r
+            begin, end = starts[row], starts[row + 1]
+            add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
+
+
+@compiled
+def draw_by_search(x: Any, uniforms: Any, indices: Any, values: Any) -> None:
+    """Do what ``draw_by_size`` does, looking at one cumulative size after the other."""
+    n, d, runs = x.shape
+    sums = np.empty((d + 1, runs))
+    sums[0] = 0.0
+    for i in range(n):
+        for j in range(d):
+            for r in range(runs):
+                sums[j + 1, r] = sums[j, r] + abs(x[i, j, r])
+        for r in range(runs):
+            target, j = uniforms[i, 0, r] * sums[d, r], 0
+            while j < d - 1 and sums[j + 1, r] <= target:
+                j += 1
+            indices[i, 0, r] = j
+            values[i, 0, r] = np.sign(x[i, j, r]) * sums[d, r]
+
+
+def with_all_features(losses: FusedGradients) -> FusedGradients:
+    """Return the same losses, every client having all features, most of them without an entry."""
+    (n, _, d), (places, _, starts, columns, values) = losses.shape, losses.features
+    counts = np.zeros(n * d, dtype=np.int64)
+    counts[places] = np.diff(starts)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    features = (np.arange(n * d), np.arange(n + 1) * d, starts, columns, values)
+    return replace(losses, features=features)
