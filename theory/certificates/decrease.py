@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
 from time import perf_counter
 from typing import Any, Literal, TypeVar
 
@@ -13,7 +12,6 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.interpolation import Form, weighted_sum
 from bitbound.theory.certificates.programme import (
-    FAR,
     LEAST_CURVATURE,
     Coordinates,
     Solver,
@@ -52,9 +50,6 @@ COORDINATES = (
 )
 """Centres and least curvatures of coordinates for proofs; the first two are always tried."""
 
-REACHES = (FAR, 10.0, 1.0)
-"""How far away many local steps end, in the first of them: all are tried."""
-
 TURNS = 2
 """How often a proof of one decrease is tried: in coordinates of Psi, then of what is left over."""
 
@@ -64,17 +59,16 @@ MOST_ROUNDS = 40
 
 @dataclass(frozen=True)
 class StepProgramme:
-    """The programmes of one step, in coordinates of some centre, least curvature and reach."""
+    """The programmes of one step, in coordinates of some centre and least curvature."""
 
     step: SymbolicStep
     solver: Solver
     centre: float
     least: float = LEAST_CURVATURE
-    reach: float = FAR
 
     def coordinates(self, now: Form) -> Coordinates:
         """Return the coordinates for a form Psi."""
-        return Coordinates.of(self.step, now, self.centre, self.least, self.reach)
+        return Coordinates.of(self.step, now, self.centre, self.least)
 
     def maximise(
         self, fixed: Form, now: Form, forms: Sequence[Form] = (), **options: Any
@@ -211,11 +205,10 @@ def best_proof(
     reason: Refusal | None = None
     seen: list[tuple[Any, ...]] = []
     most = np.nan
-    reaches = REACHES if step.solves else REACHES[:1]
-    for place, (reach, (centre, least)) in enumerate(product(reaches, COORDINATES)):
+    for place, (centre, least) in enumerate(COORDINATES):
         if place > 1 and abs(most - above) <= SMALL_LOSS * abs(most):
             break
-        programme = StepProgramme(step, solver, centre, least, reach)
+        programme = StepProgramme(step, solver, centre, least)
         try:
             own, solution = solve(programme)
             if (own, solution.value, solution.gap) in seen:  # the same coordinates

@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.interpolation import Form, weighted_sum
+from bitbound.theory.certificates.interpolation import Form, end_of, weighted_sum
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
+from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 
 Solver = Literal["clarabel", "scs"]
 
@@ -27,8 +28,11 @@ SMALLEST_CURVATURE = 1e-9
 LEAST_CURVATURE = 0.1
 """Relative curvature that is still made 1 in coordinates."""
 
-FAR = 30.0
-"""How far away many local steps end, in the first of them."""
+NEAR = 0.1
+"""How far away local solves end, in the farthest that they may."""
+
+SMALLEST_REST = 1e-4
+"""The least part of a gradient that local solves are taken to leave in coordinates."""
 
 SMALLEST_LEVEL = 1e-14
 """Relative size of an entry of a diagonal that is still made 1."""
@@ -83,7 +87,6 @@ class Coordinates:
         psi: Form,
         centre: float = 0.0,
         least: float = LEAST_CURVATURE,
-        far: float = FAR,
     ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
@@ -94,13 +97,14 @@ class Coordinates:
         Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
         centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is above 1
-        at gradients of this length, they are shorter. Many local steps end as far away as ``far``
-        times the first of them.
+        at gradients of this length, they are shorter. Where local solves end, the gradient is
+        measured from where that of their sum is 0, in units of the most that they leave: it is far
+        smaller than the point.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
         psi = _lifted(step, psi)
         kernels, functions, psi = [], step.functions, psi * (1 / unit)
-        ends = {one.place for one in step.solves}
+        solves = {end_of(one, step.evaluations).gradient: one for one in step.solves}
         for block, kernel in enumerate(step.kernels):
             seen = psi.blocks[block].copy()
             steep = seen.copy()
@@ -119,13 +123,17 @@ class Coordinates:
                 shared = shared * functions.n**0.5
             known: list[tuple[int, Matrix, Matrix, Matrix]] = []
             for evaluation in step.evaluations:
-                pulled, number = evaluation.point[block] @ new, evaluation.gradient
+                number = evaluation.gradient
+                mu, L = functions.curvature(evaluation.kind)
+                if number in solves:
+                    _solve(new, solves[number], block, number, mu, L)
+                    continue
+                pulled = evaluation.point[block] @ new
                 at = evaluation.point[0] * shared
                 near = [(0 * pulled, 0 * at, 0 * pulled)]
                 near += [(a, b, c) for kind, a, b, c in known if kind == evaluation.kind]
                 start, place, gradient = min(near, key=lambda one: np.linalg.norm(at - one[1]))
                 length = np.linalg.norm(pulled - start) or np.linalg.norm(at - place)
-                mu, L = functions.curvature(evaluation.kind)
                 reach = (L - mu) * (length or 1.0)
                 own = min(1.0, scale[number] / reach) if seen_at_all[number] else 1.0
                 new[number] = gradient + (mu + own * centre * (L - mu)) * (pulled - start)
@@ -133,7 +141,6 @@ class Coordinates:
                 known.append((evaluation.kind, pulled, at, new[number].copy()))
             for number, vector in step.errors:
                 new[number, number] = np.linalg.norm(vector[block] @ new) or 1.0
-                new[number, number] *= far if number in ends else 1.0
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
             kernels.append(_whitened(new @ basis, seen, least) / unit**0.5)
         return cls(tuple(kernels), unit)
@@ -151,6 +158,20 @@ class Coordinates:
             largest = float(sizes.max(initial=0.0)) or 1.0
             kernels.append(kernel / np.sqrt(np.maximum(sizes, SMALLEST_LEVEL * largest)))
         return replace(self, kernels=tuple(kernels))
+
+
+def _solve(new: Matrix, solve: LocalSolve, block: int, gradient: int, mu: float, L: float) -> None:
+    """Choose the coordinates of where a local solve ends, and of the gradient there."""
+    share, _ = solve.function(gradient)
+    way = solve.way(gradient, mu)[block] @ new
+    new[solve.place, solve.place] = NEAR * np.linalg.norm(way) or 1.0
+    exact = -solve.after[block] / share
+    exact[gradient] = 0.0
+    before = solve.before[block] + solve.before[block][gradient] * exact
+    before[gradient] = 0.0
+    rest = max(float(solve.ratio(gradient, mu, L)) ** 0.5, SMALLEST_REST)
+    new[gradient] = exact @ new
+    new[gradient, gradient] = rest * np.linalg.norm(before @ new) / share or 1.0
 
 
 def gradient_bounds(step: SymbolicStep, psi: Form) -> list[Form]:

@@ -71,8 +71,7 @@ class SymbolicStep:
     evaluations : tuple of Evaluation
         All gradients that were asked for.
     errors : tuple
-        The unknown error of each contraction, and the vector that was compressed; the unknown end
-        of local steps, and the first of them.
+        The unknown error of each contraction, and the vector that was compressed.
     solves : tuple of LocalSolve
         The local solves that are one inequality.
     """
@@ -270,10 +269,7 @@ def _symbolic_step(
         inequalities,
         kernels,
         tuple(evaluations),
-        (
-            *((number, vector) for _, number, vector in errors),
-            *((one.place, one.moves) for one in solves),
-        ),
+        tuple((number, vector) for _, number, vector in errors),
         tuple(solves),
     )
 

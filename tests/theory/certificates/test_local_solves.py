@@ -13,6 +13,7 @@ from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.worlds.linear_maps import worst_case
@@ -43,6 +44,18 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
         assert len(proved.multipliers) == 7
         assert proved.verify() == proved.factor
         assert proved.decrease >= 1 - THEOREM.rate(method, where)
+
+
+@pytest.mark.parametrize("kappa", [1e4, 1e5, 1e6])
+@pytest.mark.parametrize("rule", ["paper", "best"])
+def test_floats_prove_what_rational_numbers_do(rule, kappa):
+    """With where solves end as far as a step leads, the solver was lost from kappa = 1e5 on."""
+    where = class_setting(CARD.method, 3, kappa, 4.0, None, 1)
+    certificate = certify(CARD.at(where, rule), where)
+    exact = prove(certificate).decrease
+    assert (1 - 1e-6) * exact <= certificate.decrease <= exact
+    assert exact >= 1 - THEOREM.rate(certificate.method, where)
+    assert certificate.verify() == certificate.factor
 
 
 @pytest.mark.parametrize("n", [100, 1000])

@@ -37,11 +37,10 @@ class AccurateSolve(LocalSolve):
         ends = (self.start, other.start), (self.before, other.before), (self.after, other.after)
         return own == others and all(same_point(a, b) for a, b in ends)
 
-    @property
-    def moves(self) -> Blocks:
-        """A bound on the way to the solution: -after/pull, by the unknowns before the end."""
+    def way(self, gradient: int, mu: Any) -> Blocks:
+        """Return a bound on the way to the solution: after/pull, by the unknowns before the end."""
         met = np.arange(len(self.after[0])) < self.unknown
-        return tuple(-1 / self.pull * np.where(met, part, 0 * part) for part in self.after)
+        return tuple(1 / self.pull * np.where(met, part, 0 * part) for part in self.after)
 
     def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
         """Return the accuracy, having seen that the most steps are enough for it.

@@ -67,10 +67,11 @@ class LocalSolve:
         """
         return self.after[0][gradient], self.after[0][self.place]
 
-    @property
-    def moves(self) -> Blocks:
-        """The first step."""
-        return tuple(-self.step * part for part in self.before)
+    def way(self, gradient: int, mu: Any) -> Blocks:
+        """Return a vector as long as the way may be: to the solution, or by straight steps."""
+        share, ridge = self.function(gradient)
+        curvature = max(share * mu + ridge, 1 / (self.step * self.count))
+        return tuple(part / curvature for part in self.before)
 
     def ratio(self, gradient: int, mu: Any, L: Any) -> Any:
         """Return the factor of the squared length of the gradient, at most.
