@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import product
@@ -33,6 +34,9 @@ Price = Callable[[StepCost], float]
 
 _Candidate = tuple[float, Method, Setting, dict[str, float]]
 """The logarithm of a cost, what has it and where, and the powers of its parameters' units."""
+
+DOUBTED = 0.05
+"""Relative cost by which a proof may fall behind the solver's word before a search begins anew."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,10 @@ def optimise(
     candidates.sort(key=lambda candidate: candidate[0])
     tried = list(candidates)
     for _, start, where, powers in candidates[:starts]:
-        found, value = _search(start, where, price, weights, evaluations)
+        for distrusted in (False, True):  # the solver's word may be false
+            found, value = _search(start, where, price, weights, evaluations, distrusted)
+            if _proved_cost(found, where, price, weights) <= value + DOUBTED:
+                break
         tried.append((value, found, where, powers))
     best = _first_certified(sorted(tried, key=lambda one: one[0]), weights)
     if best is None or before is None:
@@ -168,9 +175,10 @@ def _first_certified(
     """Return the first with a proof of a decrease: the solver's word may be false."""
     for value, method, where, powers in tried:
         if math.isfinite(value):
-            certificate = certify(method, where, weights)
-            if certificate.decrease > 0:
-                return certificate, method, where, powers
+            with suppress(Refusal):
+                certificate = certify(method, where, weights)
+                if certificate.decrease > 0:
+                    return certificate, method, where, powers
     return None
 
 
@@ -193,8 +201,14 @@ def _promise(method: Method, where: Setting) -> StepCost:
 
 
 def _search(
-    start: Method, where: Setting, price: Price, weights: Weights, evaluations: int
+    start: Method,
+    where: Setting,
+    price: Price,
+    weights: Weights,
+    evaluations: int,
+    distrusted: bool,
 ) -> tuple[Method, float]:
+    """Return the best parameters, by the solver's word or, where it is best so far, by proofs."""
     names, values = _free_parameters(start)
     roles = card_of(start).roles
 
@@ -203,12 +217,19 @@ def _search(
         changes: Any = {name: _back(roles.get(name), value) for name, value in logarithms}
         return replace(start, **changes)
 
+    best = math.inf
+
     def cost(x: NDArray[np.float64]) -> float:
+        nonlocal best
         try:
             method = made(x)
         except Refusal:
             return math.inf
-        return certified_cost(method, where, price, weights)
+        value = certified_cost(method, where, price, weights)
+        if distrusted and value < best:
+            value = _proved_cost(method, where, price, weights)
+        best = min(best, value)
+        return value
 
     simplex = np.array(values) + 0.2 * np.eye(len(names) + 1, len(names), k=-1)
     options: Any = {"maxfev": evaluations, "xatol": 1e-4, "fatol": 1e-6, "initial_simplex": simplex}
@@ -237,6 +258,19 @@ def certified_cost(
         decrease = solver_decrease(method, functions, potential, weights, trusted=trusted)
     except Refusal:
         return math.inf
+    return _logarithm(method, where, price, decrease)
+
+
+def _proved_cost(method: Method, where: Setting, price: Price, weights: Weights) -> float:
+    """Return the same as it is proved."""
+    try:
+        return _logarithm(method, where, price, certify(method, where, weights).decrease)
+    except Refusal:
+        return math.inf
+
+
+def _logarithm(method: Method, where: Setting, price: Price, decrease: float) -> float:
+    """Return the logarithm of the cost per decade at a decrease."""
     _, spent = orbits(method, where.n, where.d, where.compressor)
     return math.log(price(per_decade(spent, decrease)))
 

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.world.iteration import theorem_step
+from bitbound.theory.exact.spectral_radius import spectral_radius
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Gap, Potential
 from bitbound.theory.worlds.fixed_points import fixed_point
@@ -40,10 +40,6 @@ ROUNDED = 1e-14
 
 ROOMS = (8, 16, 32)
 """Room for so many unknowns, fields and noises, of each kind of clients: what is tried in turn."""
-
-
-SEEN = 1e-9
-"""Relative size of a part of a form that is more than rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,23 +251,3 @@ def _coordinates(blocks: Iterable[Matrix]) -> Matrix:
 def _lengths(low: tuple[Matrix, Matrix]) -> Matrix:
     """Return sqrt(2) for entries that stand twice in a symmetric matrix, and 1 on the diagonal."""
     return np.where(low[0] == low[1], 1.0, 2**0.5)
-
-
-def spectral_radius(matrix: Matrix, start: Matrix | None = None) -> float:
-    """Return the spectral radius, less what rounding may have added to it.
-
-    With a vector where powers start, it is the rate at which these grow.
-
-    An eigenvalue moves by its condition number, |x| |y|/|<x, y>| of its vectors from both sides,
-    times the size of a perturbation.
-    """
-    found: Any = scipy.linalg.eig(matrix, left=True, right=True)
-    values, left, right = found
-    sizes = np.abs(values)
-    if start is not None:
-        parts = np.abs(left.conj().T @ start)
-        sizes = np.where(parts > SEEN * np.linalg.norm(start), sizes, 0.0)
-    largest = int(np.argmax(sizes))
-    angle = abs(np.vdot(left[:, largest], right[:, largest]))
-    rounding = np.finfo(float).eps * len(matrix) * np.linalg.norm(matrix)
-    return max(0.0, float(np.abs(values[largest]) - rounding / max(angle, np.finfo(float).tiny)))

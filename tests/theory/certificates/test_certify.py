@@ -371,6 +371,19 @@ def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
     assert found.certificate.decrease > 0
 
 
+def test_a_search_that_was_led_astray_begins_anew(monkeypatch):
+    """The solver says that long steps are good, which no proof bears out: they are not searched."""
+    sent, right = compressor("rand-k:5"), search_module.solver_decrease
+
+    def wrong(method, *about, **options):
+        return 0.9 if method.gamma > 0.03 else right(method, *about, **options)
+
+    known = optimise("marina", 3, 1.0, 20.0, 10, [sent], evaluations=40, starts=1)
+    monkeypatch.setattr(search_module, "solver_decrease", wrong)
+    found = optimise("marina", 3, 1.0, 20.0, 10, [sent], evaluations=40, starts=1)
+    assert found.certificate.decrease >= 0.99 * known.certificate.decrease > 0.09
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -47,6 +47,18 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
         assert proved.decrease >= 1 - THEOREM.rate(method, where)
 
 
+@pytest.mark.parametrize("kappa", [1e4, 1e5, 1e6])
+@pytest.mark.parametrize("rule", ["paper", "best"])
+def test_floats_prove_what_rational_numbers_do(rule, kappa):
+    """With where solves end as far as a step leads, the solver was lost from kappa = 1e5 on."""
+    where = class_setting(CARD.method, 3, kappa, 4.0, None, 1)
+    certificate = certify(CARD.at(where, rule), where)
+    exact = prove(certificate).decrease
+    assert (1 - 1e-5) * exact <= certificate.decrease <= exact
+    assert exact >= 1 - THEOREM.rate(certificate.method, where)
+    assert certificate.verify() == certificate.factor
+
+
 @pytest.mark.parametrize("n", [100, 1000])
 def test_as_many_steps_as_theorems_need_keep_what_they_promise(n):
     """Step by step, 24 or 25 of them are a programme in which no decrease is left."""

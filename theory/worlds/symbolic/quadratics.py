@@ -105,10 +105,7 @@ class QuadraticProblem(SymbolicProblem):
         centre: Array,
         given: Any,
         active: Array,
-        *,
-        accuracy: float,
-        mu: float,
-        **steps: float,
+        **criterion: Any,
     ) -> tuple[Array, Array]:
         """Return where local solves end that just meet their criterion, or are exact.
 
@@ -117,10 +114,10 @@ class QuadraticProblem(SymbolicProblem):
         ``rest`` sqrt(accuracy), wherever the solves begin, so that z = -(1 - r) c/(mu + (1 - r) h).
         """
         self.solved = True
-        left = 1 - self.rest * accuracy**0.5
+        left = 1 - self.rest * criterion["accuracy"] ** 0.5
         here = gradient(centre, given, active, self)
         curvatures = _curvatures(lambda y: gradient(y, given, active, self), centre, here)
-        end = -left / (mu + left * curvatures) * here
+        end = -left / (criterion["mu"] + left * curvatures) * here
         return end, here + curvatures * end
 
 
