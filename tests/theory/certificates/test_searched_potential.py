@@ -18,7 +18,7 @@ from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates import programme
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import solver_decrease
-from bitbound.theory.certificates.potential_family import SMALLEST, WorstTerms
+from bitbound.theory.certificates.potential_family import SMALLEST
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
 from bitbound.theory.certificates.worst_instance import worst_instance
@@ -359,18 +359,6 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
         assert len(solved) <= (170 if name == "scaffold" else 100)  # its points are very near
     if not own:
         assert found[0] == pytest.approx(found[1], rel=1e-3)
-
-
-@pytest.mark.parametrize("name", ["locodl", "adiana", "econtrol"])
-def test_worst_cases_forbid_only_forms_that_are_worse(name, solved, monkeypatch):
-    """Without them the same form is found, by more programmes."""
-    method, where = at_a_point(name, 10, 100.0, 4.0)
-    found = certify(method, where, potential="search")
-    few = len(solved)
-    monkeypatch.setattr(WorstTerms, "forbids", lambda *form: False)
-    again = certify(method, where, potential="search")
-    assert repr(again.potential) == repr(found.potential)
-    assert len(solved) - few >= few + 5
 
 
 def test_how_much_is_given_up_for_a_proof_is_bisected(solved):
