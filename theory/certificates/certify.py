@@ -128,8 +128,8 @@ def _searched(
         try:
             found.append(_proof(method, functions, potential, "fixed", solver, with_more))
             above = max(above, found[-1].decrease)
-        except Refusal as refusal:
-            reason = reason or refusal
+        except Refusal as refusal:  # this is why, and not that nothing better is found
+            reason = refusal
     if not found:
         raise reason or Refusal("no potential is stated, and none is found")
     return max(found, key=lambda proof: proof.decrease)

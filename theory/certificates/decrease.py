@@ -173,7 +173,9 @@ class StepProgramme:
                 found, high = (decreases[place], multipliers), place
             place = (low + high) // 2
         if above <= 0 and (found is None or found[0] <= 0):
-            for decrease in (some for some in untried if some > 0):
+            for decrease in untried:
+                if found is not None and decrease <= found[0]:
+                    break
                 multipliers = self._strict(weights, decrease, following)
                 if multipliers is not None:
                     return decrease, multipliers

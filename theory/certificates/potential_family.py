@@ -18,7 +18,7 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
 from bitbound.theory.certificates.decrease import CENTRES
-from bitbound.theory.certificates.programme import SolverResult, maximise, psi
+from bitbound.theory.certificates.programme import maximise, psi
 from bitbound.theory.certificates.proof import margin_form
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
@@ -45,19 +45,6 @@ Weights = tuple[float, ...]
 
 INDEPENDENT = 1e-7
 """Relative length of what is left of a part that does not follow from others."""
-
-
-@dataclass(frozen=True, eq=False)
-class WorstTerms:
-    """The terms of a family at one state, before and after a step: (terms,)."""
-
-    now: Matrix
-    after: Matrix
-
-    def forbids(self, weights: Weights, decrease: float) -> bool:
-        """Whether a form decreases by less there."""
-        before = float(self.now @ weights)
-        return before > 0 and before - float(self.after @ weights) < decrease * before
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,33 +186,11 @@ class Family:
 
     def decrease(self, weights: Weights, around: Weights | None = None) -> float:
         """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
-        return self._solved(weights, around)[1].value
-
-    def worst(self, weights: Weights, around: Weights) -> tuple[float, WorstTerms]:
-        """Return the best decrease of a form, and each term at the worst case that forbids more."""
-        coordinates, solution = self._solved(weights, around)
-        grams = [
-            kernel @ gram @ kernel.T
-            for kernel, gram in zip(coordinates.kernels, solution.dual, strict=True)
-        ]
-
-        def at_worst(form: Form) -> float:
-            squares = (np.vdot(m, gram) for m, gram in zip(form.blocks, grams, strict=True))
-            return float(sum(squares) + form.values @ solution.heights)
-
-        now, after = (
-            np.array(list(map(at_worst, forms))) for forms in (self.step.now, self.step.after)
-        )
-        return solution.value, WorstTerms(now, after)
-
-    def _solved(
-        self, weights: Weights, around: Weights | None = None
-    ) -> tuple[Coordinates, SolverResult]:
         gain, _ = psi(self.step, weights)
         seen = gain if around is None else psi(self.step, around)[0]
         coordinates = Coordinates.of(self.step, seen, CENTRES[0])
         forms = [*self.step.inequalities.values()]
-        return coordinates, maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates)
+        return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
 
     def roomier(self, weights: Weights, aim: float) -> Weights:
         """Return the form with the most room at a decrease, as large as the present one.

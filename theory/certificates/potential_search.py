@@ -164,26 +164,17 @@ def _starts(family: Family, values: float) -> Iterator[Weights]:
 
 
 def _readable(family: Family, best: Weights) -> QuadraticPotential:
-    """Return a sparse form with short decimals, which gives up little of the decrease.
-
-    The worst cases of those that were tried forbid most others without a programme.
-    """
+    """Return a sparse form with short decimals, which gives up little of the decrease."""
     found, unit = family.potential(best), family.definite(best)
     try:
-        least, worst = family.worst(best, unit)
+        least = family.decrease(best, unit)
     except Refusal:
         return found
     least -= GIVEN_UP * abs(least)
-    seen = [worst]
 
     def good(tried: QuadraticPotential) -> bool:
-        weights = family.weights_of(tried)
-        if any(worst.forbids(weights, least) for worst in seen):
-            return False
         with suppress(Refusal):
-            decrease, worst = family.worst(weights, unit)
-            seen.append(worst)
-            return decrease >= least
+            return family.decrease(family.weights_of(tried), unit) >= least
         return False
 
     for name, place in _numbers(family, found):

@@ -40,7 +40,6 @@ class SolverResult:
     value: float
     multipliers: Matrix
     dual: Blocks
-    heights: Matrix
     residual: float
     gap: float
 
@@ -86,8 +85,7 @@ def maximise(
         for block, kernel in ((block, coordinates.kernels[block]) for block in kept)
     ]
     values = np.array([form.values for form in everything]).T / coordinates.unit
-    balanced = np.any(values != 0, axis=1)
-    values = values[balanced]
+    values = values[np.any(values != 0, axis=1)]
     if margin:
         for matrices in blocks:
             matrices[1] = np.eye(len(matrices[1]))
@@ -134,16 +132,8 @@ def maximise(
     for block, size in zip(kept, sizes, strict=True):
         begin, end = end, end + size * (size + 1) // 2
         grams[block] = _square(dual[begin:end], size, solver)
-    heights = np.zeros(len(balanced))
-    heights[balanced] = dual[: len(values)] / coordinates.unit
-    return SolverResult(
-        float(y[0]),
-        np.maximum(y[1:], lower),
-        tuple(grams),
-        heights,
-        residual,
-        gap * unit / scales[0],
-    )
+    gap *= unit / scales[0]
+    return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
 
 
 def _triangle(matrix: Matrix, solver: Solver) -> Matrix:

@@ -10,7 +10,7 @@ per iteration in the long run.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -174,9 +174,9 @@ class SecondMoments:
         start = 0
         for kernel in self.kernels:
             size = kernel.shape[1]
-            block, low = np.zeros((size, size)), np.tril_indices(size)
-            end = start + len(low[0])
-            block[low] = form[start:end] / _lengths(low)
+            block, (low, lengths) = np.zeros((size, size)), _lower(size)
+            end = start + len(lengths)
+            block[low] = form[start:end] / lengths
             yield np.tril(block) + np.tril(block, -1).T
             start = end
 
@@ -204,8 +204,8 @@ def _forms(s: Any, problem: QuadraticProblem, kernels: Blocks) -> Iterator[Matri
         parts = stacked[:, inside] - means[:, None] if place else means[:, None]
         vectors = np.tensordot(kernel[:known].T, parts, axes=1)
         weights = counts[inside] / frame.counts[place - 1] if place else np.ones(1)
-        low = np.tril_indices(len(vectors))
-        for a, b, length in zip(*low, _lengths(low), strict=True):
+        low, lengths = _lower(len(vectors))
+        for a, b, length in zip(*low, lengths, strict=True):
             gram = length / 2 * np.einsum("m,mur,mvr->ruv", weights, vectors[a], vectors[b])
             yield gram + gram.transpose(0, 2, 1)
 
@@ -219,8 +219,9 @@ def _restricted(gram: Matrix, problem: QuadraticProblem, kernels: Blocks) -> Mat
     parts, frame = [], problem.frame
     blocks = frame.blocks(gram, problem.basis)
     for kernel, block, count in zip(kernels, blocks, (1, *frame.counts), strict=True):
-        low = np.tril_indices(kernel.shape[1])
-        parts.append(count * _lengths(low) * (kernel.T @ block @ kernel)[low])
+        if kernel.shape[1]:
+            low, lengths = _lower(kernel.shape[1])
+            parts.append(count * lengths * (kernel.T @ block @ kernel)[low])
     return np.concatenate(parts)
 
 
@@ -244,10 +245,15 @@ def _evened(block: Matrix, least: float) -> Matrix:
 
 def _coordinates(blocks: Iterable[Matrix]) -> Matrix:
     """Return a form by its coordinates, as :meth:`SecondMoments.blocks` takes them apart."""
-    lows = ((block, np.tril_indices(len(block))) for block in blocks)
-    return np.concatenate([_lengths(low) * block[low] for block, low in lows])
+    parts = []
+    for block in blocks:
+        low, lengths = _lower(len(block))
+        parts.append(lengths * block[low])
+    return np.concatenate(parts)
 
 
-def _lengths(low: tuple[Matrix, Matrix]) -> Matrix:
-    """Return sqrt(2) for entries that stand twice in a symmetric matrix, and 1 on the diagonal."""
-    return np.where(low[0] == low[1], 1.0, 2**0.5)
+@lru_cache(maxsize=32)
+def _lower(size: int) -> tuple[tuple[Matrix, Matrix], Matrix]:
+    """Return the places of a lower triangle, and sqrt(2) for those that stand twice, else 1."""
+    low = np.tril_indices(size)
+    return low, np.where(low[0] == low[1], 1.0, 2**0.5)

@@ -274,6 +274,12 @@ def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
     assert any(one.decrease > first.decrease for one in others)
 
 
+def test_the_reason_is_that_of_the_best_potential_s_proof():
+    """Points of SCAFFOLD's local steps are so near that floats prove nothing here."""
+    with pytest.raises(Refusal, match="multipliers are too inexact"):
+        certify(*at_a_point("scaffold", 10**4, 100.0, None), potential="search")
+
+
 def test_the_model_of_one_client_is_no_second_point_for_values():
     """f - f* there proves no more, and more than doubles the inequalities."""
     method, where = at_a_point("locodl", 1, 1000.0, 4.0)
@@ -350,7 +356,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
         proved = certify(method, where, potential="search")
         found.append(proved.decrease)
         assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
-        assert len(solved) <= (160 if name == "scaffold" else 100)  # its points are very near
+        assert len(solved) <= (170 if name == "scaffold" else 100)  # its points are very near
     if not own:
         assert found[0] == pytest.approx(found[1], rel=1e-3)
 
