@@ -153,9 +153,9 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        How little is bisected; where that leaves nothing, all are tried. Only decreases ``above``
-        one that is proved already are. Where the solver's word proves nothing, coordinates of what
-        is left over are next.
+        How little is bisected; where that is much, all are tried. Only decreases ``above`` one that
+        is proved already are. Where the solver's word proves nothing, coordinates of what is left
+        over are next.
         """
         size = abs(solution.value)
         if RETREATS[-1] * size < solution.gap:  # it is 0, but for what the solver leaves open
@@ -172,10 +172,9 @@ class StepProgramme:
             else:
                 found, high = (decreases[place], multipliers), place
             place = (low + high) // 2
-        if above <= 0 and (found is None or found[0] <= 0):
-            for decrease in untried:
-                if found is not None and decrease <= found[0]:
-                    break
+        enough = max(above, 0.0 if found is None else found[0])
+        if enough < solution.value - SMALL_LOSS * size:
+            for decrease in (some for some in untried if some > enough):
                 multipliers = self._strict(weights, decrease, following)
                 if multipliers is not None:
                     return decrease, multipliers
