@@ -8,6 +8,7 @@ from typing import Any
 
 from bitbound.data.terminal import paragraph
 from bitbound.solvers.total_bits import total_text
+from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate
 from bitbound.theory.certificates.search import Objective, Optimum, objective_value
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
@@ -38,7 +39,7 @@ def describe_account(account: Account) -> str:
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
         f"{'certified':12}E[Psi+] <= {times_psi(proof.decrease)}, proved in "
         f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
-        f"gap {proof.gap:.0e})",
+        f"gap {proof.gap:.0e}){_unproved(proof)}",
         *([f"{'where':12}{proof.proviso}"] if proof.proviso else []),
         f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
         "the solver",
@@ -61,6 +62,13 @@ def describe_account(account: Account) -> str:
     if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
+
+
+def _unproved(proof: Certificate) -> str:
+    """Say what the solver found if floats prove much less of it."""
+    if proof.decrease >= (1 - SMALL_LOSS) * proof.solver_decrease:
+        return ""
+    return f"; the solver says {times_psi(proof.solver_decrease)}, which floats do not prove"
 
 
 def _formula(account: Account) -> str | None:

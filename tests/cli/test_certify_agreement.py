@@ -168,3 +168,16 @@ def test_what_has_not_one_minimiser_is_not_certified_as_if(capsys):
     assert "certified for f_i with one minimiser" in capsys.readouterr().err
     assert main(["certify", "ef", "--n", "3", "--kappa", "10"]) == 0
     assert "all functions with one minimiser" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_floats_do_not_prove_is_told_beside_what_rational_numbers_do(capsys):
+    assert main(["certify", "ef21", "--n", "3", "--kappa", "100"]) == 0
+    assert "floats do not prove" not in " ".join(capsys.readouterr().out.split())
+    assert main(["certify", "ef21", "--n", "3", "--kappa", "1e6"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "floats do not prove" in text
+    promised, proved = (
+        float(re.search(rf"{line} E\[Psi\+\] <= \(1 - ([\d.e-]+)\) Psi", text)[1])
+        for line in ("theorem", "exact")
+    )
+    assert proved == pytest.approx(promised, rel=1e-6)
