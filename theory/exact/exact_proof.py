@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -100,10 +101,13 @@ class RationalStep:
         decrease: Fraction,
         multipliers: Mapping[str, Fraction],
         following: tuple[Fraction, ...] | None = None,
+        *,
+        adding: bool = False,
     ) -> dict[str, Fraction]:
         """Change multipliers a little so that no function value is left.
 
-        An inequality between the point and the solution is used less, or its reverse more.
+        An inequality between the point and the solution is used less, or its reverse more; only
+        the latter where multipliers are to be added.
         """
         exact = dict(multipliers)
         rest = self.left(weights, decrease, exact, following).values
@@ -115,7 +119,7 @@ class RationalStep:
                 gain, loss = loss, gain
             if not value:
                 continue
-            if exact.get(loss, 0) >= abs(value):
+            if not adding and exact.get(loss, 0) >= abs(value):
                 exact[loss] -= abs(value)
             elif gain in self.inequalities:
                 exact[gain] = exact.get(gain, Fraction(0)) + abs(value)
@@ -204,9 +208,10 @@ def first_proof(step: RationalStep, certificate: Certificate) -> ExactProof:
         None if certificate.following is None else tuple(map(rational, certificate.following))
     )
     rough = {name: Fraction(max(y, 0.0)) for name, y in certificate.multipliers.items()}
-    for retreat in (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5):
+    retreats = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
+    for retreat, adding in product(retreats, (False, True)):
         decrease = Fraction(certificate.decrease - retreat * abs(certificate.decrease))
-        multipliers = step.balanced(weights, decrease, rough, following)
+        multipliers = step.balanced(weights, decrease, rough, following, adding=adding)
         if holds(step, weights, decrease, multipliers, following):
             return ExactProof(
                 certificate.method,

@@ -83,6 +83,14 @@ def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
         assert proof.bound == pytest.approx(promised, rel=1e-9 + rounding)
 
 
+@pytest.mark.parametrize("kappa", [1e5, 1e6])
+def test_what_floats_prove_of_a_potential_that_was_found_is_proved(kappa):
+    """Function values balanced by using inequalities less left nothing to prove it with."""
+    where = class_setting(METHODS["ef21"].method, 3, kappa, 4.0, None, 1)
+    certificate = certify(METHODS["ef21"].at(where), where, potential="search")
+    assert 0 < certificate.decrease <= prove(certificate).decrease
+
+
 @pytest.mark.parametrize("close", [10.0, 1.0, 0.1, 1e-3, 1e-6])
 @pytest.mark.parametrize("law", [EF21_LAW, EF_LAW, DIANA_LAW], ids=["ef21", "ef", "diana"])
 def test_the_best_proof_lies_between_those_of_the_path_and_their_bound(law, close):
