@@ -153,11 +153,11 @@ class StepProgramme:
     ) -> tuple[float, dict[str, float]]:
         """Give up a little of the decrease, so that all inequalities hold strictly.
 
-        How little is bisected; where that is much, all are tried. Only decreases ``above`` one that
-        is proved already are. Where the solver's word proves nothing, coordinates of what is left
-        over are next.
+        How little is bisected; where that is much, and nothing is proved yet, all are tried. Only
+        decreases ``above`` one that is proved already are. Where the solver's word proves nothing,
+        coordinates of what is left over are next.
         """
-        size = abs(solution.value)
+        size = max(abs(solution.value), float(np.finfo(float).eps))
         if RETREATS[-1] * size < solution.gap:  # it is 0, but for what the solver leaves open
             size = solution.gap
         decreases = [solution.value - retreat * size for retreat in RETREATS]
@@ -172,9 +172,9 @@ class StepProgramme:
             else:
                 found, high = (decreases[place], multipliers), place
             place = (low + high) // 2
-        enough = max(above, 0.0 if found is None else found[0])
-        if enough < solution.value - SMALL_LOSS * size:
-            for decrease in (some for some in untried if some > enough):
+        best = -np.inf if found is None else found[0]
+        if above <= 0 and best < solution.value - SMALL_LOSS * size:
+            for decrease in (some for some in untried if some > best):
                 multipliers = self._strict(weights, decrease, following)
                 if multipliers is not None:
                     return decrease, multipliers
