@@ -1,0 +1,111 @@
+"""The largest step, what a step costs, and the search for the best parameters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.methods.marina import MARINA
+from bitbound.solvers.methods.scaffnew import Scaffnew
+from bitbound.solvers.runs.budget import Budget
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import CARDS, METHODS
+from bitbound.theory.certificates import search as search_module
+from bitbound.theory.certificates.certify import largest_step
+from bitbound.theory.certificates.search import optimise, setting
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.orbits import orbits
+
+
+@pytest.mark.parametrize("n", [1, 87])
+def test_the_largest_step_is_the_theorem_s(n):
+    family = FunctionClass(n, 1.0, 20.0)
+    assert largest_step(GD, family, 1.0) == pytest.approx(2 / 20.0, rel=1e-3)
+    step = largest_step(lambda gamma: Scaffnew(gamma, 0.3), family, 1.0)
+    assert step == pytest.approx(2 / 20.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(("name", "kappa"), [("compressed-gd", 100.0), ("ef21", 100.0)])
+def test_a_largest_step_is_found_where_rounding_hides_what_tiny_ones_do(name, kappa):
+    """1e-9 of the largest decreases by too little for the solver to tell."""
+    card = CARDS[name]
+    where = class_setting(card.method, 1, kappa, 4.0, None, 1)
+    method, functions = card.at(where, "best"), FunctionClass.of(where)
+    gamma, potential = method.gamma, card.theorems[-1]
+
+    def change(step):
+        return replace(method, gamma=step)
+
+    found = largest_step(change, functions, 100 * gamma, potential=potential)
+    assert gamma < found < 1.5 * gamma
+
+
+@pytest.mark.parametrize("name", ["scaffnew", "scaffold", "tamuna", "adiana", "locodl", "5gcs-cc"])
+def test_the_cost_of_a_step_is_that_of_a_run(name):
+    n, d = 4, 6
+    options = {"scaffold": {"m": 2}, "tamuna": {"s": 2, "m": 3}, "5gcs-cc": {"cohort": 2}}
+    options = options.get(name, {})
+    problem = Quadratic.random(n, d, mu=1.0, L=4.0, seed=0)
+    sent = None if METHODS[name].method.needs.compressor is None else compressor("rand-k:2")
+    method = METHODS[name].parameters(problem, sent, **options)
+    _, cost = orbits(method, n, d, sent)
+    experiment = Experiment.of(method, problem, sent)
+    trace = simulate(experiment, seeds=range(64), budget=Budget(iterations=200))
+    last = {key: np.array([trace.run(i)[key][-1] for i in range(64)]) for key in trace.run(0)}
+    steps = last["iteration"] / (method.schedule.iterations if name in {"scaffold"} else 1)
+    for key, expected in (
+        ("uplink_bits", cost.uplink_bits),
+        ("downlink_bits", cost.downlink_bits),
+        ("rounds", cost.rounds),
+        ("gradients", cost.gradients),
+    ):
+        # 64 runs of 200 steps: a standard error of at most 1% or so, 5 of them
+        assert np.mean(last[key] / steps) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
+)
+def test_optimised_parameters_are_no_worse(name, objective):
+    found = optimise(
+        name,
+        10,
+        1.0,
+        100.0,
+        20,
+        [compressor("rand-k:1"), compressor("rand-k:4")],
+        objective,
+        evaluations=15,
+    )
+    key = {"bits": "uplink_bits"}.get(objective, objective)
+    # a proof in floats gives up as much as 1e-5 of the decrease
+    assert getattr(found.cost, key) <= getattr(found.before, key) * (1 + 2e-5)
+    assert found.certificate.verify() == found.certificate.factor
+
+
+def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
+    """A search that ends at a step of no use: the best rule is certified in its place."""
+    useless = MARINA(gamma=1.0, p=0.5), -100.0
+    monkeypatch.setattr(search_module, "_search", lambda *about: useless)
+    sent = compressor("rand-k:5")
+    found = optimise("marina", 3, 1.0, 20.0, 10, [sent])
+    assert found.method == METHODS["marina"].at(setting(3, 1.0, 20.0, 10, sent))
+    assert found.certificate.decrease > 0
+
+
+def test_a_search_that_was_led_astray_begins_anew(monkeypatch):
+    """The solver says that long steps are good, which no proof bears out: they are not searched."""
+    sent, right = compressor("rand-k:5"), search_module.solver_decrease
+
+    def wrong(method, *about, **options):
+        return 0.9 if method.gamma > 0.03 else right(method, *about, **options)
+
+    known = optimise("marina", 3, 1.0, 20.0, 10, [sent], evaluations=40, starts=1)
+    monkeypatch.setattr(search_module, "solver_decrease", wrong)
+    found = optimise("marina", 3, 1.0, 20.0, 10, [sent], evaluations=40, starts=1)
+    assert found.certificate.decrease >= 0.99 * known.certificate.decrease > 0.09

@@ -1,0 +1,202 @@
+"""A search proves no less than theorems, whatever n is, and takes few programmes for it."""
+
+from dataclasses import dataclass, replace
+from time import process_time
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.methods.scaffold import SCAFFOLD
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates import programme
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.decrease import solver_decrease
+from bitbound.theory.certificates.potential_search import searched_potential
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.function_class import FunctionClass
+
+
+def at_a_point(name, n, kappa, omega):
+    """Return a method with the parameters of its first rule, and the setting."""
+    card = METHODS[name]
+    sent = omega if card.method.needs.compressor else None
+    where = class_setting(card.method, n, kappa, sent, None, 1)
+    return card.at(where), where
+
+
+@pytest.mark.parametrize("point", [(3, 100.0, 4.0), (10, 1000.0, 9.0), (10, 100.0, 4.0)], ids=str)
+@pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
+def test_a_search_never_gives_less_than_the_stated_potential(name, point):
+    method, where = at_a_point(name, *point)
+    try:
+        stated = certify(method, where)
+    except Refusal:
+        pytest.skip("the stated potential is not certified here")
+    found = certify(method, where, potential="search")
+    assert found.decrease >= stated.decrease
+    assert found.verify() == found.factor
+
+
+@pytest.mark.parametrize(
+    ("name", "point"),
+    [
+        ("locodl", (2, 10.0, 99.0)),
+        ("locodl", (10, 1e5, 0.0)),
+        ("ef21", (10**6, 1e5, 9.0)),
+        ("ef21", (2, 1000.0, 4.0)),
+        ("scaffnew", (10, 10.0, None)),
+    ],
+)
+def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
+    """It is not the first theorem's potential that proves the most here."""
+    method, where = at_a_point(name, *point)
+    found = certify(method, where, potential="search")
+    first, *others = (certify(method, where, potential=one) for one in METHODS[name].theorems)
+    assert found.decrease >= max(one.decrease for one in (first, *others)) * (1 - 1e-7)
+    assert any(one.decrease > first.decrease for one in others)
+
+
+def test_the_reason_is_that_of_the_best_potential_s_proof():
+    """Points of SCAFFOLD's local steps are so near that floats prove nothing here."""
+    with pytest.raises(Refusal, match="multipliers are too inexact"):
+        certify(*at_a_point("scaffold", 10**4, 100.0, None), potential="search")
+
+
+def test_the_model_of_one_client_is_no_second_point_for_values():
+    """f - f* there proves no more, and more than doubles the inequalities."""
+    method, where = at_a_point("locodl", 1, 1000.0, 4.0)
+    found = certify(method, where, potential="search")
+    assert found.potential.points == ()
+    assert found.decrease == pytest.approx(0.00108536476, rel=1e-6)  # with the second point
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "gain"),
+    [
+        ("adiana", (10, 100.0, 4.0), 1.35),
+        ("marina", (10, 100.0, 4.0), 1.34),
+        ("marina", (10, 1000.0, 9.0), 1.33),
+        ("econtrol", (10, 1000.0, 9.0), 1.41),
+        ("gradskip", (10, 1000.0, None), 1.62),
+        ("agd", (10, 100.0, None), 1.11),
+    ],
+)
+def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, point, gain):
+    method, where = at_a_point(name, *point)
+    stated = certify(method, where).decrease
+    assert certify(method, where, potential="search").decrease >= gain * stated > 0
+
+
+def test_values_at_other_points_of_the_state_are_printed():
+    """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
+    method, where = at_a_point("adiana", 10, 100.0, 4.0)
+    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where))[1])
+
+
+@pytest.mark.parametrize("n", [1, 10, 10**6])
+def test_a_potential_with_tiny_parts_loses_no_digits(n):
+    """EF21's first has weights of very different sizes where kappa is large."""
+    theorem = METHODS["ef21"].theorems[0]
+
+    def decrease(n, kappa):
+        method, where = at_a_point("ef21", n, kappa, 1.0)
+        return solver_decrease(method, FunctionClass.of(where), theorem)
+
+    assert decrease(n, 1e5) == pytest.approx(decrease(1, 100.0) / 1000, rel=3e-3)
+    assert decrease(n, 1e6) == pytest.approx(decrease(1, 100.0) / 10_000, rel=3e-2)
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """The programmes that are solved."""
+    calls = []
+
+    def counted(*given):
+        calls.append(given)
+        return clarabel(*given)
+
+    clarabel = programme._SOLVERS["clarabel"]
+    monkeypatch.setitem(programme._SOLVERS, "clarabel", counted)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("locodl", "adiana", "diana", "scaffnew", "ef21", "econtrol", "marina", "dasha"),
+        *("5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"),
+    ],
+)
+def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
+    found = []
+    method, _ = at_a_point(name, 10**5, 100.0, 4.0)
+    own = name in {"5gcs-cc", "scaffold", "compressed-scaffnew", "tamuna"}
+    for n in (10**5, 10**6):
+        rule, where = at_a_point(name, n, 100.0, 4.0)
+        solved.clear()
+        method = rule if own else method  # whose parameters are for one n
+        proved = certify(method, where, potential="search")
+        found.append(proved.decrease)
+        assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
+        assert len(solved) <= (170 if name == "scaffold" else 100)  # its points are very near
+    if not own:
+        assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_how_much_is_given_up_for_a_proof_is_bisected(solved):
+    """Rounding hides a tenth: one after the other, 190 programmes are solved."""
+    found = certify(*at_a_point("ef21", 10**6, 1e5, 9.0), potential="search")
+    assert found.decrease < 0.99 * found.solver_decrease
+    assert len(solved) <= 160
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "least"),
+    [
+        ("5gcs-cc", (10, 1000.0, 9.0), 0.0072466),
+        ("5gcs-cc", (10**6, 100.0, 4.0), 0.042216),
+        ("5gcs-cc", (10**6, 1000.0, 9.0), 0.01046),
+        ("adiana", (10**6, 1000.0, 9.0), 0.013969),
+    ],
+)
+def test_next_to_nothing_of_a_search_is_given_up_for_its_proof(name, point, least):
+    """In coordinates of Psi alone up to a tenth was."""
+    found = certify(*at_a_point(name, *point), potential="search")
+    assert found.decrease >= max(least, found.solver_decrease * (1 - 1e-4))
+    assert found.verify() == found.factor
+
+
+@dataclass(frozen=True)
+class Favoured(SCAFFOLD):
+    """SCAFFOLD whose first client counts more, or whose control variates are clipped."""
+
+    clips: bool = False
+    name = "favoured"
+
+    def communicate(self, s, problem, channel):
+        after = super().communicate(s, problem, channel)
+        if self.clips:
+            return replace(after, x=after.x + 0.01 * abs(after.x - s.x))
+        weights = np.where(np.arange(problem.n) == 0, 0.5, 0.0)[:, None, None]
+        return replace(after, c_i=after.c_i + weights * (after.c_i - s.c_i))
+
+
+@pytest.mark.parametrize(("clips", "reason"), [(True, "not linear"), (False, "not treat all")])
+def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
+    method, where = at_a_point("scaffold", 10**5, 100.0, None)
+    for m in (method.m, 100):
+        own = Favoured(**{**vars(method), "m": m}, clips=clips)
+        with pytest.raises(Refusal, match=reason):
+            certify(own, where, potential="search")
+
+
+@pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
+@pytest.mark.parametrize("n", [10, 10**6])
+def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):
+    card = METHODS[name]
+    where = class_setting(card.method, n, kappa, 3.0, None, 1)
+    start = process_time()
+    found = certify(card.at(where), where, potential="search")
+    assert process_time() - start < 1.5
+    assert found.decrease >= 0.99 * certify(card.at(where), where).decrease
