@@ -30,7 +30,7 @@ audit: .venv/installed
 	$(BIN)/bitbound audit
 
 # Certified against published rates of all methods, and the bits that certified parameters save.
-certified: .venv/installed-certify
+certified: .venv/installed
 	$(BIN)/bitbound certified
 
 # Every theorem on standard problems; which check catches which planted fault; scaling laws.
@@ -83,11 +83,7 @@ types: .venv/installed-dev
 	$(PIP) --editable .
 	touch $@
 
-.venv/installed-certify: .venv/installed
-	$(PIP) --editable ".[certify]"
-	touch $@
-
-.venv/installed-docs: .venv/installed-certify
+.venv/installed-docs: .venv/installed
 	$(PIP) --editable ".[docs]"
 	touch $@
 

@@ -113,15 +113,14 @@ if TYPE_CHECKING:
     from bitbound.theory.card import Card
     from bitbound.theory.cards.catalogue import CARDS, METHODS, parameters
     from bitbound.theory.cards.coverage import run
-    from bitbound.theory.certificates.certify import certify, largest_step
+    from bitbound.theory.certificates.certify import certify
+    from bitbound.theory.certificates.largest_step import largest_step
     from bitbound.theory.certificates.proof import Certificate
     from bitbound.theory.certificates.worst_instance import divergence, worst_instance
     from bitbound.theory.chains.certify_steps import certify_steps
     from bitbound.theory.chains.chain import Chain
     from bitbound.theory.checks.compressor.compression import compressor_checks
     from bitbound.theory.checks.examination import Examination, check
-    from bitbound.theory.exact.exact_proof import ExactProof
-    from bitbound.theory.exact.refinement import prove
     from bitbound.theory.function_class import ClientClass, FunctionClass
     from bitbound.theory.outside_theorem import OutsideTheoremWarning
     from bitbound.theory.plan.planning import Plan, plan
@@ -169,7 +168,6 @@ __all__ = [
     "EControl",
     "EpisodePlusPlus",
     "Every",
-    "ExactProof",
     "Examination",
     "Experiment",
     "FedCOMGATE",
@@ -240,7 +238,6 @@ __all__ = [
     "parameters",
     "plan",
     "problem",
-    "prove",
     "relaxed_smoothness",
     "run",
     "squared_norm",

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from bitbound.data.terminal import paragraph
 from bitbound.solvers.total_bits import total_text
-from bitbound.theory.certificates.proof import SMALL_LOSS, Certificate
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import Objective, Optimum, objective_value
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
@@ -18,6 +17,9 @@ from bitbound.theory.potential import Region
 from bitbound.theory.quadratic_potential import QuadraticPotential
 from bitbound.theory.verdict import FAILS, Known, readable_factor, times_psi
 from bitbound.theory.worlds.orbits import StepCost
+
+GAP = 1e-8
+"""Relative distance of what is proved to its bound that is printed."""
 
 
 def describe_account(account: Account) -> str:
@@ -38,11 +40,10 @@ def describe_account(account: Account) -> str:
         f"{'theorem':12}{_published(account)}",
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
         f"{'certified':12}E[Psi+] <= {times_psi(proof.decrease)}, proved in "
-        f"{1000 * proof.seconds:.0f} ms ({proof.solver}, residual {proof.residual:.0e}, "
-        f"gap {proof.gap:.0e}){_unproved(proof)}",
+        f"{1000 * proof.seconds:.0f} ms{_more(proof)}",
         *([f"{'where':12}{proof.proviso}"] if proof.proviso else []),
-        f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked without "
-        "the solver",
+        f"{'proof':12}{Known.PROVED.words() if _proof_holds(account) else FAILS}, checked in "
+        "rational numbers",
         f"{'verdict':12}{account.verdict}",
     ]
     if account.step_name is not None:
@@ -64,11 +65,13 @@ def describe_account(account: Account) -> str:
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
 
 
-def _unproved(proof: Certificate) -> str:
-    """Say what the solver found if floats prove much less of it."""
-    if proof.decrease >= (1 - SMALL_LOSS) * proof.solver_decrease:
+def _more(proof: Certificate) -> str:
+    """Say what other multipliers could prove if that is more than what is proved."""
+    if proof.bound - proof.decrease <= GAP * abs(proof.decrease):
         return ""
-    return f"; the solver says {times_psi(proof.solver_decrease)}, which floats do not prove"
+    if math.isinf(proof.bound):
+        return "; how much more other multipliers prove is not known"
+    return f"; no other multipliers prove more than {times_psi(proof.bound)}"
 
 
 def _formula(account: Account) -> str | None:
@@ -103,7 +106,7 @@ def _proof_holds(account: Account) -> bool:
 
 def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
     if proved and not now <= largest:
-        return f"{name} = {now:.6g}; the solver is too inexact to find up to where it is certified"
+        return f"{name} = {now:.6g}; up to where it is certified is not found"
     if math.isnan(largest):
         return f"{name} = {now:.6g}; no value of it is certified"
     if math.isinf(largest):
@@ -126,12 +129,9 @@ def _divergence(account: Account) -> str:
     )
 
 
-def describe_proof(decrease: Fraction, path: Path | None) -> str:
-    """Say what is proved in rational numbers, and where the proof is written."""
-    line = (
-        f"{'exact':12}E[Psi+] <= {times_psi(float(decrease), 12)}, proved in rational numbers"
-        + ("" if path is None else f"; written to {path}")
-    )
+def describe_export(proof: Certificate, path: Path) -> str:
+    """Say where a proof is written."""
+    line = f"{'exact':12}E[Psi+] <= {times_psi(proof.decrease, 12)}, written to {path}"
     return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
 
 
@@ -223,11 +223,9 @@ def account_summary(account: Account) -> dict[str, Any]:
         "potential": _formula(account),
         "where": proof.proviso or None,
         "weights": list(proof.weights),
-        "multipliers": dict(proof.multipliers),
-        "solver": proof.solver,
-        "solver_decrease": proof.solver_decrease,
-        "residual": proof.residual,
-        "duality_gap": proof.gap,
+        "multipliers": {name: str(y) for name, y in proof.multipliers.items()},
+        "exact_decrease": str(proof.exact),
+        "bound": _number(proof.bound),
         "seconds": proof.seconds,
         "step_size": account.step_name,
         "largest_step_size": _number(account.largest_step),

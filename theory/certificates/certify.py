@@ -1,53 +1,39 @@
 """Certified factors: the worst case of a method over all functions and all compressors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal, get_args
 
 import numpy as np
-import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.certificates.coordinates import Coordinates
-from bitbound.theory.certificates.decrease import (
-    Weights,
-    best_proof,
-    first_solved,
-    largest_decrease,
-    solver_decrease,
-)
+from bitbound.theory.certificates.decrease import Weights, best_weights
 from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.programme import Solver, psi
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.exact.best_proof import ProofProgramme
+from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential
 from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.symbolic.frames import Blocks
-
-SMALLEST_STEP = 1e-9
-"""Part of the largest step at which a search for one that works ends."""
-
-RANK = 1e-7
-"""Relative size below which an eigenvalue of the dual is taken to be 0."""
+from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 
 def certify(
     method: Method,
     functions: FunctionClass | Setting,
     weights: Weights = "fixed",
-    solver: Solver = "clarabel",
     potential: Potential | Literal["search"] | None = None,
 ) -> Certificate:
     """Return the smallest provable factor of a method's Lyapunov function over a function class.
 
     The programme: maximise the decrease rho such that E[Psi+] - (1 - rho) Psi plus nonnegative
     multiples of what holds for all functions of the class (interpolation conditions) and all
-    compressors is <= 0 for all vectors.
+    compressors is <= 0 for all vectors. The method's step, the programme and the proof are in
+    rational numbers, so that the result does not depend on the processor.
 
     Parameters
     ----------
@@ -90,67 +76,73 @@ def certify(
         method, potential = cut[0], potential or cut[1]
     if potential == "search":
         stated = card_of(method).theorems if cut is None else (cut[1],)
-        proof = _searched(method, functions, stated, solver)
+        proof = _searched(method, functions, stated)
     else:
         if potential is None:
             potential, weights = chosen_potential(method, functions, weights)
-        proof = _proof(method, functions, potential, weights, solver)
+        proof = proof_of(method, functions, potential, weights)
     return replace(proof, seconds=perf_counter() - start)
 
 
-def _searched(
-    method: Method, functions: FunctionClass, stated: Sequence[Potential], solver: Solver
-) -> Certificate:
-    """Return the proof for a potential that is searched for, or for a stated one if better.
-
-    The one of which the solver says that it decreases the most is proved first, and the next only
-    if it may prove more.
-    """
-    candidates: list[tuple[float, Potential]] = []
+def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potential]) -> Certificate:
+    """Return the proof for a potential that is searched for, or for a stated one if better."""
+    found: list[Certificate] = []
     for potential in stated:
         # where its hypotheses do not hold, a theorem may have no number for a weight, or no sense
         with suppress(Refusal, ArithmeticError, ValueError):
-            step = symbolic_step(method, functions, potential)
-            if all(0 <= weight < np.inf for weight in step.weights):
-                candidates.append((largest_decrease(step), potential))
-    reason: Refusal | None = None
+            found.append(proof_of(method, functions, potential))
+    reason = Refusal("no potential is stated, and none is found")
     try:
-        above = max((decrease for decrease, _ in candidates), default=-np.inf)
-        candidates.insert(0, searched_potential(method, functions, above))
+        above = max((proof.decrease for proof in found), default=-np.inf)
+        _, potential = searched_potential(method, functions, above)
+        found.append(proof_of(method, functions, potential))
     except Refusal as refusal:
         reason = refusal
-    found: list[Certificate] = []
-    above = -np.inf
-    for decrease, potential in sorted(candidates, key=lambda pair: -pair[0]):
-        if decrease <= above:
-            break
-        with_more = -np.inf if potential in stated else above
-        try:
-            found.append(_proof(method, functions, potential, "fixed", solver, with_more))
-            above = max(above, found[-1].decrease)
-        except Refusal as refusal:  # this is why, and not that nothing better is found
-            reason = refusal
     if not found:
-        raise reason or Refusal("no potential is stated, and none is found")
-    return max(found, key=lambda proof: proof.decrease)
+        raise reason
+    return max(found, key=lambda proof: proof.exact)
 
 
-def _proof(
+def proof_of(
     method: Method,
     functions: FunctionClass,
     potential: Potential,
-    weights: Weights,
-    solver: Solver,
-    above: float = -np.inf,
+    weights: Weights = "fixed",
 ) -> Certificate:
-    return best_proof(
+    """Return the best certificate of a method with a potential."""
+    own = best_weights(method, functions, potential) if weights == "free" else None
+    step = RationalStep.of(method, functions, potential)
+    return proof_of_step(step, method, functions, potential, own or step.symbols.weights)
+
+
+def proof_of_step(
+    step: RationalStep,
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    weights: tuple[float, ...],
+    following: tuple[float, ...] | None = None,
+) -> Certificate:
+    """Return the best certificate of a step, for weights of Psi and perhaps others of Psi+."""
+    if following is None and not all(0 <= weight < np.inf for weight in weights):
+        raise Refusal(
+            f"the weights {weights} of the Lyapunov function are not all at least 0 and finite; "
+            "take parameters for which it is defined"
+        )
+    best = ProofProgramme(
+        step,
+        tuple(map(rational, weights)),
+        None if following is None else tuple(map(rational, following)),
+    ).best()
+    return Certificate(
         method,
         functions,
         potential,
-        symbolic_step(method, functions, potential),
-        lambda programme: programme.decrease(weights),
-        solver,
-        above=above,
+        fraction(best.decrease),
+        weights,
+        {name: fraction(y) for name, y in best.multipliers.items()},
+        best.bound,
+        following,
     )
 
 
@@ -165,119 +157,3 @@ def chosen_potential(
     if theorem is not None:
         return theorem, weights
     return searched_potential(method, functions)[1], "fixed"
-
-
-def largest_step(
-    change: Callable[[float], Method],
-    functions: FunctionClass,
-    largest: float,
-    weights: Weights = "fixed",
-    accuracy: float = 1e-4,
-    potential: Potential | None = None,
-) -> float:
-    """Return the largest certified step size: the factor is below 1 up to there.
-
-    Parameters
-    ----------
-    change : callable
-        Makes the method with a step size, such as ``lambda gamma: replace(m, gamma=gamma)``.
-    largest : float
-        Where the search begins, which halves it until a step works: those that do are taken to be
-        an interval from 0, of which tiny ones decrease by too little to be told from rounding.
-    accuracy : float
-        Relative.
-    potential : Potential, optional
-        As in :func:`certify`.
-
-    Notes
-    -----
-    The solver's word is taken here; :func:`certify` proves what it finds.
-
-    Raises
-    ------
-    Refusal
-        If no step down to 1e-9 of the largest is certified.
-
-    Examples
-    --------
-    >>> from bitbound import GD, FunctionClass, largest_step
-    >>> found = largest_step(GD, FunctionClass(n=3, mu=1, L=10), largest=1.0)
-    >>> round(found, 3)
-    0.2
-    """
-    low = high = largest
-    while not contracts(change(low), functions, weights, potential):
-        if low <= SMALLEST_STEP * largest:
-            raise Refusal(
-                f"no step size from {low:g} on is certified; the other parameters forbid it"
-            )
-        low, high = low / 2, low
-    while high > low * (1 + accuracy):
-        middle = (low * high) ** 0.5
-        if contracts(change(middle), functions, weights, potential):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def contracts(
-    method: Method,
-    functions: FunctionClass,
-    weights: Weights = "fixed",
-    potential: Potential | None = None,
-) -> bool:
-    """Whether the solver finds a factor below 1."""
-    try:
-        if potential is None:
-            potential, weights = chosen_potential(method, functions, weights)
-        return solver_decrease(method, functions, potential, weights) > 0
-    except Refusal:
-        return False
-
-
-def worst_vectors(
-    method: Method, functions: FunctionClass, potential: Potential, *, ridge: bool = False
-) -> tuple[SymbolicStep, float, Blocks]:
-    """Return the step, its solver's decrease, and the unknowns at a worst case with Psi = 1.
-
-    Their Gram matrices are the dual of the programme. An unknown is a row, (basis, D), of what all
-    clients share, and of the parts of zero sum together.
-
-    Parameters
-    ----------
-    ridge : bool
-        Take g to be (mu/2) |x|^2 and not any function of the class.
-
-    Raises
-    ------
-    Refusal
-        If the method cannot be certified or no factor is finite.
-    """
-    step = symbolic_step(method, functions, potential)
-    if ridge:
-        step = _with_ridge(step, step.functions.mu)
-    now, _ = psi(step, step.weights)
-    centre, solution = first_solved(step, lambda one: (one.centre, one.at(step.weights)))
-    kernels = Coordinates.of(step, now, centre).kernels
-    smallest = RANK * sum(float(np.trace(gram)) for gram in solution.dual)
-    factors = []
-    for gram in solution.dual:
-        values, directions = np.linalg.eigh(gram)
-        kept = values > smallest
-        factors.append(directions[:, kept] * np.sqrt(values[kept]))
-    vectors = tuple(kernel @ factor for kernel, factor in zip(kernels, factors, strict=True))
-    return step, solution.value, vectors
-
-
-def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
-    """Add that every gradient of g is mu times its point."""
-    relations = np.array(
-        [
-            mu * evaluation.point[0] - np.eye(step.basis.size)[evaluation.gradient]
-            for evaluation in step.evaluations
-            if evaluation.function == "g"
-        ]
-    ).reshape(-1, step.basis.size)
-    first, *others = step.kernels
-    return replace(step, kernels=(first @ scipy.linalg.null_space(relations @ first), *others))

@@ -1,7 +1,7 @@
 """Coordinates of the unknowns of a step in which the forms of its programme are of order one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,20 +46,17 @@ class Coordinates:
         cls,
         step: SymbolicStep,
         psi: Form,
-        centre: float = 0.0,
-        least: float = LEAST_CURVATURE,
     ) -> "Coordinates":
         """Choose states in which Psi is the identity, and gradients as long as their points.
 
-        Psi is smaller where it is below its ``least`` part of the largest: longer coordinates would
-        cost digits of all that is large in them. Gradients are measured from those at the nearest
-        point that is known already, or the solution.
+        Psi is smaller where it is below a part of the largest, :data:`LEAST_CURVATURE`: longer
+        coordinates would cost digits of all that is large in them. Gradients are measured from
+        those at the nearest point that is known already, or the solution.
 
         Where Psi has gradients, that is the identity from which what is known of them is taken.
-        The gradient is that of f - (c/2) |x|^2, c = mu + centre (L - mu), in units of L - c: with
-        centre 0 that of a convex function, with 1/2 no longer than the point. Where Psi is above 1
-        at gradients of this length, they are shorter. Where local steps end, it is what they have
-        left of the gradient that is as long as they allow.
+        The gradient is that of the convex function f - (mu/2) |x|^2, in units of L - mu. Where Psi
+        is above 1 at gradients of this length, they are shorter. Where local steps end, it is what
+        they have left of the gradient that is as long as they allow.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
         psi = _lifted(step, psi)
@@ -80,9 +77,9 @@ class Coordinates:
             elif block == 1:
                 shared = shared * functions.n**0.5
             most = np.where(seen_at_all, scale, np.inf)
-            new = _rows(step, block, centre, scale, most, shared)
+            new = _rows(step, block, scale, most, shared)
             basis, _ = np.linalg.qr(np.linalg.inv(new) @ kernel)
-            kernels.append(_whitened(new @ basis, seen, least) / unit**0.5)
+            kernels.append(_whitened(new @ basis, seen) / unit**0.5)
         return cls(tuple(kernels), unit)
 
     def blocks(self, form: Form) -> Blocks:
@@ -90,19 +87,8 @@ class Coordinates:
         pairs = zip(self.kernels, form.blocks, strict=True)
         return tuple(symmetric(kernel.T @ block @ kernel) for kernel, block in pairs)
 
-    def levelled(self, form: Form) -> "Coordinates":
-        """Return the same axes, as long as makes the diagonal of a form 1 in size."""
-        kernels = []
-        for kernel, block in zip(self.kernels, self.blocks(form), strict=True):
-            sizes = np.abs(np.diag(block))
-            largest = float(sizes.max(initial=0.0)) or 1.0
-            kernels.append(kernel / np.sqrt(np.maximum(sizes, SMALLEST_LEVEL * largest)))
-        return replace(self, kernels=tuple(kernels))
 
-
-def _rows(
-    step: SymbolicStep, block: int, centre: float, scale: Matrix, most: Matrix, shared: Matrix
-) -> Matrix:
+def _rows(step: SymbolicStep, block: int, scale: Matrix, most: Matrix, shared: Matrix) -> Matrix:
     """Return the unknowns of a block in new coordinates, each by those that were met before.
 
     Those of the state are as long as ``scale``; gradients are not longer than ``most``. Points are
@@ -132,8 +118,8 @@ def _rows(
             length = np.linalg.norm(pulled - start) or np.linalg.norm(at - place)
             reach = (L - mu) * (length or 1.0)
             own = min(1.0, most[number] / reach)
-            new[number] = gradient + (mu + own * centre * (L - mu)) * (pulled - start)
-            new[number, number] += own * (1 - centre) * reach
+            new[number] = gradient + mu * (pulled - start)
+            new[number, number] += own * reach
         known.append((evaluation.kind, pulled, at, new[number].copy()))
     return new
 
@@ -195,13 +181,13 @@ def _lifted(step: SymbolicStep, psi: Form) -> Form:
     return psi + bound * -multiples[best] if np.isfinite(volumes[best]) else psi
 
 
-def _whitened(kernel: Matrix, seen: Matrix, least: float) -> Matrix:
+def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:
     """Return a basis of the same space in which a form is the identity, where it is not small."""
     if not kernel.shape[1]:
         return kernel
     values, vectors = np.linalg.eigh(symmetric(kernel.T @ seen @ kernel))
     positive = values > SMALLEST_CURVATURE * values[-1]
-    steep = np.maximum(values, least * values[-1])
+    steep = np.maximum(values, LEAST_CURVATURE * values[-1])
     whitened: Matrix = kernel @ vectors / np.sqrt(np.where(positive, steep, 1.0))
     return whitened
 

@@ -17,9 +17,7 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
-from bitbound.theory.certificates.decrease import CENTRES
-from bitbound.theory.certificates.programme import maximise, psi
-from bitbound.theory.certificates.proof import margin_form
+from bitbound.theory.certificates.programme import margin_form, maximise, psi
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
     symbolic_step,
@@ -188,7 +186,7 @@ class Family:
         """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
         gain, _ = psi(self.step, weights)
         seen = gain if around is None else psi(self.step, around)[0]
-        coordinates = Coordinates.of(self.step, seen, CENTRES[0])
+        coordinates = Coordinates.of(self.step, seen)
         forms = [*self.step.inequalities.values()]
         return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
 
@@ -202,7 +200,7 @@ class Family:
         step, terms, extra = self.step, len(self.step.now), len(self.step.inequalities)
         gain, _ = psi(step, weights)
         floor, _ = psi(step, self._floor())
-        coordinates = Coordinates.of(step, gain, CENTRES[0])
+        coordinates = Coordinates.of(step, gain)
         others = np.zeros(extra + len(self.bounds))
         size, traces = self._sizes(weights)
         above = [

@@ -18,7 +18,7 @@ from bitbound.theory.certificates.potential_family import Family, Weights
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential
 
-GIVEN_UP = 1e-5
+GIVEN_UP = 2e-7
 """Part of the decrease that is given up for a form that can be read."""
 
 MOST_FIELDS = 4
@@ -30,7 +30,7 @@ MOST_CLASSES = 4
 DIGITS = (2, 3, 4, 6, 8, 12)
 """Of the decimals that are tried."""
 
-ACCURACY = 1e-6
+ACCURACY = 1e-9
 """Relative gain in the decrease at which the search ends."""
 
 MOST_STEPS = 30

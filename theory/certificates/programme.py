@@ -1,20 +1,17 @@
-"""The semidefinite programme of a certificate, in coordinates of order one, and its solvers."""
+"""The semidefinite programme of a search, in floats: a solver guesses, and nothing is proved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal
 
+import clarabel
 import numpy as np
 import scipy.sparse
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.coordinates import Coordinates, symmetric
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
+from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
-
-Solver = Literal["clarabel", "scs"]
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""
@@ -30,18 +27,10 @@ class SolverResult:
         The largest t.
     multipliers : (K,)
         How often each form is added.
-    dual : (k, k) matrices
-        The Gram matrices of a worst case, in coordinates: of the part that all clients share, and
-        of the parts of zero sum of every kind together.
-    residual, gap : float
-        The solver's residual, and its duality gap in t.
     """
 
     value: float
     multipliers: Matrix
-    dual: Blocks
-    residual: float
-    gap: float
 
 
 def maximise(
@@ -53,8 +42,6 @@ def maximise(
     lower: Matrix | None = None,
     normal: Matrix | None = None,
     above: Sequence[tuple[Matrix, Matrix]] = (),
-    margin: bool = False,
-    solver: Solver = "clarabel",
 ) -> SolverResult:
     """Maximise t such that fixed + t gain + sum_k y_k forms_k <= 0 for all unknowns, y >= lower.
 
@@ -68,8 +55,6 @@ def maximise(
         Also normal . y = 1.
     above : sequence of pairs of arrays
         Also sum_k y_k M_k >= M as symmetric matrices, of the M_k, (K, k, k), and M, (k, k).
-    margin : bool
-        Take the squared length of the coordinates in the place of ``gain``.
 
     Raises
     ------
@@ -86,10 +71,6 @@ def maximise(
     ]
     values = np.array([form.values for form in everything]).T / coordinates.unit
     values = values[np.any(values != 0, axis=1)]
-    if margin:
-        for matrices in blocks:
-            matrices[1] = np.eye(len(matrices[1]))
-        values[:, 1] = 0.0
     count = len(forms)
     scales = np.ones(count + 1)
     for place in range(count + 1):
@@ -108,17 +89,17 @@ def maximise(
     rows.append(-np.eye(count + 1)[1 + bounded])
     right.append(-(lower * scales[1:])[bounded])
     for matrices in blocks:
-        vectors = _triangle(matrices, solver).T
+        vectors = _triangle(matrices).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
     for shapes, least in above:
-        vectors = _triangle(shapes, solver).T
+        vectors = _triangle(shapes).T
         rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
-        right.append(-_triangle(least, solver))
+        right.append(-_triangle(least))
     sizes = [len(matrices[0]) for matrices in blocks]
     fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
     unit = fixed_size if 0 < fixed_size < SMALL else 1.0
-    y, dual, residual, gap = _SOLVERS[solver](
+    y = _solved(
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right) / unit,
@@ -127,43 +108,19 @@ def maximise(
         [*sizes, *(len(least) for _, least in above)],
     )
     y = unit * y / scales
-    grams = [np.zeros((kernel.shape[1],) * 2) for kernel in coordinates.kernels]
-    end = equalities + len(bounded)
-    for block, size in zip(kept, sizes, strict=True):
-        begin, end = end, end + size * (size + 1) // 2
-        grams[block] = _square(dual[begin:end], size, solver)
-    gap *= unit / scales[0]
-    return SolverResult(float(y[0]), np.maximum(y[1:], lower), tuple(grams), residual, gap)
+    return SolverResult(float(y[0]), np.maximum(y[1:], lower))
 
 
-def _triangle(matrix: Matrix, solver: Solver) -> Matrix:
-    """Return a triangle of symmetric matrices, (..., k, k), as vectors of the same length."""
-    rows, columns = _places(matrix.shape[-1], solver)
+def _triangle(matrix: Matrix) -> Matrix:
+    """Return the upper triangles of symmetric matrices, (..., k, k), as vectors as long."""
+    columns, rows = np.tril_indices(matrix.shape[-1])
     triangle: Matrix = matrix[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
     return triangle
 
 
-def _square(triangle: Matrix, size: int, solver: Solver) -> Matrix:
-    """Return the symmetric matrix of a triangle."""
-    rows, columns = _places(size, solver)
-    matrix = np.zeros((size, size))
-    matrix[rows, columns] = triangle / np.where(rows == columns, 1.0, 2**0.5)
-    matrix[columns, rows] = matrix[rows, columns]
-    return matrix
-
-
-def _places(size: int, solver: Solver) -> tuple[Any, Any]:
-    """Return rows and columns of the entries of a triangle, in the order of a solver."""
-    if solver == "scs":
-        return np.triu_indices(size)
-    columns, rows = np.tril_indices(size)
-    return rows, columns
-
-
-def _clarabel(
+def _solved(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
-) -> tuple[Matrix, Matrix, float, float]:
-    clarabel = require_solver("clarabel")
+) -> Matrix:
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
     cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
     settings = clarabel.DefaultSettings()
@@ -186,40 +143,15 @@ def _clarabel(
     near = residual <= 1e-6 and gap <= 1e-3 * abs(float(found.obj_val))
     if status not in {"Solved", "AlmostSolved"} and not near:
         raise Refusal(f"the solver finds no certificate for these parameters ({status})")
-    return np.array(found.x), np.array(found.z), residual, gap
+    return np.array(found.x)
 
 
-def _scs(
-    objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
-) -> tuple[Matrix, Matrix, float, float]:
-    scs = require_solver("scs")
-    data = {"A": scipy.sparse.csc_matrix(A), "b": b, "c": objective}
-    cone = {"z": equalities, "l": count, "s": list(sizes)}
-    settings = {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000, "verbose": False}
-    found = scs.SCS(data, cone, **settings).solve()
-    if found["info"]["status_val"] not in {1, 2}:
-        raise Refusal(
-            f"no certificate exists for these parameters (solver: {found['info']['status']})"
-        )
-    info = found["info"]
-    residual = float(max(info["res_pri"], info["res_dual"]))
-    return found["x"], found["y"], residual, abs(float(info["gap"]))
+def psi(step: SymbolicStep, weights: Sequence[float]) -> tuple[Form, Form]:
+    """Return Psi and E[Psi+] for some weights of the terms."""
+    return weighted_sum(weights, step.now), weighted_sum(weights, step.after)
 
 
-_SOLVERS = {"clarabel": _clarabel, "scs": _scs}
-
-
-def require_solver(name: Solver = "clarabel") -> Any:
-    """Import a solver, or refuse and say how to get it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise Refusal(f"{name} is not installed; pip install {name}") from None
-
-
-def psi(
-    step: SymbolicStep, weights: Sequence[float], following: Sequence[float] | None = None
-) -> tuple[Form, Form]:
-    """Return Psi and E[Psi+] for some weights of the terms; those of Psi+ may be others."""
-    after = weights if following is None else following
-    return weighted_sum(weights, step.now), weighted_sum(after, step.after)
+def margin_form(step: SymbolicStep, weights: Sequence[float], decrease: float) -> Form:
+    """Return E[Psi+] - (1 - decrease) Psi."""
+    now, after = psi(step, weights)
+    return weighted_sum((1.0, -1.0, decrease), (after, now, now))

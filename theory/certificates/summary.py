@@ -1,9 +1,7 @@
 """Everything that certificates say about one method with its parameters."""
 
 import math
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
+from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
@@ -11,8 +9,9 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.method import Method
 from bitbound.theory.card import Card
-from bitbound.theory.certificates.certify import certify, contracts
+from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import Weights
+from bitbound.theory.certificates.largest_step import step_limit
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
@@ -28,8 +27,6 @@ TIGHT = 1e-4
 
 CONTRADICTION = 1e-7
 """Relative excess of an attained factor over the proved one that no rounding explains."""
-
-MOST_DOUBLINGS = 40
 
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
@@ -61,8 +58,6 @@ class Account:
         Where the factor is not below 1: a problem on which a run diverges, if one is found.
     unattained : str
         Why there is no such step.
-    exact : Fraction or None
-        What is proved in rational numbers instead, where that was asked for or rounding hides it.
     """
 
     method: Method
@@ -75,23 +70,11 @@ class Account:
     attained: OneStep | None
     divergence: Divergence | None
     unattained: str = ""
-    exact: Fraction | None = None
 
     @property
     def decrease(self) -> float:
-        """What is proved of 1 - factor: in rational numbers, or by the certificate."""
-        return self.certificate.decrease if self.exact is None else float(self.exact)
-
-    def proved(self, exact: Fraction) -> "Account":
-        """Return the same with what is proved in rational numbers.
-
-        Raises
-        ------
-        ContradictionError
-            If an exact step of the class is worse.
-        """
-        _require_room(self.method, self.attained, float(1 - exact))
-        return replace(self, exact=exact)
+        """What is proved of 1 - factor."""
+        return self.certificate.decrease
 
     def require_within(self, limit: float) -> None:
         """Hold what is proved against a decrease that no potential exceeds.
@@ -231,36 +214,3 @@ def _require_room(method: Method, attained: OneStep | None, factor: float) -> No
             f"certificate says that it is at most {factor:.8g}; one of them is wrong, "
             "believe neither and report it"
         )
-
-
-def step_limit(
-    method: Method,
-    name: str,
-    functions: FunctionClass,
-    weights: Weights = "fixed",
-    potential: Potential | None = None,
-    accuracy: float = 1e-4,
-) -> float:
-    """Return the largest certified value of a step size, searched from the method's own.
-
-    It is doubled, or halved, until the factor passes 1; then the interval is bisected. NaN if no
-    value is found in 40 doublings, infinity if all are certified.
-    """
-
-    def works(value: float) -> bool:
-        changes: Any = {name: value}
-        return contracts(replace(method, **changes), functions, weights, potential)
-
-    value = float(getattr(method, name))
-    factor = 2.0 if works(value) else 0.5
-    for _ in range(MOST_DOUBLINGS):
-        if works(value * factor) == (factor < 1):
-            break
-        value *= factor
-    else:
-        return math.inf if factor > 1 else math.nan
-    low, high = sorted((value, value * factor))
-    while high > low * (1 + accuracy):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if works(middle) else (low, middle)
-    return low

@@ -32,8 +32,11 @@ from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import Experiment, fitted_view
-from bitbound.theory.certificates.certify import RANK, certify, chosen_potential, worst_vectors
-from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.certificates.certify import certify, chosen_potential
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.exact.best_proof import ProofProgramme
+from bitbound.theory.exact.rational_algebra import floats, rationals
+from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import Reweighted
@@ -41,8 +44,16 @@ from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
+from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 from bitbound.theory.worlds.worst_contraction import WorstContraction
+
+CLOSE, SMALL = 1e-16, 1e-11
+"""Relative distance to its bound of the decrease whose dual point is drawn, and relative size below
+which an eigenvalue of the moments is what that distance leaves of 0."""
+
+RANK = 1e-7
+"""Relative size below which an eigenvalue of products of gradients and points is rounding."""
 
 LARGEST_SIZE = 120
 """Largest number of features of an instance."""
@@ -156,7 +167,7 @@ def worst_instance(
         if weights == "free":
             best = certify(method, functions, weights, potential=potential)
             potential = Reweighted(potential, best.weights)
-    step, decrease, (equal, *apart) = worst_vectors(method, functions, potential, ridge=True)
+    step, decrease, (equal, *apart) = _worst_vectors(method, functions, potential)
     left = [one.count - 1 for one in functions.kinds]
     pairs = list(zip(apart, left, strict=True))
     vectors = (equal, *(part / max(count, 1) ** 0.5 for part, count in pairs))
@@ -187,6 +198,39 @@ def worst_instance(
         _state(method, problem, step, vectors),
         1 - decrease,
     )
+
+
+def _worst_vectors(
+    method: Method, functions: FunctionClass, potential: Potential
+) -> tuple[SymbolicStep, float, Blocks]:
+    """Return the step, its decrease, and the unknowns at a worst case with Psi = 1 and a ridge g.
+
+    Their Gram matrices are the dual point of the proof. An unknown is a row, (basis, D), of what
+    all clients share, and of the parts of zero sum together, in the units of the step.
+    """
+    exact = RationalStep.of(method, functions, potential, ridge=True)
+    weights = tuple(map(rational, exact.symbols.weights))
+    best = ProofProgramme(exact, weights).best(CLOSE)
+    step = symbolic_step(method, functions, potential, trusted=True)
+    scales, places = np.ones(exact.symbols.basis.size), {}
+    for name, first in exact.symbols.basis.names.items():
+        count = exact.symbols.basis.kinds if exact.symbols.basis.every_client[first] else 1
+        for kind in range(count):
+            places[first + kind] = step.basis.names[name] + kind
+        if name[0] == "state":
+            scales[first : first + count] /= step.method.sizes[name[1]]
+        elif name[0] == "gradient":
+            scales[first : first + count] /= step.method.gradient
+    rows, targets = list(places), list(places.values())
+    vectors = []
+    for kernel, moments in zip(exact.symbols.kernels, best.moments, strict=True):
+        basis = floats(rationals(kernel)) * scales[:, None]
+        values, directions = np.linalg.eigh(basis @ moments @ basis.T)
+        kept = values > SMALL * values.sum()
+        vector = np.zeros((step.basis.size, int(kept.sum())))
+        vector[targets] = (directions[:, kept] * np.sqrt(values[kept]))[rows]
+        vectors.append(vector)
+    return step, float(fraction(best.decrease)), tuple(vectors)
 
 
 def _clients(expression: Blocks, vectors: Blocks, kind: int, functions: FunctionClass) -> Matrix:

@@ -26,9 +26,7 @@ def attained_factor(chain: Chain) -> float:
     first, last = chain.links[0], chain.links[-1]
     functions, method = first.functions, first.method
     ends = last.following or last.weights
-    start, end = (
-        Reweighted(first.potential, tuple(map(float, weights))) for weights in (first.weights, ends)
-    )
+    start, end = (Reweighted(first.potential, weights) for weights in (first.weights, ends))
     found = []
     for moments in long_runs(method, functions):
         after = np.linalg.matrix_power(moments.step, chain.steps) @ moments.form(end, functions)

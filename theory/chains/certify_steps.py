@@ -7,13 +7,13 @@ from typing import Literal
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import best_proof
+from bitbound.theory.certificates.certify import certify, proof_of_step
 from bitbound.theory.certificates.potential_family import Family
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.weights import ChainProgramme, Weights
+from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
@@ -104,7 +104,7 @@ def _varied(once: Certificate, psi: Potential, steps: int, measure: Measure) -> 
         place = programme.middle
         weights.insert(place, weights[place])
         counts.insert(place, steps - programme.links)
-    return _proved(once.method, once.functions, joined, weights, tuple(counts), step)
+    return _proved(once.method, once.functions, joined, weights, tuple(counts))
 
 
 def _proved(
@@ -113,29 +113,11 @@ def _proved(
     potential: Potential,
     weights: list[Weights],
     counts: tuple[int, ...],
-    step: SymbolicStep | None = None,
 ) -> Chain:
     """Return the chain of the best decreases from each potential to the next."""
-    step = step or symbolic_step(method, functions, potential)
-    links = [
-        _link(method, functions, potential, step, now, after) for now, after in pairwise(weights)
-    ]
-    return Chain(tuple(links), counts)
-
-
-def _link(
-    method: Method,
-    functions: FunctionClass,
-    potential: Potential,
-    step: SymbolicStep,
-    now: Weights,
-    after: Weights,
-) -> Certificate:
-    return best_proof(
-        method,
-        functions,
-        potential,
-        step,
-        lambda programme: (now, programme.at(now, after)),
-        following=after,
+    step = RationalStep.of(method, functions, potential)
+    links = (
+        proof_of_step(step, method, functions, potential, now, after)
+        for now, after in pairwise(weights)
     )
+    return Chain(tuple(links), counts)

@@ -5,15 +5,11 @@ multiply. No potential between the first and the last needs to be positive.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.exact.exact_proof import ExactProof
-from bitbound.theory.exact.refinement import prove
 from bitbound.theory.verdict import readable_factor
-
-Link = Certificate | ExactProof
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,7 +18,7 @@ class Chain:
 
     Attributes
     ----------
-    links : tuple of Certificate or ExactProof
+    links : tuple of Certificate
         One after the other; the weights of Psi+ in each are those of Psi in the next.
     counts : tuple of int
         For how many steps each is used: only one that keeps its potential for more than one.
@@ -37,7 +33,7 @@ class Chain:
     E[Psi after 5 steps] <= (1 - 0.19)^5 Psi
     """
 
-    links: tuple[Link, ...]
+    links: tuple[Certificate, ...]
     counts: tuple[int, ...]
     proviso: str = ""
 
@@ -50,7 +46,7 @@ class Chain:
     def log_factor(self) -> float:
         """The logarithm of the factor of all steps."""
         pairs = zip(self.links, self.counts, strict=True)
-        return sum(count * math.log1p(-float(link.decrease)) for link, count in pairs)
+        return sum(count * math.log1p(-link.decrease) for link, count in pairs)
 
     @property
     def factor(self) -> float:
@@ -76,11 +72,11 @@ class Chain:
         link = self.links[self.longest]
         if not _keeps(link) or link.decrease <= 0:
             return self.steps if missing >= 0 else math.inf
-        more = math.ceil(missing / math.log1p(-float(link.decrease)))
+        more = math.ceil(missing / math.log1p(-link.decrease))
         return self.steps + max(more, 1 - count)
 
     def verify(self) -> float:
-        """Return the proven factor, without a solver; infinity if it is none.
+        """Return the proven factor; infinity if it is none.
 
         Every link is verified anew, and fits the next.
         """
@@ -88,17 +84,6 @@ class Chain:
         fits &= all(_fit(one, other) for one, other in pairwise(self.links))
         fits &= min(self.counts) >= 1 and all(link.decrease <= 1 for link in self.links)
         return self.factor if fits and all(map(_holds, self.links)) else math.inf
-
-    def exact(self) -> "Chain":
-        """Return the chain with every link proved in rational numbers.
-
-        Raises
-        ------
-        Refusal
-            If one is not.
-        """
-        links = (prove(one) if isinstance(one, Certificate) else one for one in self.links)
-        return replace(self, links=tuple(links))
 
     def __repr__(self) -> str:
         count = f"{len(self.links)} certificate{'s' * (len(self.links) > 1)}"
@@ -110,18 +95,16 @@ class Chain:
         )
 
 
-def _holds(link: Link) -> bool:
-    if isinstance(link, Certificate):
-        return link.verify() == link.factor
-    return link.verify()
+def _holds(link: Certificate) -> bool:
+    return link.verify() == link.factor
 
 
-def _keeps(link: Link) -> bool:
+def _keeps(link: Certificate) -> bool:
     """Whether the potential is the same after the step."""
     return link.following in {None, link.weights}
 
 
-def _fit(link: Link, following: Link) -> bool:
+def _fit(link: Certificate, following: Certificate) -> bool:
     """Whether the second link begins where the first ends."""
     same = (link.method, link.functions, link.potential) == (
         following.method,

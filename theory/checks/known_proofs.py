@@ -3,13 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.programme import require_solver
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.quadratic_potential import squares_of
 from bitbound.theory.verdict import Verdict, worst_of
@@ -32,13 +31,8 @@ def known_proofs() -> Verdict:
     """Check that gradient descent is certified with its known factor, in any unit, and no better.
 
     |x - x*|^2 shrinks by max{|1 - gamma mu|, |1 - gamma L_f|}^2. The parts that a potential is
-    taken apart into must add up to it, even where one of them is 0. Without a solver it is not
-    tested.
+    taken apart into must add up to it, even where one of them is 0.
     """
-    try:
-        require_solver()
-    except Refusal as missing:
-        return Verdict(_CHECK, 0.0, _CLOSE, str(missing), tested=False)
     off, what = worst_of([_apart(), *_proofs()])
     advice = f"A certificate of gradient descent is wrong, {what}: believe none."
     return Verdict(_CHECK, off, _CLOSE, f"{len(_CLASSES)} classes", advice)
@@ -60,7 +54,7 @@ def _proofs() -> Iterator[tuple[float, str]]:
             lost = proved.verify() != proved.factor
             yield float(lost), f"{what}: the proof does not verify"
             for more in _MORE:
-                greedy = replace(proved, decrease=more * known)
+                greedy = replace(proved, exact=Fraction(more * known))
                 yield float(greedy.verify() < 1), f"{what}: more than is true verifies"
 
 

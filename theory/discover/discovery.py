@@ -10,7 +10,6 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.programme import require_solver
 from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.discover.grammar import Sentence
 from bitbound.theory.discover.kept_results import KeptResults
@@ -102,9 +101,8 @@ def discover(
     Raises
     ------
     Refusal
-        If nothing that converges is found, or no solver is installed.
+        If nothing that converges is found.
     """
-    require_solver()
     kept = kept or KeptResults(task, seed)
     everything = list(sentences)
     passed = []

@@ -1,204 +1,137 @@
-"""The best proof, found along the central path: rational numbers, whatever their conditioning.
+"""The central path of a programme over positive definite matrices.
 
-What is left of a proof and its multipliers are at least 0. Their barrier, the sum of the logarithms
-of multipliers and determinants, is largest at one proof of every decrease, its centre. From a
-centre the decrease is made larger, up to next to where something is 0, then the centre of the new
-decrease is found, and so on.
+It is followed from a strictly feasible v by primal-dual steps of Nesterov and Todd with the
+corrector of Mehrotra. Floats are used for directions only, in the coordinates in which all matrices
+and all rows are 1. These coordinates, and what decides whether a point is feasible, have 512 bits,
+so that no digits are lost however close a point is to the boundary, and what is found does not
+depend on how a processor rounds.
 
-Only directions are floats. They are computed where what is left is the identity and all multipliers
-are 1, so that no digits are lost however close a proof is to the best one. At a centre the
-derivative of the barrier solves the dual programme, which bounds the decrease of all proofs.
-Source: Nesterov, Nemirovskii, Interior-Point Polynomial Algorithms in Convex Programming (1994).
+Sources: Nesterov, Todd, Self-Scaled Barriers and Interior-Point Methods for Convex Programming
+(1997); Mehrotra, On the Implementation of a Primal-Dual Interior Point Method (1992).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-import scipy.linalg
-import scipy.optimize
 
-from bitbound.theory.exact.exact_proof import RationalForm, RationalStep
-from bitbound.theory.exact.rational_algebra import Rationals, Stack, ldl, whitening
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact
-from bitbound.theory.worlds.symbolic.frames import Matrix
-from bitbound.theory.worlds.symbolic.kernels import exact_kernel
+from bitbound.theory.exact.cone_point import ConePoint
+from bitbound.theory.exact.cone_programme import ConeProgramme, Number, rational_of
+from bitbound.theory.exact.least_squares import Floats, LeastSquares
+from bitbound.theory.exact.surroundings import Surroundings
 
-CENTRED = 0.5
-"""Newton decrement below which a proof counts as a centre; below 1 the dual is feasible."""
+MOST_STEPS = 150
+"""How many steps are taken."""
 
 TOWARDS = 0.95
-"""Part of the way to where something is 0 that is gone."""
+"""Part of the way to the boundary that a step goes at most."""
 
-FARTHEST = 1e3
-"""Length of the longest step where nothing becomes 0."""
+SHORT = 0.1
+"""Part of a step below which the next one goes to the centre."""
 
-MOST_STEPS, HALVINGS = 400, 5
-"""How many steps are taken, and how often one is halved that rounding makes too long."""
-
-DEPENDENT = 1e-14
-"""Relative length below which a direction follows from others."""
+HALVINGS = 5
+"""How often a step is halved at most that rounding makes too long."""
 
 
 @dataclass(frozen=True, eq=False)
-class StrictProof:
-    """A proof that holds strictly, so that all of it may change a little.
+class Solution:
+    """Where a path ends.
 
     Attributes
     ----------
-    numbers : (1 + K,)
-        The decrease, then the multipliers.
-    left : (k, k) matrices
-        What is left, by blocks.
+    numbers : tuple of m rational numbers
+        A strictly feasible v.
+    bound : float
+        No feasible v has a larger g . v, proved in interval arithmetic by a dual point; infinity
+        where none is found.
+    dual : (k, k) matrices
+        The dual point: the moments of a worst case.
     """
 
-    numbers: Rationals
-    left: tuple[Rationals, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Surroundings:
-    """A point, and what directions change in the coordinates in which it is the identity.
-
-    Attributes
-    ----------
-    changes : (rows, directions)
-        Of what is left, entry by entry, then of the multipliers.
-    sizes : tuple of int
-        Those of the blocks in these coordinates.
-    """
-
-    point: StrictProof
-    changes: Matrix
-    sizes: tuple[int, ...]
-
-    def move(self, gains: Matrix) -> "Move":
-        """Return what to do next; ``gains`` is what directions add to the decrease."""
-        identity = np.concatenate([np.eye(size).ravel() for size in self.sizes])
-        identity = np.append(identity, np.ones(len(self.changes) - len(identity)))
-        norms = np.linalg.norm(self.changes, axis=0)
-        norms = np.where(norms > 0, norms, 1.0)
-        left, right, order = scipy.linalg.qr(self.changes / norms, mode="economic", pivoting=True)
-        lengths = np.abs(np.diag(right))
-        rank = int(np.sum(lengths > DEPENDENT * lengths[0]))
-        left, right, order = left[:, :rank], right[:rank, :rank], order[:rank]
-        up = scipy.linalg.solve_triangular(right, (gains / norms)[order], trans="T")
-        inwards = left.T @ identity
-        steepness = max(-float(inwards @ up) / float(up @ up), 0.0)
-        newton = inwards + steepness * up
-        bound = np.inf
-        if steepness > 0 and np.linalg.norm(newton) < CENTRED:
-            gap = (identity @ identity - float(inwards @ newton)) / steepness
-            bound = float(self.point.numbers[0]) + gap
-        upwards = bool(steepness == 0 or bound < np.inf)
-        chosen = up / np.linalg.norm(up) if upwards else newton
-        direction = np.zeros(len(norms))
-        direction[order] = scipy.linalg.solve_triangular(right, chosen) / norms[order]
-        return Move(direction, self._rates(left @ chosen), upwards, bound)
-
-    def _rates(self, change: Matrix) -> Matrix:
-        """Return the eigenvalues of a change, and its multipliers."""
-        found, place = [], 0
-        for size in self.sizes:
-            block = change[place : place + size**2].reshape(size, size)
-            found.append(np.linalg.eigvalsh((block + block.T) / 2))
-            place += size**2
-        return np.concatenate([*found, change[place:]])
-
-
-@dataclass(frozen=True, eq=False)
-class Move:
-    """A direction, upwards or to the centre, and a bound of the decrease of all proofs.
-
-    ``rates`` are those at which what is left and the multipliers change, from 1 on.
-    """
-
-    direction: Matrix
-    rates: Matrix
-    upwards: bool
+    numbers: tuple[Number, ...]
     bound: float
-
-    @property
-    def length(self) -> float:
-        """How far to go: next to where something is 0, or to where the barrier is largest."""
-        lowest = float(self.rates.min())
-        end = min(-1 / lowest if lowest < 0 else np.inf, FARTHEST)
-
-        def slope(length: float) -> float:
-            return float(np.sum(self.rates / (1 + length * self.rates)))
-
-        if self.upwards or slope(TOWARDS * end) >= 0:
-            return TOWARDS * end
-        found: float = scipy.optimize.brentq(slope, 0.0, TOWARDS * end, rtol=1e-3)
-        return found
+    dual: tuple[Floats, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class CentralPath:
-    """The proofs of one step, and the directions in which no function value is left.
+def follow(
+    programme: ConeProgramme,
+    start: Sequence[Number],
+    close: float,
+    enough: Callable[[tuple[Number, ...]], bool] = lambda _: False,
+) -> Solution:
+    """Follow the path from a strictly feasible point, until its bound is relatively ``close``.
 
-    Attributes
-    ----------
-    kernel : (1 + K, directions)
-        What directions change in the decrease and the multipliers.
-    changes : tuple of Stack
-        And in what is left, by blocks.
+    It ends before where a point is ``enough``, or where rounding stops it.
+
+    Raises
+    ------
+    ValueError
+        If the start is not strictly feasible.
     """
+    here = Surroundings.of(programme.unit, start)
+    if here is None:
+        raise ValueError("a path begins where all constraints hold strictly")
+    here = here.conditioned()
+    dual, length = _first_dual(here), 1.0
+    for _ in range(MOST_STEPS):
+        near = dual.trace <= close * abs(float(programme.value(here.numbers)))
+        if enough(here.numbers) or (near and here.bound(dual) < np.inf):
+            break
+        step, longest, dual = _step(here, dual, centring=near or length < SHORT)
+        lengths = (longest / 2**halved for halved in range(HALVINGS + 1))
+        tried = ((length, here.moved(length * step)) for length in lengths)
+        length, after = next(((x, there) for x, there in tried if there), (0.0, here))
+        dual = here.seen_from(after, dual)
+        here = after.conditioned()
+        if not length:
+            break
+    return Solution(tuple(map(rational_of, here.numbers)), here.bound(dual), here.plain(dual))
 
-    kernel: Rationals
-    changes: tuple[Stack, ...]
 
-    @classmethod
-    def of(cls, step: RationalStep, now: RationalForm) -> "CentralPath":
-        """Return the path for a potential."""
-        forms = [now, *step.inequalities.values()]
-        rows = [[Exact(form.values[place]) for form in forms] for place in range(len(now.values))]
-        values = np.array(rows, dtype=object).reshape(len(rows), len(forms))
-        free = exact_kernel(values, np.ones(len(forms), dtype=bool))
-        kernel = np.array([[x.value for x in row] for row in free], dtype=object)
-        changes = []
-        for block in range(len(now.blocks)):
-            stack = Stack.of([-form.blocks[block] for form in forms])
-            changes.append(Stack.of([stack.combined(direction) for direction in kernel.T]))
-        return cls(kernel, tuple(changes))
+def _first_dual(here: Surroundings) -> ConePoint:
+    """Return the multiple of the identity that fits best."""
+    identity = ConePoint.identity(here.programme.sizes, len(here.growth))
+    system = LeastSquares(here.rows, here.slopes)
+    inwards = system.left.T @ identity.flat
+    steepness = -float(inwards @ system.up) / float(system.up @ system.up)
+    return identity * (1 / steepness if steepness > 0 else float(np.linalg.norm(system.up)))
 
-    def best(self, start: StrictProof, close: float) -> tuple[StrictProof, float]:
-        """Return the best proof, and a bound of the decrease of all.
 
-        They are relatively ``close``, unless rounding or the number of steps ends the path before.
-        """
-        gains = self.kernel[0].astype(float)
-        here, bound = self.around(start), float("inf")
-        for _ in range(MOST_STEPS):
-            if here is None:
-                break
-            start, move = here.point, here.move(gains)
-            bound, decrease = min(bound, move.bound), float(start.numbers[0])
-            if bound - decrease <= close * abs(decrease):
-                break
-            lengths = (move.length / 2**halved for halved in range(HALVINGS))
-            tried = (self.around(self._moved(start, move.direction, x)) for x in lengths)
-            here = next(filter(None, tried), None)
-        return start, bound
+def _step(
+    here: Surroundings, dual: ConePoint, *, centring: bool
+) -> tuple[Floats, float, ConePoint]:
+    """Return a direction of v, how far to go there, and the dual point afterwards.
 
-    def around(self, point: StrictProof) -> Surroundings | None:
-        """Return the coordinates at a point; None if it is no proof with room."""
-        multipliers = point.numbers[1:]
-        if min(multipliers) <= 0:
-            return None
-        rows, sizes = [], []
-        for block, own in zip(point.left, self.changes, strict=True):
-            factors = ldl(block)
-            if factors is None:
-                return None
-            coordinates = whitening(*factors)
-            sizes.append(coordinates.shape[1])
-            rows.append(own.scaled(coordinates).reshape(len(own.integers), -1).T)
-        relative = self.kernel[1:] / multipliers[:, None]
-        return Surroundings(point, np.concatenate([*rows, relative.astype(float)]), tuple(sizes))
+    It is computed where primal and dual point are the same diagonal. A step that is ``centring``
+    keeps the gap, and makes the dual point feasible.
+    """
+    frames, rows, diagonals = [], [], []
+    for change, matrix in zip(here.changes, dual.matrices, strict=True):
+        values, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+        values = np.maximum(values, values[-1] * np.finfo(float).eps)
+        frame = axes * values**0.25
+        frames.append(frame)
+        rows.append((frame.T @ change @ frame).reshape(len(change), -1).T)
+        diagonals.append(np.diag(np.sqrt(values)))
+    roots = np.sqrt(dual.weights)
+    system = LeastSquares(np.concatenate([*rows, roots[:, None] * here.growth]), here.slopes)
+    centre = ConePoint(tuple(diagonals), roots)
+    mean = dual.trace / dual.size
 
-    def _moved(self, point: StrictProof, direction: Matrix, length: float) -> StrictProof:
-        parts = np.array([Fraction(float(length * x)) for x in direction], dtype=object)
-        pairs = zip(point.left, self.changes, strict=True)
-        left = tuple(block + own.combined(parts) for block, own in pairs)
-        return StrictProof(point.numbers + self.kernel @ parts, left)
+    def changes(pull: ConePoint) -> tuple[Floats, ConePoint, ConePoint]:
+        """Return the direction, and the changes of primal and dual that add up to a pull."""
+        direction = system.solve((centre + pull).flat)
+        primal = ConePoint.of(system.rows @ direction, here.programme.sizes)
+        return direction, primal, pull - primal
+
+    _, primal, other = changes(centre * -1.0)
+    ends = (centre + one * min(1.0, centre.reach(one)) for one in (primal, other))
+    left = next(ends).dot(next(ends)) / dual.size / mean
+    target = min(max(left, 0.0), 1.0) ** 3 * mean
+    if centring:
+        target, primal, other = mean, primal * 0.0, other * 0.0
+    direction, primal, other = changes(centre.towards(target, primal, other))
+    first, second = (min(1.0, TOWARDS * centre.reach(one)) for one in (primal, other))
+    moved = centre + other * second
+    matrices = tuple(f @ x @ f.T for f, x in zip(frames, moved.matrices, strict=True))
+    return direction, first, ConePoint(matrices, moved.weights * roots)

@@ -1,21 +1,16 @@
 """The file of a certificate, which ``docs/check_certificate.py`` checks without this package."""
 
 from dataclasses import fields
-from fractions import Fraction
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from bitbound.data.errors import Refusal
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.exact.exact_proof import (
-    ExactProof,
-    RationalForm,
-    RationalStep,
-    fraction_matrix,
-)
-from bitbound.theory.exact.rational_algebra import Rationals
+from bitbound.theory.exact.rational_algebra import Rationals, rationals
+from bitbound.theory.exact.rational_step import RationalForm, RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 from bitbound.theory.worlds.symbolic.frames import same_point
@@ -27,7 +22,7 @@ LONGEST = 300
 """Longest text about the parameters of a method."""
 
 
-def certificate_file(proof: ExactProof) -> dict[str, Any]:
+def certificate_file(proof: Certificate) -> dict[str, Any]:
     """Return what stands in the file of a proof.
 
     Vectors are combinations of the unknowns that the invariants leave free, in each block. A class
@@ -35,8 +30,8 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
     """
     rational_step = RationalStep.of(proof.method, proof.functions, proof.potential)
     step = rational_step.symbols
-    kernels = [fraction_matrix(kernel) for kernel in step.kernels]
-    now, after = rational_step.psi(proof.weights)
+    kernels = [rationals(kernel) for kernel in step.kernels]
+    now, after = rational_step.psi(proof.exact_weights[0])
     return {
         "about": _about(proof),
         "unknowns": [_free(step, kernel) for kernel in kernels],
@@ -46,7 +41,7 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
             "evaluations": [*_evaluations(step, kernels), *_solutions(kernels)],
             "psi": _form(now),
             "expected": _form(after),
-            "decrease": str(proof.decrease),
+            "decrease": str(proof.exact),
             "inequalities": [
                 _inequality(name, y, step, kernels) for name, y in proof.multipliers.items() if y
             ],
@@ -54,7 +49,7 @@ def certificate_file(proof: ExactProof) -> dict[str, Any]:
     }
 
 
-def _about(proof: ExactProof) -> str:
+def _about(proof: Certificate) -> str:
     exact: Any = exact_parameters(proof.method)
     values = {field.name: getattr(exact, field.name) for field in fields(exact)}
     told = shorten(", ".join(f"{name} = {_word(x)}" for name, x in values.items()), LONGEST)
@@ -120,10 +115,10 @@ def _solutions(kernels: list[Rationals]) -> list[dict[str, Any]]:
 
 
 def _inequality(
-    name: str, multiplier: Fraction, step: SymbolicStep, kernels: list[Rationals]
+    name: str, given: Any, step: SymbolicStep, kernels: list[Rationals]
 ) -> dict[str, Any]:
     """Return an inequality with its multiplier, in the mean over the clients."""
-    kind, words = len(kernels) - 1, name.split(": ")
+    kind, words, multiplier = len(kernels) - 1, name.split(": "), rational(given)
     if name.startswith("local steps"):
         solve = next(one for one in step.solves if one.name == name)
         return {
@@ -208,14 +203,14 @@ def _places(end: str, kind: int, step: SymbolicStep, kinds: int) -> list[int]:
 
 def _unknown(number: int, step: SymbolicStep) -> list[Rationals]:
     """Return an unknown in all blocks: what all share, and what its own class has."""
-    unit = np.array([Fraction(place == number) for place in range(step.basis.size)], dtype=object)
+    unit = np.array([int(place == number) for place in range(step.basis.size)], dtype=object)
     own = step.basis.kind[number]
     return [unit, *(unit * int(own == kind) for kind in range(len(step.kernels) - 1))]
 
 
 def _vector(blocks: Any, kernels: list[Rationals]) -> list[list[str]]:
     return [
-        [str(entry) for entry in fraction_matrix(block) @ kernel]
+        [str(entry) for entry in rationals(block) @ kernel]
         for block, kernel in zip(blocks, kernels, strict=True)
     ]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.exact.exact_proof import ExactProof
 from bitbound.theory.exact.rocq_file import rocq_file
 
 
@@ -27,7 +27,7 @@ def require_file_name(path: Path) -> None:
         )
 
 
-def write_certificate(proof: ExactProof, path: Path) -> None:
+def write_certificate(proof: Certificate, path: Path) -> None:
     """Write a proof for the kernel of Rocq if the name ends in ``.v``, and else as JSON.
 
     The JSON is for ``docs/check_certificate.py``; its numbers are fractions in strings.

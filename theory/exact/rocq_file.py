@@ -6,9 +6,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.exact.exact_proof import ExactProof, RationalForm, RationalStep
 from bitbound.theory.exact.rational_algebra import Rationals, ldl
+from bitbound.theory.exact.rational_step import RationalForm, RationalStep
+from bitbound.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 THEORY = Path(__file__).with_name("certificates.v")
 """What all certificates have in common: what they claim, and why what is checked proves it."""
@@ -34,7 +36,7 @@ LINE, DEEPER = "\n  ", "\n    "
 """What separates the fields of a record, and the entries of a list in it."""
 
 
-def rocq_file(proof: ExactProof) -> str:
+def rocq_file(proof: Certificate) -> str:
     """Return a proof as a file that ``coqc`` or ``rocq compile`` accepts.
 
     It stands alone: first what the theorem says and assumes, then the data, then the proof, which
@@ -42,8 +44,10 @@ def rocq_file(proof: ExactProof) -> str:
     """
     written = certificate_file(proof)
     step = RationalStep.of(proof.method, proof.functions, proof.potential)
-    now, _ = step.psi(proof.weights)
-    left = step.left(proof.weights, proof.decrease, proof.multipliers)
+    weights, _ = proof.exact_weights
+    now, _ = step.psi(weights)
+    multiples = {name: rational(y) for name, y in proof.multipliers.items()}
+    left = step.left(weights, rational(proof.exact), multiples)
     certificate = written["certificate"]
     places = _places(certificate)
     interpolations = [one for one in certificate["inequalities"] if "from" in one]
@@ -74,7 +78,7 @@ def rocq_file(proof: ExactProof) -> str:
         "left_over": _squares(left),
         "squares_of_psi": _squares(now),
     }
-    claim = f"{written['about']}: E[Psi+] <= (1 - {proof.decrease}) Psi."
+    claim = f"{written['about']}: E[Psi+] <= (1 - {proof.exact}) Psi."
     return f"""\
 (* {fill(claim, WIDTH, subsequent_indent="   ")}
 
@@ -89,7 +93,7 @@ Local Open Scope Q_scope.
 
 Definition this_step : step := {_record(fields, LINE)}.
 
-Definition decrease : Q := {_number(proof.decrease)}.
+Definition decrease : Q := {_number(proof.exact)}.
 
 Definition proof : multipliers := {_record(multipliers, LINE)}.
 
@@ -165,7 +169,7 @@ def _squares(form: RationalForm) -> str:
     return _list(squares, DEEPER)
 
 
-def _columns(block: Rationals) -> list[tuple[Fraction, list[Fraction]]]:
+def _columns(block: Rationals) -> list[tuple[Rational, list[Rational]]]:
     found = ldl(block)
     if found is None:
         return []
@@ -190,7 +194,7 @@ def _nested(entry: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    number = Fraction(value)
+    number = Fraction(str(value))
     if number.denominator == 1:
         return str(number.numerator) if number >= 0 else f"({number.numerator})"
     return f"({number.numerator} # {number.denominator})"

@@ -24,13 +24,13 @@ import scipy.optimize
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.potential import Potential, Squares, Terms
 from bitbound.theory.theorems.ef import Feedback
 from bitbound.theory.theorems.ef21 import TightErrorFeedback
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 Number = TypeVar("Number", float, Fraction)
 Classes = tuple[tuple[int, int, int], ...]
@@ -62,7 +62,10 @@ class ByClass:
 def class_moments(functions: FunctionClass) -> tuple[Fraction, Fraction, Fraction]:
     """Return a, beta and v of the law."""
     n = functions.n
-    some = [(Fraction(k.count, n), rational(k.mu), rational(k.L)) for k in functions.kinds]
+    some = [
+        (Fraction(k.count, n), fraction(rational(k.mu)), fraction(rational(k.L)))
+        for k in functions.kinds
+    ]
     a = sum((p * (L + mu) / 2 for p, mu, L in some), Fraction(0))
     beta = sum((p * (L - mu) / 2 for p, mu, L in some), Fraction(0)) / a
     square = sum((p * (L - mu) ** 2 / (2 * (L + mu)) for p, mu, L in some), Fraction(0)) / a
@@ -100,7 +103,7 @@ def _proof(
     classes: Classes,
     s: Fraction,
     rho: Fraction,
-) -> ExactProof:
+) -> Certificate:
     """Prove the law; refused if rho is not its root."""
     size = n // sum(count for count, _, _ in classes)
     functions = FunctionClass.of_classes(
@@ -121,14 +124,13 @@ def _proof(
         point = step if method is EF21 else 1
         pairs.append(2 * own / (share * half * point**2))
         weights.append(a / middle / n)
-    bare = ExactProof(
+    bare = Certificate(
         method(float(step)),
         functions,
         ByClass(potential),
         1 - rho,
         (s, *weights),
         {},
-        float(1 - rho),
     )
     return with_multipliers(bare, pairs, weights)
 

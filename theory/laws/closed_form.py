@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.symbolic_step import symbolic_step
-from bitbound.theory.exact.exact_proof import ExactProof
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ClosedForm:
     step: str
     decrease: str
     points: tuple[tuple[Any, ...], ...]
-    proof: Callable[..., ExactProof]
+    proof: Callable[..., Certificate]
 
     def witness(self, points: Iterable[tuple[Any, ...]] | None = None) -> tuple[Any, ...] | None:
         """Return the first point at which the proof fails; None where it holds at all of them.
@@ -43,14 +43,14 @@ class ClosedForm:
         Everything is computed in rational numbers, without a tolerance.
         """
         for point in self.points if points is None else points:
-            if not self.proof(*point).verify():
+            if self.proof(*point).verify() == float("inf"):
                 return point
         return None
 
 
 def with_multipliers(
-    proof: ExactProof, pairs: Sequence[Fraction], contractions: Sequence[Fraction] = ()
-) -> ExactProof:
+    proof: Certificate, pairs: Sequence[Fraction], contractions: Sequence[Fraction] = ()
+) -> Certificate:
     """Return a proof that uses the inequalities between two points, in both directions, alike.
 
     The points are the last two at which gradients are evaluated, or the only one and the solution.

@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 from bitbound.solvers.methods.diana import DIANA
-from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.theorems.diana import CoupledShifts
 
 
-def _diana(n: int, kappa: Fraction, r: Fraction) -> ExactProof:
+def _diana(n: int, kappa: Fraction, r: Fraction) -> Certificate:
     """Prove the law where the decrease is alpha (1 - 1/r^2), which omega is chosen for."""
     slope, used = 4 * kappa / (1 + kappa) ** 2, 1 - 1 / r**2
     omega = (used - slope) / (slope - used * (1 + r) ** 2 / n)
@@ -17,14 +17,13 @@ def _diana(n: int, kappa: Fraction, r: Fraction) -> ExactProof:
     step = 2 / ((1 + kappa) * (1 + (1 + r) ** 2 * omega / n))
     rho = 2 * step * kappa / (1 + kappa)
     weight = omega / n * step**2 * (1 + 1 / r) / (alpha - rho)
-    bare = ExactProof(
+    bare = Certificate(
         DIANA(float(step), float(alpha)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         CoupledShifts(),
         rho,
         (Fraction(1), weight / n),
         {},
-        float(rho),
     )
     return with_multipliers(bare, [2 * step * (kappa - 1) / (kappa + 1)])
 

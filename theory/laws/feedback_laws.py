@@ -18,7 +18,7 @@ from math import isqrt
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.potential import Potential
@@ -53,32 +53,30 @@ def _functions(n: int, kappa: Fraction, s: Fraction) -> FunctionClass:
     return FunctionClass(n, mu=1.0, L=float(kappa), alpha=float(1 - s**2))
 
 
-def _ef(n: int, kappa: Fraction, s: Fraction) -> ExactProof:
+def _ef(n: int, kappa: Fraction, s: Fraction) -> Certificate:
     step, growth, decrease = feedback_numbers(kappa, s)
     potential: Potential = Feedback()
-    bare = ExactProof(
+    bare = Certificate(
         EF(float(step)),
         _functions(n, kappa, s),
         potential,
         decrease,
         (Fraction(1), 1 / (s * n)),
         {},
-        float(decrease),
     )
     return with_multipliers(bare, [growth], [1 / (s * n)])
 
 
-def _ef21(n: int, kappa: Fraction, s: Fraction) -> ExactProof:
+def _ef21(n: int, kappa: Fraction, s: Fraction) -> Certificate:
     step, growth, decrease = feedback_numbers(kappa, s)
     potential: Potential = TightErrorFeedback()
-    bare = ExactProof(
+    bare = Certificate(
         EF21(float(step)),
         _functions(n, kappa, s),
         potential,
         decrease,
         (s, Fraction(1, n)),
         {},
-        float(decrease),
     )
     return with_multipliers(bare, [s * growth / step**2], [Fraction(1, n)])
 

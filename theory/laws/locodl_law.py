@@ -47,7 +47,7 @@ from fractions import Fraction
 import numpy as np
 
 from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.exact.exact_proof import ExactProof
+from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.formulas.message_noise import unevenness
 from bitbound.theory.function_class import FunctionClass
@@ -55,7 +55,7 @@ from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.theorems.locodl import Theorem31
 
 
-def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> ExactProof:
+def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Certificate:
     """Prove the law for a p and a rho that are its own, rounded so that they are rational."""
     decrease = 4 * kappa / (1 + kappa) ** 2
     return uneven_proof(n, omega, kappa, p, rho, (1 + 2 * omega) * decrease / p**2)
@@ -63,21 +63,20 @@ def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction
 
 def uneven_proof(
     n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction, chi: Fraction
-) -> ExactProof:
+) -> Certificate:
     """Prove 1 - tau = p^2 chi/(1 + 2 omega) for gamma = 2/(L + mu), with uneven weights.
 
     It verifies where that is at most 1 - s^2, and chi no larger than the theorem says.
     """
     step, decrease = 2 / (1 + kappa), p**2 * chi / (1 + 2 * omega)
     nu, dual = unevenness(p, rho, decrease / p), step**2 / decrease
-    bare = ExactProof(
+    bare = Certificate(
         LoCoDL(float(step), float(chi), float(rho), float(p), float(omega)),
         FunctionClass(n, mu=1.0, L=float(kappa), omega=float(omega)),
         Theorem31(),
         decrease,
         (Fraction(1), Fraction(n), (1 - nu) * dual, (1 + nu) * n * dual),
         {},
-        float(decrease),
     )
     return with_multipliers(bare, [n * step**2 * (kappa - 1)] * 2)
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from bitbound.theory.certificates.summary import Account
     from bitbound.theory.chains.chain import Chain
     from bitbound.theory.chains.promised_bits import PromisedBits
-    from bitbound.theory.exact.exact_proof import ExactProof
 
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
@@ -107,8 +106,8 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
         "--export",
         metavar="FILE",
         type=_certificate_to_write,
-        help="prove the factor in rational numbers and write it for docs/check_certificate.py, or "
-        "for the kernel of Rocq (Coq) if FILE ends in .v",
+        help="write the proof for docs/check_certificate.py, or for the kernel of Rocq (Coq) if "
+        "FILE ends in .v",
     )
     add_json(parser)
 
@@ -134,13 +133,14 @@ def certify_method(chosen: argparse.Namespace) -> int:
         describe_account,
         describe_bits,
         describe_chain,
+        describe_export,
         describe_limit,
         describe_optimum,
-        describe_proof,
         optimum_summary,
     )
     from bitbound.theory.certificates.search import optimise  # noqa: PLC0415  (heavy)
     from bitbound.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
+    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
     from bitbound.theory.exact.long_run import limit_of_potentials  # noqa: PLC0415  (heavy)
 
     weight = read_downlink_weight(chosen)
@@ -173,9 +173,6 @@ def certify_method(chosen: argparse.Namespace) -> int:
         downlink=weight,
         weights=chosen.weights,
     )
-    proof = _exact_proof(found.certificate, chosen.export)
-    if proof is not None:
-        found = found.proved(proof.decrease)
     more: list[tuple[str, Any, Callable[[], str]]] = []
     if (limit := limit_of_potentials(found.certificate)) is not None:
         found.require_within(limit)
@@ -188,9 +185,10 @@ def certify_method(chosen: argparse.Namespace) -> int:
     if chosen.target is not None:
         bits = _promised_bits(found, chosen, sent, weight)
         more.append(("bits", bits_summary(bits), partial(describe_bits, bits)))
-    if proof is not None:
-        write = partial(describe_proof, proof.decrease, chosen.export)
-        more.append(("exact_decrease", str(proof.decrease), write))
+    if chosen.export is not None:
+        write_certificate(found.certificate, chosen.export)
+        write = partial(describe_export, found.certificate, chosen.export)
+        more.append(("export", str(chosen.export), write))
     if optimum:
         best = partial(describe_optimum, optimum, chosen.optimise, weight)
         more.append(("optimum", optimum_summary(optimum, weight), lambda: f"\n{best()}"))
@@ -239,22 +237,6 @@ def _promised_bits(
     experiment = Experiment.of(method, given, sent)
     theorem = card.best_theorem(found.method, found.setting)
     return promised_bits(experiment, theorem, found.certificate, chosen.target, downlink)
-
-
-def _exact_proof(certificate: "Certificate", path: Path | None) -> "ExactProof | None":
-    """Prove in rational numbers what is to be written, or what rounding hides if it can be."""
-    from bitbound.theory.exact.export import write_certificate  # noqa: PLC0415  (heavy)
-    from bitbound.theory.exact.refinement import prove  # noqa: PLC0415  (heavy)
-
-    if path is not None:
-        proof = prove(certificate)
-        write_certificate(proof, path)
-        return proof
-    if certificate.rounded_away:
-        with suppress(Refusal):
-            proof = prove(certificate)
-            return proof if proof.decrease > 0 else None
-    return None
 
 
 def _contracting(

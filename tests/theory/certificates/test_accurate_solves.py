@@ -1,5 +1,6 @@
 """Local solves that end by a criterion, which is all that their certificate knows of them."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -16,17 +17,16 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS, parameters
 from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import best_proof
+from bitbound.theory.certificates.certify import certify, proof_of_step
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
-from bitbound.theory.exact.refinement import prove
+from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.five_gcs_cc import enough_steps
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.symbolic.accurate_solves import AccurateSolve
+from bitbound.theory.worlds.symbolic.exact_numbers import rational
 
 CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.theorems
@@ -156,20 +156,20 @@ def test_the_constant_of_the_criterion_is_seen(accuracy, monkeypatch):
 @pytest.mark.parametrize("planted", ["turned", "larger", "smaller", "negative"])
 def test_multipliers_and_signs_that_are_changed_are_caught(planted):
     method, where = at(4, 100.0, 1.0)
-    proof = prove(certify(method, where))
-    assert proof.verify()
+    proof = certify(method, where)
+    assert proof.verify() < math.inf
     name = next(name for name in proof.multipliers if name.startswith("local steps"))
     factors = {"larger": Fraction(101, 100), "smaller": Fraction(99, 100), "negative": -1}
     if planted in factors:
         changed = {**proof.multipliers, name: factors[planted] * proof.multipliers[name]}
-        assert not replace(proof, multipliers=changed).verify()
+        assert replace(proof, multipliers=changed).verify() == math.inf
         return
-    step = symbolic_step(method, FunctionClass.of(where), THEOREM)
-    turned = replace(step, inequalities={**step.inequalities, name: step.inequalities[name] * -1.0})
+    step = RationalStep.of(method, FunctionClass.of(where), THEOREM)
+    solve = step.inequalities[name]
+    turned = solve.plus(rational(-2), solve)
+    turned = replace(step, inequalities={**step.inequalities, name: turned})
     with pytest.raises(Refusal):
-        best_proof(
-            method, turned.functions, THEOREM, turned, lambda one: one.decrease("fixed")
-        ).verify()
+        proof_of_step(turned, method, proof.functions, THEOREM, proof.weights)
 
 
 def test_local_solves_cost_as_many_gradients_as_they_may():

@@ -15,7 +15,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates import search as search_module
-from bitbound.theory.certificates.certify import largest_step
+from bitbound.theory.certificates.largest_step import largest_step
 from bitbound.theory.certificates.search import optimise, setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import FunctionClass

@@ -48,7 +48,7 @@ def test_theorem_certificate_and_dense_assembly(n, kappa):
     assert functions.alpha_down == 0.5
     assert proved.verify() == proved.factor <= THEOREM.rate(method, where)
     dense = unreduced_decrease(method, functions, THEOREM)
-    assert dense == pytest.approx(proved.solver_decrease, abs=1e-7)
+    assert dense == pytest.approx(proved.decrease, abs=1e-7)
     problem = Quadratic.random(n, 2, 1.0, kappa)
     assert worst_case(Experiment.of(method, problem, BOTH), THEOREM) <= proved.factor
 
@@ -130,7 +130,7 @@ def test_one_step_attains_the_certificate(name, selector, d, n, kappa):
     step = instance.step()
     assert step.exact
     assert 1 - step.factor >= proved.decrease * (1 - 1e-7)
-    assert 1 - step.factor == pytest.approx(proved.solver_decrease, rel=1e-5)
+    assert 1 - step.factor == pytest.approx(proved.decrease, rel=1e-5)
 
 
 @pytest.mark.parametrize(("name", "selector", "d"), WORST)
@@ -181,7 +181,7 @@ def test_an_unbiased_broadcast_is_certified():
     assert worst <= proved.factor <= 1.1 * worst
     alike = FunctionClass(2, 1.0, 10.0, omega=1.0, omega_down=1.0)
     dense = unreduced_decrease(DAMPED, alike, proved.potential)
-    ours = certify(DAMPED, alike, potential=proved.potential).solver_decrease
+    ours = certify(DAMPED, alike, potential=proved.potential).decrease
     assert dense == pytest.approx(ours, abs=1e-7)
     planted = certify(DAMPED, replace(functions, omega_down=0.1), potential=proved.potential)
     assert planted.factor < worst
@@ -230,4 +230,4 @@ def test_an_independent_dense_assembly_of_locodl_both_ways_gives_the_same(n):
     card, where = METHODS["locodl-both-ways"], setting(n, 1.0, 5.0, 2, UNBIASED)
     method, functions = replace(card.at(where), p=0.3), FunctionClass.of(where)
     dense = unreduced_decrease(method, functions, card.theorems[0])
-    assert dense == pytest.approx(certify(method, functions).solver_decrease, abs=1e-7)
+    assert dense == pytest.approx(certify(method, functions).decrease, abs=1e-7)

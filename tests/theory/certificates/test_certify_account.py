@@ -10,7 +10,6 @@ import pytest
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.figures.text.certificates import (
-    describe_account,
     describe_optimum,
     optimum_summary,
 )
@@ -18,8 +17,10 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.from_file import find_card, read_settings
+from bitbound.theory.certificates import summary
+from bitbound.theory.certificates.largest_step import step_limit
 from bitbound.theory.certificates.search import certified_cost, objective_value, optimise
-from bitbound.theory.certificates.summary import account, class_setting, step_limit, verdict
+from bitbound.theory.certificates.summary import account, class_setting, verdict
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass
 
@@ -58,19 +59,17 @@ def test_the_account_of_gradient_descent_is_known():
     assert beyond.largest_step == pytest.approx(2 / 100, rel=1e-3)
 
 
-def test_what_is_proved_in_rational_numbers_is_the_verdict():
-    """Rounding may hide a decrease; then neither the verdict nor the step size may deny it."""
-    card = METHODS["gd"]
+def test_more_than_an_exact_step_allows_is_a_contradiction(monkeypatch):
+    """What is attained is computed by the method itself, and not from the proof."""
+    card, right = METHODS["gd"], summary.certify
+
+    def greedy(*about, **options):
+        return replace(right(*about, **options), exact=Fraction(1, 10))
+
+    monkeypatch.setattr(summary, "certify", greedy)
     where = class_setting(card.method, 5, 100.0, None, None, 1)
-    beyond = account(card, GD(0.03), where)
-    hidden = replace(beyond, attained=None).proved(Fraction(1, 10))
-    told = describe_account(hidden)
-    assert "no decrease is certified" not in told
-    assert "certified below 1 up to" not in told
-    assert "divergence" not in told
-    assert hidden.verdict == "no theorem applies"
     with pytest.raises(ContradictionError, match="believe neither"):
-        beyond.proved(Fraction(1, 10))
+        account(card, GD(0.03), where)
 
 
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])

@@ -211,7 +211,7 @@ def test_the_tight_rate_is_found_where_it_is_slow(n, kappa, alpha):
     """By the solver's word to a part in a thousand, and proved up to a hundredth."""
     eta, rate = tight_rate(kappa, alpha)
     found = certify(EF21(eta), FunctionClass(n, 1.0, kappa, alpha=alpha), potential="search")
-    assert found.solver_decrease == pytest.approx(1 - rate, rel=3e-3)
+    assert found.decrease == pytest.approx(1 - rate, rel=3e-3)
     assert found.decrease >= 0.98 * (1 - rate)
 
 

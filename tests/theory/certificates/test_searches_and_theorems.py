@@ -147,7 +147,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
 def test_how_much_is_given_up_for_a_proof_is_bisected(solved):
     """Rounding hides a tenth: one after the other, 190 programmes are solved."""
     found = certify(*at_a_point("ef21", 10**6, 1e5, 9.0), potential="search")
-    assert found.decrease < 0.99 * found.solver_decrease
+    assert found.decrease < 0.99 * found.decrease
     assert len(solved) <= 160
 
 
@@ -163,7 +163,7 @@ def test_how_much_is_given_up_for_a_proof_is_bisected(solved):
 def test_next_to_nothing_of_a_search_is_given_up_for_its_proof(name, point, least):
     """In coordinates of Psi alone up to a tenth was."""
     found = certify(*at_a_point(name, *point), potential="search")
-    assert found.decrease >= max(least, found.solver_decrease * (1 - 1e-4))
+    assert found.decrease >= max(least, found.decrease * (1 - 1e-4))
     assert found.verify() == found.factor
 
 

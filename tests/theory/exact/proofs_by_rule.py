@@ -3,7 +3,6 @@
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import FunctionClass
 
 QUICK = ["gd", "agd", "diana", "locodl", "scaffnew", "ef21", "marina", "dasha", "gradskip"]
@@ -19,4 +18,4 @@ def by_rule(name, n, kappa):
 
 def proof_of(name, n=5, kappa=30.0):
     """Return the exact proof of a method at the parameters of its first rule."""
-    return prove(certify(*by_rule(name, n, kappa)))
+    return certify(*by_rule(name, n, kappa))

@@ -16,14 +16,16 @@ from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.certificates.symbolic_step import symbolic_step
-from bitbound.theory.exact.central_path import CentralPath
-from bitbound.theory.exact.exact_proof import RationalStep, first_proof, holds
-from bitbound.theory.exact.rational_algebra import ldl
-from bitbound.theory.exact.refinement import interior, prove
+from bitbound.theory.exact.rational_algebra import ldl, rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.diana_law import DIANA_LAW
 from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+from bitbound.theory.worlds.symbolic.exact_numbers import (
+    Exact,
+    exact_parameters,
+    fraction,
+    rational,
+)
 
 LINEAR = {
     name: card
@@ -32,38 +34,19 @@ LINEAR = {
 }
 
 
-@pytest.mark.parametrize("kappa", [10.0, 1e3, 1e6])
-@pytest.mark.parametrize("name", QUICK)
-def test_the_best_decrease_is_proved_at_every_condition_number(name, kappa):
-    certificate = certify(*by_rule(name, 10, kappa))
-    proof = prove(certificate)
-    assert proof.decrease >= certificate.decrease
-    assert proof.decrease > 0
-    assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
-
-
 EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
-"""All methods and rules: at kappa = 1e6, float proofs of some lose the decrease, or the solver."""
-HARDEST = [("ef", "best"), ("ef21", "paper"), ("ef21", "best"), ("econtrol", "largest")]
-"""Those of error feedback, which lose up to all of it from 1e3 on."""
 
 
 @pytest.mark.parametrize(
     ("name", "rule", "kappa"),
-    [(*one, kappa) for one in EVERY for kappa in (10.0, 1e6)]
-    + [(*one, kappa) for one in HARDEST for kappa in (1e3, 1e4, 1e5)],
+    [(*one, kappa) for one in EVERY for kappa in (10.0, 1e3, 1e6)],
 )
-def test_exact_proofs_of_all_rules_lose_nothing(name, rule, kappa):
+def test_what_is_proved_for_every_rule_is_next_to_its_bound(name, rule, kappa):
     card = LINEAR[name]
     omega = 3.0 if card.method.needs.compressor else None
     where = class_setting(card.method, 10, kappa, omega, None, 1)
-    certificate = certify(card.at(where, rule), where)
-    proof = prove(certificate)
-    digits = 1e-11 * abs(certificate.decrease)
-    assert float(proof.decrease) >= certificate.decrease - digits
-    assert proof.bound - float(proof.decrease) <= 1e-7 * abs(proof.bound)
-    attained = certificate.solver_decrease - certificate.decrease
-    assert certificate.rounded_away or attained <= 1e-7 * abs(certificate.solver_decrease)
+    proof = certify(card.at(where, rule), where)
+    assert proof.decrease <= proof.bound <= proof.decrease + 1e-8 * abs(proof.decrease)
 
 
 @pytest.mark.parametrize("kappa", [10.0, 1e3, 1e4, 1e5, 1e6])
@@ -74,7 +57,7 @@ def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
     where = class_setting(card.method, 10, kappa, 3.0, None, 1)
     method = card.at(where, rule)
     theorem = card.best_theorem(method, where)
-    proof = prove(certify(method, where, potential=theorem))
+    proof = certify(method, where, potential=theorem)
     promised = 1 - theorem.rate(method, where)
     rounding = 1e-15 / promised
     assert float(proof.decrease) >= promised * (1 - 1e-9 - rounding)
@@ -83,37 +66,21 @@ def test_the_tight_theorem_of_error_feedback_is_proved(name, rule, kappa):
         assert proof.bound == pytest.approx(promised, rel=1e-9 + rounding)
 
 
-@pytest.mark.parametrize("kappa", [1e5, 1e6])
-def test_what_floats_prove_of_a_potential_that_was_found_is_proved(kappa):
-    """Function values balanced by using inequalities less left nothing to prove it with."""
-    where = class_setting(METHODS["ef21"].method, 3, kappa, 4.0, None, 1)
-    certificate = certify(METHODS["ef21"].at(where), where, potential="search")
-    assert 0 < certificate.decrease <= prove(certificate).decrease
-
-
-@pytest.mark.parametrize("close", [10.0, 1.0, 0.1, 1e-3, 1e-6])
 @pytest.mark.parametrize("law", [EF21_LAW, EF_LAW, DIANA_LAW], ids=["ef21", "ef", "diana"])
-def test_the_best_proof_lies_between_those_of_the_path_and_their_bound(law, close):
+def test_the_best_decrease_lies_between_the_proof_and_its_bound(law):
     """Where the best decrease is known in closed form."""
     best = law.proof(*law.points[1])
-    step = RationalStep.of(best.method, best.functions, best.potential)
-    proof = first_proof(step, certify(best.method, best.functions, potential=best.potential))
-    path = CentralPath.of(step, step.psi(best.weights)[0])
-    found, bound = path.best(interior(step, proof), close)
-    decrease, *multipliers = found.numbers
-    assert holds(
-        step, best.weights, decrease, dict(zip(step.inequalities, multipliers, strict=True))
-    )
-    assert decrease < best.decrease < bound
-    assert bound - float(decrease) <= close * float(decrease)
+    proof = certify(best.method, best.functions, potential=best.potential)
+    assert proof.exact < best.exact < Fraction(proof.bound)
+    assert proof.bound - proof.decrease <= 1e-8 * proof.decrease
 
 
 @pytest.mark.parametrize("kappa", [10.0, 1e6])
 @pytest.mark.parametrize("gamma", [1e-6, 1e-12, 1e-14])
 def test_the_decrease_of_a_tiny_step_has_all_its_digits(gamma, kappa):
-    proof = prove(certify(GD(gamma), FunctionClass(10, 1.0, kappa)))
+    proof = certify(GD(gamma), FunctionClass(10, 1.0, kappa))
     exact = 1 - (1 - Fraction(proof.method.gamma)) ** 2
-    assert abs(proof.decrease - exact) <= Fraction(1, 10**9) * exact
+    assert 0 <= exact - proof.exact <= Fraction(1, 10**8) * exact
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
@@ -125,24 +92,24 @@ def test_no_digits_are_lost_in_another_unit(name, unit):
         card.method, 10, 1e6, 3.0 if card.method.needs.compressor else None, None, 1
     )
     where = setting(10, 1e-6 * unit, unit, plain.d, plain.compressor)
-    proof = prove(certify(card.at(where), FunctionClass.of(where)))
+    proof = certify(card.at(where), FunctionClass.of(where))
     assert abs(proof.bound - float(proof.decrease)) <= 1e-7 * float(proof.decrease)
-    other = prove(certify(card.at(plain), FunctionClass.of(plain)))
+    other = certify(card.at(plain), FunctionClass.of(plain))
     assert float(proof.decrease) == pytest.approx(float(other.decrease), rel=1e-7)
 
 
 def test_a_term_of_weight_0_proves_nothing_and_is_in_no_way():
     """Without compression DIANA's shifts are outside of its Lyapunov function."""
     method, functions = DIANA(0.05, 1.0), FunctionClass(4, 1.0, 20.0)
-    proof = prove(certify(method, functions))
+    proof = certify(method, functions)
     assert min(proof.weights) == 0
     assert float(proof.decrease) == pytest.approx(1 - 0.95**2, rel=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_the_unit_of_f_changes_nothing(unit):
-    one = prove(certify(GD(0.01), FunctionClass(3, 1.0, 100.0)))
-    other = prove(certify(GD(0.01 / unit), FunctionClass(3, unit, 100.0 * unit)))
+    one = certify(GD(0.01), FunctionClass(3, 1.0, 100.0))
+    other = certify(GD(0.01 / unit), FunctionClass(3, unit, 100.0 * unit))
     assert float(other.decrease) == pytest.approx(float(one.decrease), rel=1e-9)
 
 
@@ -158,9 +125,8 @@ class Rooted(GD):
 
 def test_an_irrational_step_is_refused():
     functions = FunctionClass(2, 1.0, 10.0)
-    certificate = certify(Rooted(0.01), functions, potential=METHODS["gd"].theorems[0])
     with pytest.raises(Refusal, match="make it a parameter"):
-        prove(certificate)
+        certify(Rooted(0.01), functions, potential=METHODS["gd"].theorems[0])
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -178,30 +144,32 @@ def test_exact_and_rounded_steps_agree(name):
     )
     for one, other in zip(rounded.after, exact.after, strict=True):
         for block, right in zip(one.blocks, other.blocks, strict=True):
-            values = np.array([[float(x.value) for x in row] for row in right])
+            values = np.array([[float(fraction(x.value)) for x in row] for row in right])
             expected = values * np.outer(units, units)
             np.testing.assert_allclose(block[:size, :size], expected, atol=1e-12, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("number", "fraction"),
+    ("number", "simple"),
     [(0.1, Fraction(1, 10)), (1 / 3, Fraction(1, 3)), (0.005, Fraction(1, 200)), (7, Fraction(7))],
 )
-def test_floats_stand_for_simple_fractions(number, fraction):
-    assert rational(number) == fraction
-    assert (Exact(number) * 2 - number).value == fraction
+def test_floats_stand_for_simple_fractions(number, simple):
+    assert fraction(rational(number)) == simple
+    assert Exact(number) * 2 - number == simple
     with pytest.raises(Refusal, match="no exact proof"):
         float(Exact(number))
-    assert exact_parameters(GD(number + 0.0)).gamma == Exact(fraction)
+    assert exact_parameters(GD(number + 0.0)).gamma == Exact(simple)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_factors_of_rational_matrices(seed):
     rng = np.random.default_rng(seed)
-    root = np.vectorize(Fraction, otypes=[object])(rng.integers(-5, 6, (4, 4)).astype(object))
+    root = rationals(rng.integers(-5, 6, (4, 4)))
     positive = root @ root.T
     lower, pivots = ldl(positive)
-    assert np.all(lower @ np.diag(pivots) @ lower.T == positive)
-    smallest = min(np.linalg.eigvalsh(positive.astype(float)))
-    shifted = positive - np.eye(4, dtype=int) * Fraction(smallest + 1e-3)
-    assert ldl(shifted) is None
+    diagonal = rationals(np.zeros((4, 4)))
+    diagonal[np.arange(4), np.arange(4)] = pivots
+    assert np.all(lower @ diagonal @ lower.T == positive)
+    floats = np.array([[float(fraction(x)) for x in row] for row in positive])
+    shift = rational(float(np.linalg.eigvalsh(floats)[0]) + 1e-3)
+    assert ldl(positive - rationals(np.eye(4, dtype=int)) * shift) is None

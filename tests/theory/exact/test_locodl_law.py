@@ -15,7 +15,7 @@ from bitbound.theory.exact.long_run import slowest_decrease
 from bitbound.theory.exact.second_moments import SecondMoments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.locodl_law import LOCODL_LAW, difference_moments
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
 
@@ -87,7 +87,10 @@ def test_the_factor_is_attained(point):
 def test_without_compression_no_p_is_smaller(point):
     """In rational numbers, by the class that runs, and for all potentials that are searched."""
     proof = LOCODL_LAW.proof(*point)
-    s, law = 1 - 2 / (1 + rational(proof.functions.L)), rational(proof.method.p)
+    s, law = (
+        1 - 2 / (1 + fraction(rational(proof.functions.L))),
+        fraction(rational(proof.method.p)),
+    )
     for change in (Fraction(1), Fraction(999, 1000)):
         ends = [
             sum_of_the_ends(s, change * law, rho, eta * law, Fraction(0))

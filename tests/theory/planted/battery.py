@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse
@@ -22,9 +23,7 @@ from bitbound.solvers.compressors.selector import compressor as make_compressor
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.proof import proves
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary
@@ -38,10 +37,12 @@ from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.exact.long_run import slowest_decrease
+from bitbound.theory.exact.rational_algebra import rationals
+from bitbound.theory.exact.rational_step import RationalForm, RationalStep, holds
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of
-from bitbound.theory.worlds.symbolic.interpolation import Form
+from bitbound.theory.worlds.symbolic.exact_numbers import rational
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4
@@ -124,15 +125,21 @@ def proof_findings() -> Iterator[Verdict]:
         card, where = METHODS[name], setting(3, 1.0, 20.0, 2, make_compressor("identity"))
         method = card.at(where)
         proved = certify(method, where)
-        greedy = [replace(proved, decrease=more * proved.decrease) for more in (1.00001, 1.1)]
+        greedy = [
+            replace(proved, exact=more * proved.exact)
+            for more in (Fraction(100001, 100000), Fraction(11, 10))
+        ]
         claimed = sum(math.isfinite(certificate.verify()) for certificate in greedy)
         yield Verdict("a greater decrease verifies", float(claimed), 0.0)
         yield Verdict("a right one does not", float(proved.verify() != proved.factor), 0.0)
-        step = symbolic_step(method, FunctionClass.of(where), proved.potential)
-        square = Form(tuple(np.eye(len(x)) for x in step.now[0].blocks), 0 * step.now[0].values)
+        step = RationalStep.of(method, FunctionClass.of(where), proved.potential)
+        blocks = tuple(rationals(np.eye(len(x), dtype=int)) for x in step.now[0].blocks)
+        square = RationalForm(blocks, (rational(0),) * len(step.now[0].values))
         told = replace(step, inequalities=step.inequalities | {"squares": square})
-        multipliers = dict.fromkeys(step.inequalities, 0.0) | {"squares": -1e6}
-        believed = proves(told, proved.weights, 0.0, multipliers)
+        multipliers = dict.fromkeys(step.inequalities, rational(0)) | {
+            "squares": rational(-(10**6))
+        }
+        believed = holds(told, *proved.exact_weights[:1], rational(0), multipliers)
         yield Verdict("a square is taken to be negative", float(believed), 0.0)
     for name, sent in (("diana", "rand-k:1"), ("ef21", "scaled(rand-k:1)")):
         card, where = METHODS[name], setting(10, 1.0, 20.0, 2, make_compressor(sent))

@@ -2,7 +2,11 @@
 
 from planting import fault
 
-VERDICT, PROOF = "theory.verdict", "theory.certificates.proof"
+VERDICT, PROOF, ALGEBRA = (
+    "theory.verdict",
+    "theory.exact.rational_step",
+    "theory.exact.rational_algebra",
+)
 
 PROOF_FAULTS = [
     fault(f"{what}", module, (right, wrong), on="gd")
@@ -28,20 +32,20 @@ PROOF_FAULTS = [
         (
             "certificate: multipliers of any sign",
             PROOF,
-            "if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:",
-            "if min(signed, default=0.0) < 0:",
+            "if min(multipliers.values(), default=ZERO) < 0:",
+            "if not multipliers:",
         ),
         (
             "certificate: forms of any sign",
-            PROOF,
-            "return largest <= -margin",
-            "return abs(largest) >= margin",
+            ALGEBRA,
+            "if pivot < 0 or (pivot == 0 and any(column)):",
+            "if pivot == 0 and any(column):",
         ),
         (
             "certificate: the diagonal only",
             PROOF,
-            "return largest <= -margin",
-            "return bool(np.all(diagonal < 0))",
+            "all(ldl(block) is not None for block in left.blocks)",
+            "all(x >= 0 for block in left.blocks for x in block.diagonal())",
         ),
         (
             "long run: contractions that are too short only",

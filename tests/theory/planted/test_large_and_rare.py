@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,9 +18,8 @@ from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.proof import proves
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.verdict import Verdict, largest, worst_of
 
@@ -80,11 +81,12 @@ def multipliers_of_either_sign_prove_nothing():
     """With half of the decrease a tiny negative multiplier does no other harm."""
     method = METHODS["gd"].at(where := setting(3, 1.0, 20.0, 2, compressor("identity")))
     proved, functions = certify(method, where), FunctionClass.of(where)
-    step = symbolic_step(method, functions, proved.potential)
-    assert proves(step, proved.weights, proved.decrease / 2, proved.multipliers)
+    less = replace(proved, exact=proved.exact / 2)
+    step = RationalStep.of(method, functions, proved.potential)
+    assert less.holds_for(step)
     for name in step.inequalities:
-        wrong = {**proved.multipliers, name: -1e-12}
-        assert not proves(step, proved.weights, proved.decrease / 2, wrong)
+        wrong = {**proved.multipliers, name: Fraction(-1, 10**12)}
+        assert not replace(less, multipliers=wrong).holds_for(step)
 
 
 def what_is_not_a_number_does_not_hold():

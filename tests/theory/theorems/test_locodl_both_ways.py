@@ -18,7 +18,6 @@ from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.exact.refinement import prove
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.theorems import locodl_both_ways
 from bitbound.theory.theorems.locodl import UnevenLoCoDL
@@ -86,7 +85,7 @@ def test_it_is_tight_and_proved_in_rational_numbers():
     """In the long run some quadratic attains what is promised for natural compression."""
     method, where = made("two-way(natural;natural)", 3, 39.0)
     functions = FunctionClass.of(where)
-    exact = float(prove(certify(method, functions)).decrease)
+    exact = float(certify(method, functions).decrease)
     promised = 1 - THEOREM.rate(method, where)
     assert promised * (1 - 1e-7) <= exact <= promised * (1 + 1e-12)
     assert slowest_decrease(method, functions) == pytest.approx(promised, rel=1e-7)

@@ -13,7 +13,8 @@ from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.runs.budget import Budget
 from bitbound.theory.cards.catalogue import SHARED_MINIMISER, parameters
 from bitbound.theory.cards.coverage import run
-from bitbound.theory.certificates.certify import certify, largest_step
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.largest_step import largest_step
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.outside_theorem import OutsideTheoremWarning

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
@@ -17,18 +18,31 @@ SIMPLE = 10**6
 """Up to so large a denominator a float stands for a simple fraction that is rounded to it."""
 
 
-def rational(x: Any) -> Fraction:
+Rational = Any
+"""A rational number of python-flint, which takes a tenth of the time of a Fraction."""
+
+
+def rational(x: Any) -> Rational:
     """Return what a number stands for: 0.1 is 1/10, and so on for all floats.
 
     It is a fraction with a small denominator if one is rounded to this float, or else the decimal
     number that the float is printed as.
     """
+    if isinstance(x, fmpq):
+        return x
     if isinstance(x, Exact):
         return x.value
     if isinstance(x, float):
         simple = Fraction(x).limit_denominator(SIMPLE)
-        return simple if float(simple) == x else Fraction(repr(float(x)))
-    return Fraction(int(x)) if isinstance(x, np.integer | np.bool_) else Fraction(x)
+        x = simple if float(simple) == x else Fraction(repr(float(x)))
+    if isinstance(x, Fraction):
+        return fmpq(x.numerator, x.denominator)
+    return fmpq(int(x))
+
+
+def fraction(x: Rational) -> Fraction:
+    """Return the same number of the standard library."""
+    return Fraction(int(x.p), int(x.q))
 
 
 class Exact:
@@ -61,9 +75,9 @@ class Exact:
         )
 
     def __index__(self) -> int:
-        if self.value.denominator > 1:
+        if self.value.q > 1:
             raise TypeError(f"{self.value} is no integer")
-        return self.value.numerator
+        return int(self.value.p)
 
 
 def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,7 +85,7 @@ def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
         if others and not isinstance(others[0], _NUMBERS):
             return NotImplemented
         result = operation(number.value, *map(rational, others))
-        if not isinstance(result, Fraction):
+        if not isinstance(result, fmpq):
             return result
         made = object.__new__(Exact)
         made.value = result
@@ -80,10 +94,21 @@ def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
     return operate
 
 
-_NUMBERS = Exact | int | float | Fraction | np.integer | np.bool_
+def _power(number: Rational, power: Rational) -> Any:
+    if power.q > 1:
+        return float(fraction(number)) ** float(fraction(power))
+    return number ** int(power.p)
 
-for _name in ("neg", "pos", "abs", "pow", "mod", "eq", "lt", "le", "gt", "ge"):
+
+def _rest(number: Rational, divisor: Rational) -> Rational:
+    return number - divisor * (number / divisor).floor()
+
+
+_NUMBERS = (Exact, int, float, Fraction, fmpq, np.integer, np.bool_)
+
+for _name in ("neg", "pos", "abs", "eq", "lt", "le", "gt", "ge"):
     setattr(Exact, f"__{_name}__", _exactly(getattr(operator, f"__{_name}__")))
+Exact.__pow__, Exact.__mod__ = _exactly(_power), _exactly(_rest)  # type: ignore[attr-defined]
 for _name in ("add", "sub", "mul", "truediv"):
     _operation = getattr(operator, f"__{_name}__")
     setattr(Exact, f"__{_name}__", _exactly(_operation))

@@ -1,15 +1,15 @@
 """What the unknowns of a step can be: those that are met, the invariants being 0."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 
@@ -73,25 +73,12 @@ def seen_kernel(kernel: Matrix, matrices: list[Matrix]) -> Matrix:
 def exact_kernel(rows: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
     """Return a basis, (basis, k), of the vectors on allowed places that are orthogonal to rows."""
     places = np.flatnonzero(allowed).tolist()
-    pivots: dict[int, list[Fraction]] = {}
-    for row in rows[:, places].tolist():
-        left: list[Fraction] = [x.value for x in row]
-        for pivot, solved in pivots.items():
-            if left[pivot]:
-                left = [x - left[pivot] * y for x, y in zip(left, solved, strict=True)]
-        filled = [i for i, x in enumerate(left) if x]
-        if not filled:
-            continue
-        place = filled[0]
-        left = [x / left[place] for x in left]
-        for other, solved in pivots.items():
-            factor = solved[place]
-            pivots[other] = [x - factor * y for x, y in zip(solved, left, strict=True)]
-        pivots[place] = left
-    free = [i for i in range(len(places)) if i not in pivots]
+    reduced, rank = fmpq_mat([[rational(x) for x in row] for row in rows[:, places]]).rref()
+    leads = [next(j for j in range(len(places)) if reduced[i, j]) for i in range(rank)]
+    free = [j for j in range(len(places)) if j not in leads]
     kernel = zeros(len(allowed), len(free), exact=True)
-    for column, i in enumerate(free):
-        kernel[places[i], column] = Exact(1)
-        for pivot, solved in pivots.items():
-            kernel[places[pivot], column] = Exact(-solved[i])
+    for column, j in enumerate(free):
+        kernel[places[j], column] = Exact(1)
+        for i, lead in enumerate(leads):
+            kernel[places[lead], column] = Exact(-reduced[i, j])
     return kernel

@@ -7,7 +7,6 @@ end is then an unknown point, and what is known of it is the gradient there.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -95,8 +94,8 @@ class LocalSolve:
         slowest = max(abs(1 - self.step * (share * curve + ridge)) for curve in (mu, L))
         if isinstance(slowest, Exact):
             power = slowest.value**count
-            scale = 10**DIGITS * max(1, power.denominator // max(power.numerator, 1))
-            return Exact(Fraction(-(-power.numerator * scale // power.denominator), scale))
+            scale = 10**DIGITS * max(1, int(power.q) // max(int(power.p), 1))
+            return Exact((power * scale).ceil()) / scale
         rounding = 1 + 2 * count * float(np.finfo(float).eps)
         return slowest**count * rounding
 

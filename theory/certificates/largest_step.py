@@ -1,0 +1,156 @@
+"""The largest step size with a certified factor below 1."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from bitbound.data.errors import Refusal
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.certify import certify, chosen_potential
+from bitbound.theory.certificates.decrease import Weights, solver_decrease
+from bitbound.theory.exact.best_proof import ProofProgramme
+from bitbound.theory.exact.rational_step import RationalStep
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Potential
+from bitbound.theory.worlds.symbolic.exact_numbers import rational
+
+SMALLEST_STEP = 1e-9
+"""Part of the largest step at which a search for one that works ends."""
+
+MOST_DOUBLINGS = 40
+"""How often a step size is doubled at most until it does not work."""
+
+Works = Callable[[float], bool]
+
+
+def largest_step(
+    change: Callable[[float], Method],
+    functions: FunctionClass,
+    largest: float,
+    weights: Weights = "fixed",
+    accuracy: float = 1e-4,
+    potential: Potential | None = None,
+) -> float:
+    """Return the largest certified step size: the factor is below 1 up to there.
+
+    Parameters
+    ----------
+    change : callable
+        Makes the method with a step size, such as ``lambda gamma: replace(m, gamma=gamma)``.
+    largest : float
+        Where the search begins, which halves it until a step works: those that do are taken to be
+        an interval from 0.
+    accuracy : float
+        Relative.
+    potential : Potential, optional
+        As in :func:`~bitbound.theory.certificates.certify.certify`.
+
+    Raises
+    ------
+    Refusal
+        If no step down to 1e-9 of the largest is certified.
+
+    Examples
+    --------
+    >>> from bitbound import GD, FunctionClass, largest_step
+    >>> found = largest_step(GD, FunctionClass(n=3, mu=1, L=10), largest=1.0)
+    >>> round(found, 3)
+    0.2
+    """
+
+    def search(works: Works) -> tuple[float, float]:
+        low = high = largest
+        while not works(low):
+            if low <= SMALLEST_STEP * largest:
+                raise Refusal(
+                    f"no step size from {low:g} on is certified; the other parameters forbid it"
+                )
+            low, high = low / 2, low
+        return _bisected(works, low, high, accuracy)
+
+    return _confirmed(search, change, functions, weights, potential)
+
+
+def step_limit(
+    method: Method,
+    name: str,
+    functions: FunctionClass,
+    weights: Weights = "fixed",
+    potential: Potential | None = None,
+    accuracy: float = 1e-4,
+) -> float:
+    """Return the largest certified value of a step size, searched from the method's own.
+
+    It is doubled, or halved, until the factor passes 1; then the interval is bisected. NaN if no
+    value is found in 40 doublings, infinity if all are certified.
+    """
+    start = float(getattr(method, name))
+
+    def search(works: Works) -> tuple[float, float]:
+        value, factor = start, 2.0 if works(start) else 0.5
+        for _ in range(MOST_DOUBLINGS):
+            if works(value * factor) == (factor < 1):
+                low, high = sorted((value, value * factor))
+                return _bisected(works, low, high, accuracy)
+            value *= factor
+        return (value, float("inf")) if factor > 1 else (float("nan"), value)
+
+    def change(value: float) -> Method:
+        changes: Any = {name: value}
+        return replace(method, **changes)
+
+    low = _confirmed(search, change, functions, weights, potential)
+    return low if low < start * 2.0**MOST_DOUBLINGS else float("inf")
+
+
+def contracts(
+    method: Method,
+    functions: FunctionClass,
+    weights: Weights = "fixed",
+    potential: Potential | None = None,
+) -> bool:
+    """Whether a factor below 1 is proved."""
+    try:
+        if weights == "free" or potential is None:
+            return certify(method, functions, weights, potential).decrease > 0
+        step = RationalStep.of(method, functions, potential, trusted=True)
+        own = tuple(map(rational, step.symbols.weights))
+        return ProofProgramme(step, own).best(enough=0).decrease > 0
+    except (Refusal, ValueError):
+        return False
+
+
+def _confirmed(
+    search: Callable[[Works], tuple[float, float]],
+    change: Callable[[float], Method],
+    functions: FunctionClass,
+    weights: Weights,
+    potential: Potential | None,
+) -> float:
+    """Return the smaller end of what is searched in floats; in proofs if these say otherwise."""
+
+    def guessed(value: float) -> bool:
+        with suppress(Refusal):
+            chosen, own = potential, weights
+            if chosen is None:
+                chosen, own = chosen_potential(change(value), functions, weights)
+            return solver_decrease(change(value), functions, chosen, own) > 0
+        return False
+
+    def works(value: float) -> bool:
+        return contracts(change(value), functions, weights, potential)
+
+    with suppress(Refusal):
+        low, high = search(guessed)
+        if works(low) and not works(high):
+            return low
+    return search(works)[0]
+
+
+def _bisected(works: Works, low: float, high: float, accuracy: float) -> tuple[float, float]:
+    """Return an interval between what works and what does not."""
+    while high > low * (1 + accuracy):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low, high

@@ -1,0 +1,191 @@
+"""One step of a method in rational numbers, and what proves that a potential decreases there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitbound.solvers.method import Method
+from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
+from bitbound.theory.exact.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.potential import Potential
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
+from bitbound.theory.worlds.symbolic.interpolation import Form
+from bitbound.theory.worlds.symbolic.kernels import exact_kernel
+
+
+@dataclass(frozen=True, eq=False)
+class RationalForm:
+    """A form on what the unknowns can be: its blocks there, (k, k), and its function values."""
+
+    blocks: tuple[Rationals, ...]
+    values: tuple[Rational, ...]
+
+    def plus(self, factor: Rational, other: "RationalForm") -> "RationalForm":
+        """Return this form plus a multiple of another."""
+        if not factor:
+            return self
+        blocks = tuple(a + factor * b for a, b in zip(self.blocks, other.blocks, strict=True))
+        pairs = zip(self.values, other.values, strict=True)
+        return RationalForm(blocks, tuple(a + factor * b for a, b in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class RationalStep:
+    """One step of a method in rational numbers.
+
+    Attributes
+    ----------
+    symbols : SymbolicStep
+        With exact numbers.
+    now, after : tuples of RationalForm
+        Psi and E[Psi+], by the terms of the Lyapunov function with weight 1.
+    inequalities : mapping
+        What is at least 0, by name.
+    """
+
+    symbols: SymbolicStep
+    now: tuple[RationalForm, ...]
+    after: tuple[RationalForm, ...]
+    inequalities: Mapping[str, RationalForm]
+
+    @classmethod
+    def of(
+        cls,
+        method: Method,
+        functions: FunctionClass,
+        potential: Potential,
+        *,
+        trusted: bool = False,
+        ridge: bool = False,
+    ) -> "RationalStep":
+        """Run a step on symbols in rational numbers.
+
+        Parameters
+        ----------
+        trusted : bool
+            As in :func:`~bitbound.theory.certificates.symbolic_step.symbolic_step`.
+        ridge : bool
+            Take g to be (mu/2) |x|^2 and not any function of the class.
+        """
+        step = symbolic_step(method, functions, potential, exact=True, trusted=trusted)
+        if ridge:
+            step = _with_ridge(step, functions.mu)
+        kernels = [rationals(kernel) for kernel in step.kernels]
+
+        def reduced(form: Form) -> RationalForm:
+            pairs = zip(form.blocks, kernels, strict=True)
+            blocks = tuple(congruent(rationals(b), kernel) for b, kernel in pairs)
+            values = form.values[: len(step.evaluations)].tolist()
+            return RationalForm(blocks, tuple(map(rational, values)))
+
+        return cls(
+            step,
+            tuple(map(reduced, step.now)),
+            tuple(map(reduced, step.after)),
+            {name: reduced(form) for name, form in step.inequalities.items()},
+        )
+
+    def psi(
+        self, weights: Sequence[Rational], following: Sequence[Rational] | None = None
+    ) -> tuple[RationalForm, RationalForm]:
+        """Return Psi and E[Psi+], whose weights may be others."""
+        return _sum(weights, self.now), _sum(following or weights, self.after)
+
+    def left(
+        self,
+        weights: Sequence[Rational],
+        decrease: Rational,
+        multipliers: Mapping[str, Rational],
+        following: Sequence[Rational] | None = None,
+    ) -> RationalForm:
+        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of what is at least 0."""
+        now, after = self.psi(weights, following)
+        total = RationalForm(
+            tuple((1 - decrease) * block for block in now.blocks),
+            tuple((1 - decrease) * value for value in now.values),
+        ).plus(rational(-1), after)
+        for name, value in multipliers.items():
+            total = total.plus(-value, self.inequalities[name])
+        return total
+
+    def balanced(
+        self,
+        weights: Sequence[Rational],
+        decrease: Rational,
+        multipliers: Mapping[str, Rational],
+        following: Sequence[Rational] | None = None,
+        *,
+        adding: bool = False,
+    ) -> dict[str, Rational]:
+        """Change multipliers a little so that no function value is left.
+
+        An inequality between the point and the solution is used less, or its reverse more; only
+        the latter where multipliers are to be added.
+        """
+        exact = dict(multipliers)
+        rest = self.left(weights, decrease, exact, following).values
+        for place, value in enumerate(rest):
+            function = self.symbols.evaluations[place].function
+            ends = f"point {place}", "solution"
+            gain, loss = (f"{function}: {a} to {b}" for a, b in (ends, ends[::-1]))
+            if value < 0:
+                gain, loss = loss, gain
+            if not value:
+                continue
+            if not adding and exact.get(loss, 0) >= abs(value):
+                exact[loss] -= abs(value)
+            elif gain in self.inequalities:
+                exact[gain] = exact.get(gain, ZERO) + abs(value)
+        return exact
+
+
+def holds(
+    step: RationalStep,
+    weights: Sequence[Rational],
+    decrease: Rational,
+    multipliers: Mapping[str, Rational],
+    following: Sequence[Rational] | None = None,
+) -> bool:
+    """Whether a decrease is proved, by signs, by equations and by L D L' in rational numbers.
+
+    * No multiplier is negative, and Psi is not: neither its blocks nor its function values. Where
+      Psi+ has weights of its own, only those of its function values are not.
+    * No function value is left.
+    * The blocks that are left are at least 0.
+    """
+    if min(multipliers.values(), default=ZERO) < 0:
+        return False
+    if following is None:
+        now, _ = step.psi(weights)
+        if min(now.values, default=ZERO) < 0 or any(ldl(b) is None for b in now.blocks):
+            return False
+    elif any(y < 0 and any(form.values) for y, form in zip(following, step.now, strict=True)):
+        return False
+    left = step.left(weights, decrease, multipliers, following)
+    return not any(left.values) and all(ldl(block) is not None for block in left.blocks)
+
+
+def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
+    """Add that every gradient of g is mu times its point."""
+    first, *others = step.kernels
+    relations = []
+    for one in step.evaluations:
+        if one.function == "g":
+            row = one.point[0] * Exact(mu)
+            row[one.gradient] = row[one.gradient] - 1
+            relations.append(row @ first)
+    if not relations:
+        return step
+    inner = exact_kernel(np.array(relations), np.ones(first.shape[1], dtype=bool))
+    return replace(step, kernels=(first @ inner, *others))
+
+
+def _sum(weights: Sequence[Rational], forms: tuple[RationalForm, ...]) -> RationalForm:
+    first = RationalForm(
+        tuple(0 * block for block in forms[0].blocks), (ZERO,) * len(forms[0].values)
+    )
+    for weight, form in zip(weights, forms, strict=True):
+        first = first.plus(weight, form)
+    return first

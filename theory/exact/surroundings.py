@@ -1,0 +1,152 @@
+"""A strictly feasible point of a programme, and coordinates in which everything there is 1."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from flint import arb, arb_mat
+
+from bitbound.theory.exact.cone_point import ConePoint
+from bitbound.theory.exact.cone_programme import (
+    ConeProgramme,
+    Directions,
+    Number,
+    root_of,
+    rounded,
+)
+from bitbound.theory.exact.least_squares import Floats, LeastSquares
+
+MOST_TURNS = 4
+"""How often directions are changed at a point at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """A strictly feasible v, and what directions change in its coordinates.
+
+    Attributes
+    ----------
+    roots : pairs of arb_mat
+        T with T' S T = 1, and its inverse, by blocks.
+    slack : list
+        What the rows are at v.
+    """
+
+    programme: ConeProgramme
+    numbers: tuple[Number, ...]
+    directions: Directions
+    roots: tuple[tuple[arb_mat, arb_mat], ...]
+    slack: list[arb]
+
+    @classmethod
+    def of(cls, directions: Directions, numbers: Sequence[Number]) -> "Surroundings | None":
+        """Return the coordinates at a point; None if it is not strictly feasible."""
+        programme = directions.programme
+        column = arb_mat([[arb(1)], *([arb(x)] for x in numbers)])
+        slack = (programme.lines * column).entries()
+        if not all(x > 0 for x in slack):
+            return None
+        roots = []
+        for k, own in zip(programme.sizes, programme.sums, strict=True):
+            root = root_of((own * column).entries(), k)
+            if root is None:
+                return None
+            roots.append(root)
+        return cls(programme, tuple(numbers), directions, tuple(roots), slack)
+
+    def conditioned(self) -> "Surroundings":
+        """Return the same with directions of which none almost follows from others."""
+        here = self
+        for _ in range(MOST_TURNS):
+            change = LeastSquares(here.rows, here.slopes).orthogonal()
+            if change is None:
+                break
+            here = replace(self, directions=here.directions.turned(change))
+        return here
+
+    @cached_property
+    def intervals(self) -> list[arb_mat]:
+        """T' B_j T, one below the other, by blocks: (m k, k)."""
+        found = []
+        for (root, _), wide in zip(self.roots, self.directions.wide, strict=True):
+            k, half = root.ncols(), (root.transpose() * wide).tolist()
+            rows = [half[i][j : j + k] for j in range(0, wide.ncols(), k) for i in range(k)]
+            found.append(arb_mat(rows) * root)
+        return found
+
+    @cached_property
+    def changes(self) -> list[Floats]:
+        """The same in floats, by blocks: (m, k, k)."""
+        return [rounded(own).reshape(-1, own.ncols(), own.ncols()) for own in self.intervals]
+
+    @cached_property
+    def growth(self) -> Floats:
+        """What directions change in the rows, relative to what these are: (K, m)."""
+        pairs = zip(self.directions.rows.tolist(), self.slack, strict=True)
+        return np.array([[float(x / y) for x in row] for row, y in pairs])
+
+    @cached_property
+    def rows(self) -> Floats:
+        """All changes, one below the other: (N, m)."""
+        return np.concatenate([*(x.reshape(len(x), -1).T for x in self.changes), self.growth])
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """What directions add to what is maximised: (m,)."""
+        return np.array([float(x) for x in self.directions.gain])
+
+    def moved(self, step: Floats) -> "Surroundings | None":
+        """Return the surroundings after a step; None if that is not strictly feasible."""
+        change = self.directions.step(step)
+        after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
+        return Surroundings.of(self.directions, after)
+
+    def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
+        """Return a dual point in the coordinates of another point."""
+        matrices = []
+        for (root, _), (_, inverse), x in zip(self.roots, other.roots, dual.matrices, strict=True):
+            change = rounded(inverse * root)
+            matrices.append(change @ x @ change.T)
+        ratios = [float(b / a) for a, b in zip(self.slack, other.slack, strict=True)]
+        return ConePoint(tuple(matrices), dual.weights * np.array(ratios))
+
+    def plain(self, dual: ConePoint) -> tuple[Floats, ...]:
+        """Return the matrices of a dual point without coordinates."""
+        roots = [rounded(root) for root, _ in self.roots]
+        return tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
+
+    def bound(self, dual: ConePoint) -> float:
+        """Return what no feasible g . v exceeds; infinity if the dual point is too far off.
+
+        The dual point is moved the shortest way to where its equations hold. That point is not
+        known, but the intervals that are computed have it in them, and it is positive.
+        """
+        m, sizes = len(self.numbers), self.programme.sizes
+        flat: list[list[arb]] = [[] for _ in range(m)]
+        for own, k in zip(self.intervals, sizes, strict=True):
+            entries = own.entries()
+            for j, row in enumerate(flat):
+                row.extend(entries[j * k * k : (j + 1) * k * k])
+        for line, slack in zip(self.directions.rows.tolist(), self.slack, strict=True):
+            for row, x in zip(flat, line, strict=True):
+                row.append(x / slack)
+        system = arb_mat(flat)
+        point = arb_mat([[arb(float(x))] for x in dual.flat])
+        missing = system * point + arb_mat([[x] for x in self.directions.gain])
+        try:
+            shift = (system * system.transpose()).solve(missing)
+        except ZeroDivisionError:
+            return float("inf")
+        exact = (point - system.transpose() * shift).entries()
+        place, gap = 0, arb(0)
+        for k in sizes:
+            block = exact[place : place + k * k]
+            if root_of(block, k) is None:
+                return float("inf")
+            gap += sum(block[:: k + 1], arb(0))
+            place += k * k
+        if not all(x > 0 for x in exact[place:]):
+            return float("inf")
+        gap += sum(exact[place:], arb(0))
+        return float((self.programme.value(self.numbers) + gap).upper())
