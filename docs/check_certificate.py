@@ -5,22 +5,37 @@ what ends local solves, all taken for the method's, and multiples of inequalitie
 Psi >= 0, no multiplier is negative, and (1 - decrease) Psi - E[Psi+] minus the multiples has no
 function value and is a sum of squares. The inequalities, of strongly convex, smooth functions,
 local steps and contractive compressors, are built here. Forms have a block that all clients share
-and one per class, of what sums to 0 over it. After the f_i come g and their average.
+and one per class, of what sums to 0 over it. After the f_i come g and their average. Numbers are
+integers, or fractions in strings.
 """
 
 import json
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
 
+WHOLE = {"counts", "class", "from", "to", "number"}  # of clients, of local steps, and places
+MOST_STEPS = 10**6  # local steps whose factor is computed
 
-def numbers(entry):
-    """Return the fractions that texts stand for."""
+
+def once(pairs):
+    """Return the dictionary of pairs, of which no two have the same key."""
+    assert len(dict(pairs)) == len(pairs), "a key stands twice"
+    return dict(pairs)
+
+
+def numbers(entry, name=""):
+    """Return the fractions that integers and texts stand for; counts and places stay integers."""
     if isinstance(entry, dict):
-        return {key: numbers(x) for key, x in entry.items()}
+        return {key: numbers(x, key) for key, x in entry.items()}
     if isinstance(entry, list):
-        return [numbers(x) for x in entry]
-    return Fraction(entry) if isinstance(entry, str) else entry
+        return [numbers(x, name) for x in entry]
+    whole = type(entry) is int and (entry >= 0 or name not in WHOLE)  # true and 1.0 are none
+    text = isinstance(entry, str) and name not in WHOLE
+    if not (whole or (text and re.fullmatch("-?[0-9]+(/0*[1-9][0-9]*)?", entry))):
+        raise ValueError(f"{name} is neither an integer nor a fraction in a string")
+    return entry if name in WHOLE else Fraction(entry)
 
 
 def total(*terms):
@@ -65,6 +80,7 @@ def end(file, kind, places):
 def shortening(file, one, steps):
     """Return by what local steps on share f + ridge |x|^2/2 + ... multiply |gradient|^2 at most."""
     share, ridge, pull = (steps[name] for name in ("share", "ridge", "pull"))
+    assert steps["number"] <= MOST_STEPS
     a, b = (share * file["classes"][one["class"]][c] + ridge for c in ("mu", "L"))
     r = max(abs(1 - steps["size"] * c) for c in (a, b)) ** steps["number"]
     top, bottom = (pull * (a - (b - a) * r) - abs(a - pull) * b * r, a * b) if pull else (1, 1)
@@ -93,14 +109,44 @@ def inequality(file, one):
     return [[total((Fraction(s, n), b)) for s, b in zip(shares, blocks, strict=True)], values]
 
 
+def require_sense(file):
+    """Assert that counts and constants are some, and that each error is that of one message."""
+    assert all([*file["counts"], file["counts"]]), "counts"
+    for one in file["classes"]:
+        assert all([0 <= one["mu"] < one["L"], 0 < one["alpha"] <= 1]), "constants"
+    errors = [one for one in file["inequalities"] if "error" in one and "steps" not in one]
+    assert len({str(one["error"]) for one in errors}) == len(errors), "one error of two messages"
+    for one in errors:  # unknowns stand in the order in which a step meets them
+        for error, sent, psi in zip(one["error"], one["vector"], file["psi"]["blocks"]):
+            place = error.index(1) if any(error) else len(error)
+            known = error[:place] + error[place + 1 :] + sent[place:]
+            assert not any([*known, *map(any, psi[place : place + 1])]), "an error that is known"
+
+
+def told(file):
+    """Return which functions and contractions a certificate is about, by its own numbers."""
+    file = numbers(file)
+    names = [*(f"{count} clients" for count in file["counts"]), "g and the server", "the average"]
+    used, words = {one["class"] for one in file["inequalities"]}, []
+    for kind, (name, own) in enumerate(zip(names, file["classes"])):
+        if kind < len(file["counts"]) or kind in used:
+            alpha = f", alpha = {own['alpha']}" if own["alpha"] < 1 else ""
+            words.append(f"{name} with mu = {own['mu']}, L = {own['L']}{alpha}")
+    return "; ".join(words)
+
+
 def check(file):
     """Return why a certificate proves nothing, or an empty text."""
     file = numbers(file)
+    require_sense(file)
     psi, after = ([file[name]["blocks"], file[name]["values"]] for name in ("psi", "expected"))
     if any(one["multiplier"] < 0 for one in file["inequalities"]):
         return "a multiplier is negative"
-    if min(psi[1], default=0) < 0 or not all(map(positive, psi[0])):
-        return "Psi has a negative part"
+    for name, (blocks, values) in (("Psi", psi), ("E[Psi+]", after)):
+        if min(values, default=0) < 0 or not all(map(positive, blocks)):
+            return f"{name} has a negative part"
+    if not (any(psi[1]) or any(any(map(any, block)) for block in psi[0])):
+        return "Psi is 0, of which nothing follows"
     used = [(-one["multiplier"], inequality(file, one)) for one in file["inequalities"]]
     blocks, values = total((1 - file["decrease"], psi), (-1, after), *used)
     proved = not any(values) and all(map(positive, blocks))
@@ -110,10 +156,13 @@ def check(file):
 if __name__ == "__main__":
     if not __debug__:
         sys.exit("what is asserted is part of the check: run it without -O")
-    given = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
-        reason = check(given["certificate"])
-    except (AssertionError, LookupError, TypeError, ValueError) as error:
-        reason = f"the file is no certificate ({error!r})"
-    print(reason or f"proved for {given['about']}: decrease {given['certificate']['decrease']}")
-    sys.exit(1 if reason else 0)
+        text = Path(sys.argv[1]).read_text(encoding="utf-8")
+        given = json.loads(text, object_pairs_hook=once)
+        file, about = given["certificate"], str(given["about"])
+        if reason := check(file):
+            sys.exit(reason)
+        print(f"proved: E[Psi+] <= (1 - {file['decrease']}) Psi for {told(file)}")
+        print(f"claimed by the file, not checked: Psi and E[Psi+] are those of {about!a}")
+    except Exception as error:
+        sys.exit(f"the file is no certificate ({error!r})")

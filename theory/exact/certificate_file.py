@@ -50,19 +50,18 @@ def certificate_file(proof: Certificate) -> dict[str, Any]:
 
 
 def _about(proof: Certificate) -> str:
+    """Return of what Psi and E[Psi+] are said to be; nothing of it follows from the rest."""
     exact: Any = exact_parameters(proof.method)
     values = {field.name: getattr(exact, field.name) for field in fields(exact)}
     told = shorten(", ".join(f"{name} = {_word(x)}" for name, x in values.items()), LONGEST)
-    classes = "; ".join(
-        f"{one.count} clients with mu = {_text(one.mu)}, L = {_text(one.L)}, "
-        f"omega = {_text(one.omega)}, alpha = {_text(1 if one.alpha is None else one.alpha)}"
-        for one in proof.functions.kinds
-    )
-    functions, server = proof.functions, ""
-    if functions.alpha_down is not None or functions.omega_down:
-        alpha = 1 if functions.alpha_down is None else functions.alpha_down
-        server = f"; a server with omega = {_text(functions.omega_down)}, alpha = {_text(alpha)}"
-    return f"{proof.method.name} ({told}) and {classes}{server}"
+    functions, needs = proof.functions, proof.method.needs
+    noises = []
+    if needs.compressor == "unbiased":
+        own = ", ".join(_text(one.omega) for one in functions.kinds)
+        noises.append(f"; compressors with omega = {own}")
+    if needs.downlink == "unbiased":
+        noises.append(f"; a server with omega = {_text(functions.omega_down)}")
+    return f"{proof.method.name} ({told}){''.join(noises)}"
 
 
 def _word(value: Any) -> str:
