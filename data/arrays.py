@@ -24,6 +24,24 @@ def array_namespace(x: Array) -> ModuleType:
     return array_api_compat.array_namespace(x)
 
 
+def plain_numbers(owner: Any) -> None:
+    """Put plain numbers in the place of numpy's scalars in the fields of a new frozen dataclass.
+
+    Arrays with axes stay; a tuple is taken for one of scalars if its first entry is one.
+    """
+
+    def plain(x: Any) -> Any:
+        if isinstance(x, tuple) and x and isinstance(x[0], np.generic | np.ndarray):
+            return tuple(map(plain, x))
+        if not (isinstance(x, np.generic) or (is_numpy(x) and x.ndim == 0)):
+            return x
+        number = x.item()
+        return float(number) if isinstance(number, np.floating) else number  # of long doubles
+
+    for name, x in vars(owner).items():
+        object.__setattr__(owner, name, plain(x))
+
+
 def fetched(x: Array) -> NDArray[Any]:
     """Return an array of another library as one of numpy: the only way from a device to the host.
 

@@ -126,7 +126,11 @@ def require_sense(file):
 def told(file):
     """Return which functions and contractions a certificate is about, by its own numbers."""
     file = numbers(file)
-    names = [*(f"{count} clients" for count in file["counts"]), "g and the server", "the average"]
+    names = [
+        *(f"{count} client{'s' * (count > 1)}" for count in file["counts"]),
+        "g and the server",
+        "the average",
+    ]
     used, words = {one["class"] for one in file["inequalities"]}, []
     for kind, (name, own) in enumerate(zip(names, file["classes"])):
         if kind < len(file["counts"]) or kind in used:

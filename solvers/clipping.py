@@ -60,6 +60,7 @@ class ClippedMethod(Method):
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "eta", "gamma", "I")
 
     @property

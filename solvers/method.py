@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol
 
-from bitbound.data.arrays import Array
+from bitbound.data.arrays import Array, plain_numbers
 
 
 class Functions(Protocol):
@@ -210,6 +210,9 @@ class Method(ABC):
     needs: ClassVar[Needs]
     steps_of_a_round: ClassVar[str | None] = None
     """The parameter, if any, that says how often ``communicate`` asks for gradients."""
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
 
     @property
     def per_run(self) -> tuple[str, ...]:

@@ -97,7 +97,14 @@ def narrow(owner: Owned, runs: NDArray[np.intp]) -> Owned:
 
 def _per_run(owner: Owner) -> dict[str, Array]:
     parameters = {name: getattr(owner, name) for name in owner.per_run}
-    return {name: x for name, x in parameters.items() if hasattr(x, "shape")}
+    arrays = {name: x for name, x in parameters.items() if hasattr(x, "shape")}
+    for name, x in arrays.items():
+        if len(x.shape) != 3:  # clients, features, runs
+            raise Refusal(
+                f"{name} is an array of shape {tuple(x.shape)}; give a number, or one for each run "
+                "in an array of shape (1, 1, R)"
+            )
+    return arrays
 
 
 def merge(state: S, runs: NDArray[np.intp], part: S) -> S:

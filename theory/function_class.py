@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.arrays import plain_numbers
 from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward
@@ -43,6 +44,7 @@ class ClientClass:
     alpha: float | None = None
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not (isinstance(self.count, int) and self.count >= 1):
             raise Refusal(
                 f"a class of {self.count!r} clients is none; give an integer of at least 1"
@@ -97,6 +99,7 @@ class FunctionClass:
     classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not (isinstance(self.n, int) and self.n >= 1):
             raise Refusal(f"n = {self.n!r} is no number of clients; give an integer of at least 1")
         if not 0 <= self.mu < self.L:

@@ -68,6 +68,7 @@ class Clip21(Method):
     schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "gamma", "tau")
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

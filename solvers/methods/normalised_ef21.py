@@ -43,6 +43,7 @@ class NormalisedEF21(EF21):
     needs: ClassVar[Needs] = Needs(compressor="contractive", strongly_convex=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "gamma")
 
     def communicate(self, s: State, problem: Gradients, channel: Messages) -> State:

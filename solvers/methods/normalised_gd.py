@@ -57,6 +57,7 @@ class NormalisedGD(Method):
     steps_of_a_round: ClassVar[str] = "I"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "eta", "beta", "I")
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> ModelState:

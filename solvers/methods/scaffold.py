@@ -85,6 +85,7 @@ class SCAFFOLD(Method):
     steps_of_a_round: ClassVar[str] = "K"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.option == "I" and self.traffic == "minimal":
             raise Refusal(
                 "with option I the server cannot find the control variates of the clients by "

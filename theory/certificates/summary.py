@@ -160,7 +160,8 @@ def account(
 ) -> Account:
     """Certify a method, compare with its theorems, and draw the worst case.
 
-    With ``search``, or without a theorem, the potential is searched for. The functions are by
+    With ``search``, or without a theorem, the potential is searched for; so it is where no theorem
+    applies and nothing is proved with the potential of the first. The functions are by
     default those of the setting with the largest L_i for all clients.
 
     Raises
@@ -175,11 +176,16 @@ def account(
     stated: Potential | None = theorem or card.potential(method, where)
     if cut is not None:
         method, stated = cut
-    if search or stated is None:
+    certificate: Certificate | None = None
+    if not search and stated is not None:
+        try:
+            certificate = certify(method, functions, weights, potential=stated)
+        except Refusal:
+            if theorem is not None or cut is not None:
+                raise
+    if certificate is None:
         stated, weights = None, "fixed"
         certificate = certify(given, functions, potential="search")
-    else:
-        certificate = certify(method, functions, weights, potential=stated)
     potential = certificate.potential
     proved = Reweighted(potential, certificate.weights)
     run = method if certificate.region is None else given

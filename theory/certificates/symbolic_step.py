@@ -1,7 +1,7 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,14 @@ def symbolic_step(
         return step
     basis = Basis(step.basis.used, kinds, exact=True)
     natural = natural.without_units()
-    return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
+    try:
+        return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
+    except (AttributeError, TypeError) as error:  # of what has been run in floats above
+        raise Refusal(
+            f"a step of {method.name} takes more than sums, products and quotients of numbers and "
+            f"has no proof in rational numbers ({error}); make what it takes of a parameter one of "
+            "its own"
+        ) from error
 
 
 def _require_sums(
@@ -183,6 +190,12 @@ def _require_sums(
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
+    for field in fields(method):
+        if hasattr(getattr(method, field.name), "shape"):
+            raise Refusal(
+                f"{field.name} of {method.name} is an array, with one value for each run; a "
+                "certificate is for one number"
+            )
     need = method.needs.compressor
     if need == "contractive" and functions.alpha is None:
         raise Refusal(

@@ -1,5 +1,7 @@
 """The factor of several steps that is attained: no chain of certificates proves less."""
 
+import math
+
 import numpy as np
 import scipy.linalg
 
@@ -15,6 +17,14 @@ SEEN = 1e-12
 def attained_factor(chain: Chain) -> float:
     """Return the largest factor of all steps on the quadratics that are tried, exactly.
 
+    It may be smaller than the smallest float, and then is 0: see :func:`attained_log_factor`.
+    """
+    return math.exp(attained_log_factor(chain))
+
+
+def attained_log_factor(chain: Chain) -> float:
+    """Return the logarithm of the largest factor of all steps on the quadratics that are tried.
+
     Compressed vectors are off by the largest error, with random signs or, where compressors
     contract, always with the same.
 
@@ -29,11 +39,27 @@ def attained_factor(chain: Chain) -> float:
     start, end = (Reweighted(first.potential, weights) for weights in (first.weights, ends))
     found = []
     for moments in long_runs(method, functions):
-        after = np.linalg.matrix_power(moments.step, chain.steps) @ moments.form(end, functions)
-        now = moments.form(start, functions)
+        power, exponent = _power(moments.step, chain.steps)
+        after, now = power @ moments.form(end, functions), moments.form(start, functions)
         pairs = zip(moments.blocks(now), moments.blocks(after), strict=True)
-        found += [_largest_ratio(*pair) for pair in pairs if len(pair[0])]
+        ratios = [_largest_ratio(*pair) for pair in pairs if len(pair[0])]
+        largest = max(ratios, default=0.0)
+        found.append(math.log(largest) + exponent if largest > 0 else -math.inf)
     return max(found)
+
+
+def _power(matrix: Matrix, count: int) -> tuple[Matrix, float]:
+    """Return a power of a matrix, divided by e to a number, and that number."""
+    power, exponent = np.eye(len(matrix)), 0.0
+    for digit in f"{count:b}":
+        power, exponent = power @ power, 2 * exponent
+        if digit == "1":
+            power = power @ matrix
+        size = float(np.abs(power).max(initial=0.0))
+        if not size > 0:
+            return power, 0.0
+        power, exponent = power / size, exponent + math.log(size)
+    return power, exponent
 
 
 def _largest_ratio(now: Matrix, after: Matrix) -> float:

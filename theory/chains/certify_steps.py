@@ -19,6 +19,9 @@ from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
 from bitbound.theory.setting import Setting
 
+MOST_STEPS = 10**9
+"""More steps than anybody does; nothing is promised that takes more."""
+
 HARDLY = 1e-6
 """Relative gain for which the potential does not change."""
 
@@ -64,8 +67,8 @@ def certify_steps(
     >>> chain.decrease > once.decrease and chain.verify() == chain.factor
     True
     """
-    if steps < 1:
-        raise Refusal(f"{steps} steps are none; give at least 1")
+    if not 1 <= steps <= MOST_STEPS:
+        raise Refusal(f"{steps} steps are not certified; give at least 1 and at most 10^9")
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
     once = certify(method, functions, potential=potential)

@@ -11,7 +11,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
 from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.chains.certify_steps import certify_steps
+from bitbound.theory.chains.certify_steps import MOST_STEPS, certify_steps
 from bitbound.theory.checks.method.promise import (
     Promise,
     promise,
@@ -23,9 +23,6 @@ from bitbound.theory.potential import LocalPotential
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem
-
-MOST_STEPS = 10**9
-"""More steps than anybody does; nothing is promised that takes more."""
 
 FIRST_STEPS = 1000
 """For how many steps a chain is made where nothing else is promised."""

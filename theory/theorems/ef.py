@@ -38,6 +38,7 @@ class Feedback(Theorem):
         return (
             Condition("all f_i have the same minimiser", float(not setting.shared_minimiser), 0.0),
             Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("alpha < 1", setting.alpha, 1.0, strict=True),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition("gamma <= (2/(L + mu)) (1 - s)/(1 + s)", m.gamma, largest),
         )

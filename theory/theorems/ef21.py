@@ -58,7 +58,7 @@ class ErrorFeedback(Theorem):
 class TightErrorFeedback(Theorem):
     """EF21 when each f_i is mu-strongly convex and L-smooth; tight at gamma*.
 
-    With s = sqrt(1 - alpha), gamma* of :func:`best_feedback_step` and rho of
+    With s = sqrt(1 - alpha) > 0, gamma* of :func:`best_feedback_step` and rho of
     :func:`best_feedback_factor`: gamma <= gamma* gives tau = 1 - (gamma/gamma*)(1 - rho). Psi =
     s |grad f(x)|^2 + (1/n) sum_i |grad f_i(x) - g_i|^2. arXiv:2506.05271 for one client at gamma*,
     arXiv:2605.31594 for more; proved here for any number. With y = mean_i grad f_i(x), e_i = g_i -
@@ -74,6 +74,7 @@ class TightErrorFeedback(Theorem):
         largest = best_feedback_step(setting.mu, setting.L, setting.alpha)
         return (
             Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("alpha < 1", setting.alpha, 1.0, strict=True),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition("gamma <= (2/(L + mu)) (1 - s)/(1 + s)", m.gamma, largest),
         )

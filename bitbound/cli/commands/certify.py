@@ -206,7 +206,7 @@ def certify_method(chosen: argparse.Namespace) -> int:
 
 def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None]":
     """Certify several steps, and find the decrease per step that is attained, if it is cheap."""
-    from bitbound.theory.chains.attained import attained_factor  # noqa: PLC0415  (heavy)
+    from bitbound.theory.chains.attained import attained_log_factor  # noqa: PLC0415  (heavy)
     from bitbound.theory.chains.certify_steps import certify_steps  # noqa: PLC0415  (heavy)
 
     psi = Reweighted(certificate.potential, certificate.weights)
@@ -215,7 +215,7 @@ def _chain(certificate: "Certificate", steps: int) -> "tuple[Chain, float | None
     attained = None
     if certificate.region is None:
         with suppress(Refusal):
-            attained = 1 - attained_factor(chain) ** (1 / steps)
+            attained = -math.expm1(attained_log_factor(chain) / steps)
     return chain, attained
 
 

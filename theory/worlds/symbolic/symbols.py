@@ -184,6 +184,8 @@ class SymbolicChannel(OrbitChannel):
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return v plus a new unknown per client."""
         if self.method.needs.compressor == "contractive":
+            if all(self.functions.contraction(k) == 1 for k in range(len(self.functions.kinds))):
+                return self.send(v, cohort)  # nothing is lost
             active = np.ones(self.n, dtype=bool) if cohort is None else np.asarray(cohort)[:, 0, 0]
             frame = self.problem.frame
             sent = frame.expression(v, np.broadcast_to(active, self.n))
@@ -204,7 +206,7 @@ class SymbolicChannel(OrbitChannel):
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
             self.noises.append((number, v))
             return v + frame.unknown(basis, number)
-        if self.functions.alpha_down is None:
+        if self.functions.contraction(-1) == 1:
             return v
         point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
         return v + self._error({-1: (point, *(0 * part for part in parts))})
