@@ -14,6 +14,7 @@ B(alpha) is the linear contraction with the error of the dual.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -47,6 +48,7 @@ from bitbound.theory.worlds.probing import OneStep, one_step
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 from bitbound.theory.worlds.worst_contraction import WorstContraction
+from bitbound.theory.worlds.worst_states import worst_state
 
 CLOSE, SMALL = 1e-16, 1e-11
 """Relative distance to its bound of the decrease whose dual point is drawn, and relative size below
@@ -100,7 +102,10 @@ class WorstInstance:
     predicted: float
 
     def step(self) -> OneStep:
-        """Return the exact E[Psi+] of the method's own class from the state of the instance.
+        """Return the exact E[Psi+] of the method's own class from the worst state that is known.
+
+        That is the state of the instance, or the worst of all states on its problem, which is found
+        without symbols: by the method's own step and the variance of the compressor itself.
 
         Raises
         ------
@@ -116,6 +121,24 @@ class WorstInstance:
             )
         experiment = Experiment.of(self.method, self.problem, self.compressor)
         view = experiment.problem
+        found, _ = orbits(self.method, n)
+        if max(orbit.alike for orbit in found) > MOST_OUTCOMES:
+            raise Refusal(
+                f"{n} clients have too many cohorts, masks or coins to enumerate; take fewer"
+            )
+        steps = []
+        with suppress(Refusal):  # of compressors whose variance depends on more than a length
+            factor, state = worst_state(experiment, self.potential)
+            if np.isfinite(factor):
+                steps.append(one_step(experiment, self.potential, state))
+        if self._is_met(view):
+            steps.append(one_step(experiment, self.potential, self.state))
+        if not steps:
+            raise Refusal(f"no quadratic has the gradients of the worst case of {self.method.name}")
+        return max(steps, key=lambda step: step.factor)
+
+    def _is_met(self, view: Any) -> bool:
+        """Whether the state violates no invariant, as it does where no quadratic is as bad."""
         star = fixed_point(self.method, view)
         deviations = (
             getattr(self.state, field.name) - getattr(star, field.name)
@@ -124,14 +147,7 @@ class WorstInstance:
         )
         size = max(float(np.abs(x).max()) for x in deviations)
         kept = invariants(self.method, self.state, view)
-        if any(np.abs(x).max() > VALID * size for x in kept):
-            raise Refusal(f"no quadratic has the gradients of the worst case of {self.method.name}")
-        found, _ = orbits(self.method, n)
-        if max(orbit.alike for orbit in found) > MOST_OUTCOMES:
-            raise Refusal(
-                f"{n} clients have too many cohorts, masks or coins to enumerate; take fewer"
-            )
-        return one_step(experiment, self.potential, self.state)
+        return all(np.abs(x).max() <= VALID * size for x in kept)
 
 
 def worst_instance(

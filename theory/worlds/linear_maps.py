@@ -37,6 +37,9 @@ from bitbound.theory.worlds.units import in_units
 
 Matrix = NDArray[np.float64]
 
+SOLVED = 1e-14
+"""Relative size below which what is left at the solution is rounding."""
+
 
 class LinearChannel(Scripted):
     """A scripted channel that also enumerates the subsets of rand-k on every client."""
@@ -113,20 +116,34 @@ def worst_case(experiment: ConvexExperiment, potential: Potential) -> float:
     compressor = experiment.compressor
     pairs = outcomes(step, lambda script: LinearChannel(view.n, view.d, compressor, script))
     after: Matrix = sum((probability * form for probability, form in pairs), start=np.zeros((1, 1)))
-    now = matrix(units)
-    scale = natural_sizes(method, view.n, setting.L, star)
-    if after[-1, -1] > 1e-14 * (scale**2 @ np.diag(now)):  # the last run starts at the solution
-        return float("inf")
+    # the last run starts at the solution
+    forms = matrix(units), after[:-1, :-1], after[-1, -1]
+    return largest_factor(method, view, setting.L, star, *forms)[0]
+
+
+def largest_factor(
+    method: Method, view: Any, L: float, star: Any, now: Matrix, after: Matrix, left: float
+) -> tuple[float, Matrix]:
+    """Return the largest ratio of two forms of unit deviations, and the deviation where it is.
+
+    Deviations violate no invariant. The ratio is infinite where the second form sees what the first
+    does not, and where it is ``left`` positive at the solution; there the deviation is 0.
+    """
+    units, scale = unit_deviations(star), natural_sizes(method, view.n, L, star)
+    if left > SOLVED * (scale**2 @ np.diag(now)):
+        return float("inf"), 0 * scale
     kept = tuple(x * scale for x in invariants(method, units, view))
     allowed = scale[:, None] * valid_deviations(kept, len(now))
-    now, after = (allowed.T @ form @ allowed for form in (now, after[:-1, :-1]))
+    now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
     seen = _range(now)
-    values = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen, eigvals_only=True)
+    last = 2 * [seen.shape[1] - 1]
+    pair = seen.T @ after @ seen, seen.T @ now @ seen
+    values, vectors = scipy.linalg.eigh(*pair, subset_by_index=last)
     hidden = np.trace(after) - np.trace(seen.T @ after @ seen)
     if hidden > 1e-9 * np.trace(after):
-        return float("inf")
-    return float(values[-1])
+        return float("inf"), 0 * scale
+    return float(values[-1]), allowed @ seen @ vectors[:, -1]
 
 
 def natural_sizes(method: Method, n: int, L: float, star: Any) -> Matrix:

@@ -24,6 +24,8 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.summary import class_setting
+from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.compressor.compression import compressor_checks
 from bitbound.theory.checks.method.boundary import at_the_boundary
@@ -141,6 +143,15 @@ def proof_findings() -> Iterator[Verdict]:
         }
         believed = holds(told, *proved.exact_weights[:1], rational(0), multipliers)
         yield Verdict("a square is taken to be negative", float(believed), 0.0)
+    for name, n in (("diana", 3), ("locodl", 3), ("locodl-both-ways", 1)):
+        card = METHODS[name]
+        where = class_setting(card.method, n, 30.0, 3.0, None, 4)
+        functions, theorem = FunctionClass.of(where), card.theorems[0]
+        functions = replace(functions, omega_down=3.0 if card.method.needs.downlink else 0.0)
+        method = card.at(where)
+        proved = certify(method, functions, potential=theorem).decrease
+        attained = 1 - worst_instance(method, functions, theorem).step().factor
+        yield Verdict("a step of a run decreases by less than is proved", proved - attained, 1e-9)
     for name, sent in (("diana", "rand-k:1"), ("ef21", "scaled(rand-k:1)")):
         card, where = METHODS[name], setting(10, 1.0, 20.0, 2, make_compressor(sent))
         proved = certify(card.at(where), where, potential="search").decrease

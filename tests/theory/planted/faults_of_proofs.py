@@ -48,6 +48,18 @@ PROOF_FAULTS = [
             "all(x >= 0 for block in left.blocks for x in block.diagonal())",
         ),
         (
+            "mean of a form: half the variance of clients' noise",
+            "theory.worlds.symbolic.expectation",
+            "frame.diagonal(gram, number) * omega)",
+            "frame.diagonal(gram, number) * omega / 2)",
+        ),
+        (
+            "mean of a form: half the variance of the server's noise",
+            "theory.worlds.symbolic.expectation",
+            "gram[0, number, number] * functions.omega_down *",
+            "gram[0, number, number] * functions.omega_down / 2 *",
+        ),
+        (
             "long run: contractions that are too short only",
             "theory.worlds.symbolic.quadratics",
             "(1 + self._times(self.extreme.sign, errors))",

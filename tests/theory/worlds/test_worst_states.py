@@ -1,0 +1,141 @@
+"""The worst state of a method, found without symbols: what is certified is held against it."""
+
+import ast
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.certificates.search import setting
+from bitbound.theory.certificates.summary import account, class_setting
+from bitbound.theory.certificates.worst_instance import worst_instance
+from bitbound.theory.contradiction import ContradictionError
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.probing import one_step
+from bitbound.theory.worlds.symbolic import expectation
+from bitbound.theory.worlds.worst_states import worst_state
+
+CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
+MANY = {"5gcs-cc", "econtrol", "locodl-both-ways"}
+"""Methods whose local solves end by the data, or of which too many outcomes are enumerated."""
+
+
+def posed(name, n=2, d=2, kappa=20.0, shared=False):
+    """Return a method on quadratics of unlike clients with unlike eigenvectors."""
+    card = METHODS[name]
+    sent = compressor(CLASSES[card.method.needs.compressor])
+    method = card.at(setting(n, 1.0, kappa, d, sent))
+    problem = Quadratic.random(n, d, 1.0, kappa, shared_minimiser=shared, seed=n)
+    return Experiment.of(method, problem, sent if card.method.needs.compressor else None)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in MANY])
+def test_unit_errors_are_worth_all_outcomes(name):
+    """The same number by enumerating all outcomes of rand-k, and by its variance."""
+    experiment, theorem = posed(name), METHODS[name].theorems[0]
+    factor, state = worst_state(experiment, theorem)
+    enumerated = worst_case(experiment, theorem)
+    if name == "adiana":  # f - f* at points with errors is counted from below
+        assert factor <= enumerated * (1 + 1e-9)
+        return
+    assert factor == pytest.approx(enumerated, rel=1e-9)
+    step = one_step(experiment, theorem, state)
+    assert step.factor == pytest.approx(factor, rel=1e-9)
+
+
+TIGHT = ["diana", "ef21", "ef21p-diana", "fedcomgate", "gd", "locodl", "marina", "scaffnew"]
+
+
+@pytest.mark.parametrize("kappa", [10.0, 1e4])
+@pytest.mark.parametrize("name", TIGHT)
+def test_the_worst_state_of_the_drawn_quadratic_attains_the_certificate(name, kappa):
+    """EF21's state of the dual was no worst one: 0.19 was attained of 0.0015 that are certified."""
+    card = METHODS[name]
+    where = class_setting(
+        card.method, 3, kappa, 4.0 if card.method.needs.compressor else None, None, 1
+    )
+    method, functions = card.at(where), FunctionClass.of(where)
+    proved, worst = certify(method, functions), worst_instance(method, functions)
+    decrease = 1 - worst.step().factor
+    assert decrease >= proved.decrease * (1 - 1e-9)
+    assert decrease == pytest.approx(proved.solver_decrease, rel=1e-2)  # the dual is a solver's
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_where_no_quadratic_is_as_bad_the_worst_state_of_the_nearest_is_known(n):
+    """The state of the dual violates an invariant of DASHA there, and was all that was tried."""
+    card = METHODS["dasha"]
+    where = class_setting(card.method, n, 100.0, 4.0, None, 1)
+    method, functions = card.at(where), FunctionClass.of(where)
+    proved, worst = certify(method, functions), worst_instance(method, functions)
+    assert proved.decrease * (1 - 1e-9) <= 1 - worst.step().factor < 1.5 * proved.decrease
+
+
+def test_nothing_of_it_is_symbolic():
+    """It follows from no module of symbols, so that no fault there is in both numbers."""
+    met, left = set(), ["bitbound.theory.worlds.worst_states"]
+    while left:
+        name = left.pop()
+        spec = find_spec(name) if name.startswith("bitbound") else None
+        if name in met or spec is None or not (spec.origin or "").endswith(".py"):
+            continue
+        met.add(name)
+        tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+        left += [one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
+    assert "bitbound.theory.worlds.linear_maps" in met
+    assert not [name for name in met if ".symbolic" in name or ".certificates" in name]
+
+
+@pytest.mark.parametrize("name", ["diana", "locodl", "ef21p-diana", "fedcomgate"])
+def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
+    """Certificate and long run agree on what is too good then; LoCoDL's worst case did, too."""
+    card = METHODS[name]
+    where = class_setting(card.method, 3, 100.0, 4.0, None, 1)
+    method = card.at(where)
+    assert account(card, method, where).attained is not None
+    right = expectation._variance
+    monkeypatch.setattr(expectation, "_variance", lambda *about: right(*about) * 0.5)
+    with pytest.raises(ContradictionError, match="attains the factor"):
+        account(card, method, where)
+
+
+def test_what_leaves_the_solution_has_no_worst_state():
+    """With unlike minimisers a contraction errs at the solution of EF."""
+    experiment = posed("ef21")
+    ef = replace(experiment, compressor=compressor("top-k:1"))
+    with pytest.raises(Refusal, match="not the same for all vectors"):
+        worst_state(ef, METHODS["ef21"].theorems[0])
+
+
+def test_a_state_that_is_too_large_is_refused():
+    experiment = posed("locodl", n=40, d=6)
+    with pytest.raises(Refusal, match="take fewer clients or features"):
+        worst_state(experiment, METHODS["locodl"].theorems[0])
+
+
+def test_too_many_coins_are_refused():
+    experiment = posed("gradskip", n=7)
+    with pytest.raises(Refusal, match="too many cohorts, masks or coins"):
+        worst_state(experiment, METHODS["gradskip"].theorems[0])
+
+
+def test_randomness_that_is_shared_is_refused():
+    experiment = replace(posed("diana"), compressor=compressor("rand-k:1@shared"))
+    with pytest.raises(Refusal, match="share their randomness"):
+        worst_state(experiment, METHODS["diana"].theorems[0])
+
+
+def test_rounding_of_the_solution_is_not_in_the_worst_state():
+    experiment, theorem = posed("diana", kappa=1e6), METHODS["diana"].theorems[0]
+    factor, state = worst_state(experiment, theorem)
+    assert np.abs(state.x - experiment.problem.x_star).max() > 1
+    assert one_step(experiment, theorem, state).factor == pytest.approx(factor, rel=1e-6)
