@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-import scipy.linalg
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
+from bitbound.theory.certificates.independent import independent
 from bitbound.theory.certificates.programme import margin_form, maximise, psi
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
@@ -342,7 +342,7 @@ def _independent(
             kept.append(rows[:0])
         else:
             vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
-            kept.append(rows[_basis(np.array(vectors))])
+            kept.append(rows[independent(np.array(vectors), INDEPENDENT)])
     points = _points(method, step, start) if start.values else ()
     return replace(
         start,
@@ -380,15 +380,3 @@ def _vector(form: Matrix) -> Matrix:
     place = int(np.argmax(np.diag(form)))
     vector: Matrix = form[place] / np.sqrt(form[place, place])
     return vector
-
-
-def _basis(vectors: Matrix) -> list[int]:
-    """Return the places of vectors that all others are combinations of."""
-    if not vectors.size:
-        return []
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    _, r, order = scipy.linalg.qr(
-        (vectors / np.where(lengths > 0, lengths, 1.0)).T, mode="economic", pivoting=True
-    )
-    rank = int(np.sum(np.abs(np.diag(r)) > INDEPENDENT))
-    return sorted(order[:rank].tolist())

@@ -30,6 +30,9 @@ MOST_CLASSES = 4
 DIGITS = (2, 3, 4, 6, 8, 12)
 """Of the decimals that are tried."""
 
+ORDERED = 4
+"""Digits by which coefficients are ordered: of those that are as large, the first is first."""
+
 ACCURACY = 1e-9
 """Relative gain in the decrease at which the search ends."""
 
@@ -202,6 +205,7 @@ def _numbers(family: Family, found: QuadraticPotential) -> Iterator[tuple[str, t
         for k, (weight, row) in enumerate(zip(weights, rows, strict=True)):
             natural = weight * (row / np.where(unit > 0, unit, 1.0)) ** 2
             lead = int(np.flatnonzero(row)[0])
+            natural = [float(f"{size:.{ORDERED}g}") for size in natural]
             sizes.append((natural[lead], f"{name}_weights", (k,)))
             others = (j for j in np.flatnonzero(row).tolist() if j != lead)
             sizes += [(natural[j], f"{name}_rows", (k, j)) for j in others]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.coordinates import Coordinates
+from bitbound.theory.certificates.independent import independent
 from bitbound.theory.certificates.programme import maximise, psi
 from bitbound.theory.certificates.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
@@ -167,8 +167,4 @@ class ChainProgramme:
         """The places of terms that all others are combinations of."""
         now, _, _ = self._forms
         rows = [np.concatenate([*(b.ravel() for b in form.blocks), form.values]) for form in now]
-        lengths = [float(np.linalg.norm(row)) or 1.0 for row in rows]
-        columns = np.array(rows).T / np.array(lengths)
-        _, r, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
-        rank = int(np.sum(np.abs(np.diag(r)) > INDEPENDENT))
-        return sorted(order[:rank].tolist())
+        return independent(np.array(rows), INDEPENDENT)

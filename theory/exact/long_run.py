@@ -13,6 +13,7 @@ from itertools import product
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.exact.measured import require_measured
 from bitbound.theory.exact.second_moments import SecondMoments
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import Reweighted
@@ -44,13 +45,17 @@ def slowest_decrease(method: Method, functions: FunctionClass) -> float:
 def limit_of_potentials(certificate: Certificate) -> float | None:
     """Return a decrease that is attained on quadratics; None if none is found.
 
+    For a few clients the slowest one is also run on numbers, by
+    :func:`~bitbound.theory.exact.measured.measured_factor`.
+
     It is that of :func:`slowest_decrease`, but for what the potential of the certificate does not
     see: no potential that sees as much of the state decreases by more.
     """
     functions = certificate.functions
     psi = Reweighted(certificate.potential, certificate.weights)
     try:
-        found = long_runs(certificate.method, functions)
+        found = list(long_runs(certificate.method, functions))
+        require_measured(certificate.method, max(found, key=lambda one: one.factor))
         return 1 - max(one.factor_of(one.form(psi, functions)) for one in found)
     except Refusal:
         return None

@@ -48,14 +48,14 @@ MOST_OUTCOMES = 64
 
 
 @dataclass(frozen=True)
-class _Law:
+class Law:
     """How a compressor errs on every vector: C(v) = share v + e, E|e|^2 = ratio |v|^2."""
 
     share: float
     ratio: float
 
     @classmethod
-    def of(cls, compressor: Compressor, d: int) -> "_Law":
+    def of(cls, compressor: Compressor, d: int) -> "Law":
         inner = compressor.inner if isinstance(compressor, Scaled) else compressor
         if not isinstance(inner, Identity | RandK):
             raise Refusal(
@@ -72,35 +72,39 @@ class UnitErrorChannel(Scripted):
     """Messages arrive as their mean; run N + 1 + j has the error j of length 1, run N none.
 
     The first N runs are unit deviations from the solution, which run N is. ``variances`` holds for
-    each error E|e|^2 as a form of the deviation, (N, N).
+    each error E|e|^2 as a form of the deviation, (N, N). There is a law for every client.
     """
 
     def __init__(
-        self, n: int, d: int, compressor: Compressor, units: int, script: Sequence[int] = ()
+        self,
+        laws: Sequence[Law],
+        down: Law | WorstContraction,
+        d: int,
+        units: int,
+        script: Sequence[int] = (),
     ) -> None:
-        super().__init__(n, d, script)
-        self.up, self.down = upward(compressor), downward(compressor)
+        super().__init__(len(laws), d, script)
+        self.laws, self.down = laws, down
         self.units, self.variances = units, list[Matrix]()
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         """Return the mean of C(v), plus the clients' errors in their runs."""
-        if self.up.shared:
-            raise Refusal("compressors share their randomness; let the clients draw independently")
-        return self.send(self._received(v, _Law.of(self.up, v.shape[1])), cohort)
+        every = np.broadcast_to(v, (self.n, *v.shape[1:]))
+        return self.send(self._received(every, self.laws), cohort)
 
     def downlink(self, v: Array) -> Array:
         """Return the mean of C(v), plus the server's error in its run."""
         if isinstance(self.down, WorstContraction):
             return self.down.compress(v, v[:, :0, :])
-        return self._received(v, _Law.of(self.down, v.shape[1]))
+        return self._received(v, [self.down])
 
-    def _received(self, v: Array, law: _Law) -> Array:
-        received = law.share * v
-        if not law.ratio:
-            return received
+    def _received(self, v: Array, laws: Sequence[Law]) -> Array:
+        received = np.array([law.share for law in laws])[:, None, None] * v
         deviations = v - v[:, :, self.units : self.units + 1]
         first = len(self.variances)
-        for i, own in enumerate(deviations):
+        for i, (own, law) in enumerate(zip(deviations, laws, strict=True)):
+            if not law.ratio:
+                continue
             form = own[:, : self.units].T @ own[:, : self.units]
             before = own[:, self.units + 1 : self.units + 1 + first]
             squares = (before**2).sum(axis=0).tolist()
@@ -143,8 +147,14 @@ def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[flo
     if size > MOST_UNITS:
         raise Refusal(f"a state of {size} numbers is too large; take fewer clients or features")
 
+    sent = upward(experiment.compressor), downward(experiment.compressor)
+    if sent[0].shared:
+        raise Refusal("compressors share their randomness; let the clients draw independently")
+    laws = [Law.of(sent[0], view.d)] * view.n
+    down = sent[1] if isinstance(sent[1], WorstContraction) else Law.of(sent[1], view.d)
+
     def channel(script: Sequence[int]) -> UnitErrorChannel:
-        return UnitErrorChannel(view.n, view.d, experiment.compressor, size, script)
+        return UnitErrorChannel(laws, down, view.d, size, script)
 
     def run(world: UnitErrorChannel, errors: int) -> Terms:
         runs = size + 1 + errors
