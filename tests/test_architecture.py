@@ -44,7 +44,7 @@ LEVELS = [
     ["solvers.store"],
     ["theory"],
     ["theory.worlds", "theory.formulas"],
-    ["theory.worlds.symbolic", "theory.theorems"],
+    ["theory.worlds.numbers", "theory.worlds.symbolic", "theory.theorems"],
     ["theory.cards"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],

@@ -16,7 +16,6 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
-from bitbound.theory.certificates.independent import independent
 from bitbound.theory.certificates.programme import margin_form, maximise, psi
 from bitbound.theory.certificates.symbolic_step import (
     SymbolicStep,
@@ -24,6 +23,7 @@ from bitbound.theory.certificates.symbolic_step import (
 )
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
+from bitbound.theory.worlds.independent import independent
 from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
 from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form

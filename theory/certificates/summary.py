@@ -26,10 +26,7 @@ TIGHT = 1e-4
 """Relative distance of two decreases that counts as none: what is given up for proofs."""
 
 CONTRADICTION = 1e-7
-"""Relative difference of an attained decrease from the proved one that no rounding explains."""
-
-ROUNDED = 1e-12
-"""What rounding changes in an attained factor."""
+"""Relative excess of an attained factor over the proved one that no rounding explains."""
 
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
@@ -217,7 +214,7 @@ def account(
 
 def _require_room(method: Method, attained: OneStep | None, factor: float) -> None:
     worst = attained.factor if attained is not None and attained.exact else 0.0
-    if worst > factor + CONTRADICTION * abs(1 - factor) + ROUNDED * max(1.0, factor):
+    if worst > factor * (1 + CONTRADICTION):
         raise ContradictionError(
             f"one exact step of {method.name} attains the factor {worst:.8g}, and the "
             f"certificate says that it is at most {factor:.8g}; one of them is wrong, "

@@ -43,12 +43,12 @@ from bitbound.theory.potential import Potential
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
+from bitbound.theory.worlds.numbers.worst_states import worst_state
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.probing import OneStep, one_step
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 from bitbound.theory.worlds.worst_contraction import WorstContraction
-from bitbound.theory.worlds.worst_states import worst_state
 
 CLOSE, SMALL = 1e-16, 1e-11
 """Relative distance to its bound of the decrease whose dual point is drawn, and relative size below

@@ -9,9 +9,9 @@ from bitbound.solvers.method import Method
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.exact.second_moments import SecondMoments
 from bitbound.theory.exact.spectral_radius import spectral_radius
-from bitbound.theory.worlds.measured_moments import measured_moments
+from bitbound.theory.worlds.numbers.measured_moments import measured_moments
+from bitbound.theory.worlds.numbers.worst_states import ErrorLaw
 from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
-from bitbound.theory.worlds.worst_states import Law
 
 APART, ROUNDED = 1e-5, 1e-10
 """Difference of two decreases that rounding does not explain: relative, and of factors."""
@@ -28,12 +28,12 @@ def measured_factor(method: Method, extreme: ExtremeClass) -> float | None:
     kinds = functions.kind_of_client
     if needs.compressor == "contractive":
         alphas = np.array([functions.contraction(kind) for kind in kinds])
-        laws = [Law(share, 0.0) for share in 1 + extreme.sign * (1 - alphas) ** 0.5]
+        laws = [ErrorLaw(share, 0.0) for share in 1 + extreme.sign * (1 - alphas) ** 0.5]
     else:
-        laws = [Law(1.0, functions.kinds[kind].omega) for kind in kinds]
-    down = Law(1.0, functions.omega_down if needs.downlink == "unbiased" else 0.0)
+        laws = [ErrorLaw(1.0, functions.kinds[kind].omega) for kind in kinds]
+    down = ErrorLaw(1.0, functions.omega_down if needs.downlink == "unbiased" else 0.0)
     if needs.downlink == "contractive":
-        down = Law(1 + extreme.sign_down * (1 - functions.contraction(-1)) ** 0.5, 0.0)
+        down = ErrorLaw(1 + extreme.sign_down * (1 - functions.contraction(-1)) ** 0.5, 0.0)
     curvatures = np.repeat(extreme.curvatures, extreme.counts).tolist()
     with suppress(Refusal):
         moments = measured_moments(method, functions.L, curvatures, extreme.ridge, laws, down)

@@ -72,7 +72,7 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
 
 
 def test_nothing_of_what_is_measured_is_symbolic():
-    met, left = set(), ["bitbound.theory.worlds.measured_moments"]
+    met, left = set(), ["bitbound.theory.worlds.numbers.measured_moments"]
     while left:
         name = left.pop()
         spec = find_spec(name) if name.startswith("bitbound") else None

@@ -20,9 +20,9 @@ from bitbound.theory.certificates.worst_instance import worst_instance
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.linear_maps import worst_case
+from bitbound.theory.worlds.numbers.worst_states import worst_state
 from bitbound.theory.worlds.probing import one_step
 from bitbound.theory.worlds.symbolic import expectation
-from bitbound.theory.worlds.worst_states import worst_state
 
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
 MANY = {"5gcs-cc", "econtrol", "locodl-both-ways"}
@@ -82,7 +82,7 @@ def test_where_no_quadratic_is_as_bad_the_worst_state_of_the_nearest_is_known(n)
 
 def test_nothing_of_it_is_symbolic():
     """It follows from no module of symbols, so that no fault there is in both numbers."""
-    met, left = set(), ["bitbound.theory.worlds.worst_states"]
+    met, left = set(), ["bitbound.theory.worlds.numbers.worst_states"]
     while left:
         name = left.pop()
         spec = find_spec(name) if name.startswith("bitbound") else None

@@ -19,7 +19,7 @@ from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.compressors.two_way import downward, upward
-from bitbound.solvers.state import each, number_of_runs
+from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.ledger import Ledger
@@ -48,14 +48,14 @@ MOST_OUTCOMES = 64
 
 
 @dataclass(frozen=True)
-class Law:
+class ErrorLaw:
     """How a compressor errs on every vector: C(v) = share v + e, E|e|^2 = ratio |v|^2."""
 
     share: float
     ratio: float
 
     @classmethod
-    def of(cls, compressor: Compressor, d: int) -> "Law":
+    def of(cls, compressor: Compressor, d: int) -> "ErrorLaw":
         inner = compressor.inner if isinstance(compressor, Scaled) else compressor
         if not isinstance(inner, Identity | RandK):
             raise Refusal(
@@ -77,8 +77,8 @@ class UnitErrorChannel(Scripted):
 
     def __init__(
         self,
-        laws: Sequence[Law],
-        down: Law | WorstContraction,
+        laws: Sequence[ErrorLaw],
+        down: ErrorLaw | WorstContraction,
         d: int,
         units: int,
         script: Sequence[int] = (),
@@ -98,7 +98,7 @@ class UnitErrorChannel(Scripted):
             return self.down.compress(v, v[:, :0, :])
         return self._received(v, [self.down])
 
-    def _received(self, v: Array, laws: Sequence[Law]) -> Array:
+    def _received(self, v: Array, laws: Sequence[ErrorLaw]) -> Array:
         received = np.array([law.share for law in laws])[:, None, None] * v
         deviations = v - v[:, :, self.units : self.units + 1]
         first = len(self.variances)
@@ -142,16 +142,16 @@ def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[flo
     """
     method, view, setting = experiment.method, experiment.problem, Setting.at(experiment)
     star = fixed_point(method, view)
-    units = unit_deviations(star)
-    size = number_of_runs(units)
+    size = size_of(star)
     if size > MOST_UNITS:
         raise Refusal(f"a state of {size} numbers is too large; take fewer clients or features")
+    units = unit_deviations(star)
 
     sent = upward(experiment.compressor), downward(experiment.compressor)
     if sent[0].shared:
         raise Refusal("compressors share their randomness; let the clients draw independently")
-    laws = [Law.of(sent[0], view.d)] * view.n
-    down = sent[1] if isinstance(sent[1], WorstContraction) else Law.of(sent[1], view.d)
+    laws = [ErrorLaw.of(sent[0], view.d)] * view.n
+    down = sent[1] if isinstance(sent[1], WorstContraction) else ErrorLaw.of(sent[1], view.d)
 
     def channel(script: Sequence[int]) -> UnitErrorChannel:
         return UnitErrorChannel(laws, down, view.d, size, script)
@@ -183,6 +183,11 @@ def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[flo
         return at if at.dtype == bool else at + ((x - at) @ deviation)[:, :, None]
 
     return factor, each(moved, units, star)
+
+
+def size_of(star: Any) -> int:
+    """Return how many numbers a state of one run has, flags aside."""
+    return sum(x.size for x in vars(star).values() if x.dtype != bool)
 
 
 def _mean_form(

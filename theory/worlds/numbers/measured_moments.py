@@ -15,7 +15,7 @@ import scipy.linalg
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.method import Method
-from bitbound.solvers.state import each, number_of_runs
+from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.oracle import Oracle
@@ -26,8 +26,13 @@ from bitbound.theory.worlds.linear_maps import (
     natural_sizes,
     unit_deviations,
 )
+from bitbound.theory.worlds.numbers.worst_states import (
+    MOST_OUTCOMES,
+    ErrorLaw,
+    UnitErrorChannel,
+    size_of,
+)
 from bitbound.theory.worlds.outcomes import outcomes
-from bitbound.theory.worlds.worst_states import MOST_OUTCOMES, Law, UnitErrorChannel
 
 MOST_UNITS = 120
 """Up to so many numbers of a state; the cost grows with the third power."""
@@ -38,8 +43,8 @@ def measured_moments(
     L: float,
     curvatures: Sequence[float],
     ridge: float,
-    laws: Sequence[Law],
-    down: Law,
+    laws: Sequence[ErrorLaw],
+    down: ErrorLaw,
 ) -> Matrix:
     """Return the map of the second moments of a state on quadratics of one dimension.
 
@@ -54,7 +59,7 @@ def measured_moments(
         Of the f_i.
     ridge : float
         The curvature of g, where there is one.
-    laws, down : Law
+    laws, down : ErrorLaw
         How the compressors of the clients and of the server err.
 
     Raises
@@ -65,19 +70,21 @@ def measured_moments(
     Examples
     --------
     >>> from bitbound import GD
-    >>> exact = Law(share=1.0, ratio=0.0)
+    >>> exact = ErrorLaw(share=1.0, ratio=0.0)
     >>> moments = measured_moments(GD(gamma=0.1), 3.0, [1.0, 3.0], 0.0, [exact, exact], exact)
     >>> abs(moments.item() - (1 - 0.1 * 2) ** 2) < 1e-12
     True
     """
     n = len(curvatures)
+    if n > MOST_UNITS:
+        raise Refusal(f"{n} clients are too many; take fewer")
     matrices = (np.array(curvatures) + ridge)[:, None, None]
     view: Any = replace(Quadratic.from_arrays(matrices, np.zeros((n, 1))), ridge_g=ridge)
     star = fixed_point(method, view)
-    units = unit_deviations(star)
-    size = number_of_runs(units)
+    size = size_of(star)
     if size > MOST_UNITS:
         raise Refusal(f"a state of {size} numbers is too large; take fewer clients")
+    units = unit_deviations(star)
     sizes = natural_sizes(method, n, L, star)
     kinds = list(zip(curvatures, laws, strict=True))
     forms = _symmetric_forms(star, [kinds.index(one) for one in kinds])

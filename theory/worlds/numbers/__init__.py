@@ -1,0 +1,1 @@
+"""What one step does, on numbers alone: what symbols say is held against it."""
