@@ -11,7 +11,7 @@ from bitbound.data.errors import Refusal
 from bitbound.theory.exact.central_path import follow
 from bitbound.theory.exact.cone_programme import ConeProgramme, Number
 from bitbound.theory.exact.least_squares import Floats
-from bitbound.theory.exact.rational_algebra import ZERO, Rationals, independent, rounded_down
+from bitbound.theory.exact.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
 from bitbound.theory.exact.rational_step import RationalForm, RationalStep, holds
 from bitbound.theory.exact.surroundings import Surroundings
 from bitbound.theory.worlds.symbolic.exact_numbers import Rational
@@ -108,7 +108,7 @@ class ProofProgramme:
         found = []
         for place, fixed in enumerate(left.blocks):
             own = [form.blocks[place] for form in self.forms]
-            rows = independent([fixed, *own])
+            rows = spanning_rows([fixed, *own])
             inner = np.ix_(rows, rows)
             stack = np.array([-matrix[inner] for matrix in own], dtype=object)
             changes = [np.tensordot(column, stack, axes=1) for column in self.free.T]

@@ -82,14 +82,14 @@ def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
     return _array(product.tolist(), outer.shape[1])
 
 
-def independent(matrices: list[Rationals]) -> list[int]:
+def spanning_rows(matrices: list[Rationals]) -> list[int]:
     """Return the rows such that all rows of symmetric matrices follow from theirs.
 
     Where one of the others is not 0, all matrices have the same value at some vector of these.
 
     Examples
     --------
-    >>> independent([rationals(np.array([[1, 1], [1, 1]]))])
+    >>> spanning_rows([rationals(np.array([[1, 1], [1, 1]]))])
     [0]
     """
     rows = [row for matrix in matrices for row in matrix.tolist() if any(row)]
