@@ -97,7 +97,7 @@ class LinearModel(RidgeProblem):
         split, seed : str, int
             By which rule the rows were dealt.
         storage : {"dense", "sparse"}, optional
-            How the rows are stored; by default, whichever is faster here.
+            How the rows are stored; by default dense from 15 % of entries on.
 
         Raises
         ------

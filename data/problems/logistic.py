@@ -80,7 +80,7 @@ class LogisticRegression(RidgeProblem):
         seed : int
             Seed of the split.
         storage : {"dense", "sparse"}, optional
-            How the rows are stored; by default, whichever is faster here.
+            How the rows are stored; by default dense from 15 % of entries on.
 
         Raises
         ------

@@ -1,10 +1,10 @@
 """The data of all clients as one operator: products with n blocks of m rows and d features.
 
 Two ways to store the same numbers, with the same three products. Which one is faster depends on
-the density, the shape and the machine, so :func:`stored` measures it.
+the density, the shape and the machine; as sums are rounded in another order, :func:`stored` chooses
+by the density alone, so that the same data are stored alike wherever and whenever they are loaded.
 """
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,16 @@ Sparse = Any
 STORAGES = ("dense", "sparse")
 
 _DENSE_BYTES = 1 << 30
-"""A dense stack larger than this is not tried unless it is asked for."""
+"""A dense stack larger than this is not made unless it is asked for."""
+
+_DENSE_SHARE = 0.15
+"""The share of entries that are not 0 from which on a stack is dense.
+
+Measured with five runs on one core of an AMD EPYC, for 9 shapes with n m d from 6e3 to 3e6: at this
+share dense products took 0.6 to 1.3 times as long as sparse ones in 8 of them, at 1 they took 0.1
+to 0.7 times as long in all, at 0.05 0.8 to 6 times in 8. The ninth, 10 clients of 3000 rows with
+100 features, gains from about 0.7 on only.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +196,8 @@ def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -
     n : int
         Number of clients.
     storage : {"dense", "sparse"}, optional
-        How; by default, whichever multiplies faster here and now with five runs. A stack of more
-        than 1 GiB is taken as too large to be dense.
+        How; by default dense where at least 15 % of the entries are not 0. A stack of more than
+        1 GiB is taken as too large to be dense.
 
     Raises
     ------
@@ -197,25 +206,13 @@ def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -
     """
     if storage is None:
         total, d = matrix.shape
-        if total * d * 8 > _DENSE_BYTES:
-            return sparse(matrix, n)
-        candidates: list[Rows] = [dense(matrix, n), sparse(matrix, n)]
-        return min(candidates, key=_seconds)
+        fits = total * d * 8 <= _DENSE_BYTES
+        filled = matrix.count_nonzero() >= _DENSE_SHARE * total * d
+        storage = "dense" if fits and filled else "sparse"
     if storage not in STORAGES:
         raise Refusal(
             f"the storage {storage!r} is unknown; choose one of {', '.join(STORAGES)}"
-            " or leave it out to have the faster one chosen"
+            " or leave it out to have it chosen by the density"
         )
     return dense(matrix, n) if storage == "dense" else sparse(matrix, n)
 
-
-def _seconds(rows: Rows) -> float:
-    """Shortest of a few times of the two products with five runs."""
-    n, _, d = rows.shape
-    x = np.ones((n, d, 5))
-    times = []
-    for _ in range(4):
-        start = time.perf_counter()
-        rows.backward(rows.forward(x))
-        times.append(time.perf_counter() - start)
-    return min(times)

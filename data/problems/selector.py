@@ -78,7 +78,7 @@ def problem(
     name : str
         What the problem of one's own rows is called.
     storage : {"dense", "sparse"}, optional
-        How the rows are stored; by default, whichever is faster here.
+        How the rows are stored; by default dense from 15 % of entries on.
     download : bool
         Whether a file that is not here may be downloaded.
 
