@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import scipy.sparse
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.cache import cache_folder
+from bitbound.data.files.cache import cache_folder, write_text
 from bitbound.data.files.dataset import Dataset
 from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, PREFIX, LibSVMFile
 from bitbound.data.files.svmlight import SUFFIXES, content, parse, read_rows
-from bitbound.data.files.verification import normalised_sha256, pin, verify
+from bitbound.data.files.verification import file_sha256, pin, verify
 
 
 def load(name_or_path: str | Path, download: bool = True) -> Dataset:
@@ -62,12 +62,17 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     if entry is not None:
         folders = [*_own_folders(), _downloads()]
         path = _find(entry.file, folders) or _download(entry, download)
+        if entry.manifest is None and path.parent == _downloads() and not pin(path).exists():
+            raise Refusal(
+                f"{pin(path)}, the SHA-256 of the first download of {entry.name}, is not there; "
+                f"remove {path} to download it again, or load it by its path"
+            )
     elif (entry := CATALOGUE.get(PREFIX + name)) is not None:
         path = _found_by_user(name, entry)
     else:
         return read(_path(name))
     dataset = read(path, name=name, features=entry.features)
-    verify(dataset, entry, path)
+    verify(dataset, entry, path, pin(path))
     return dataset
 
 
@@ -183,10 +188,11 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                     )
                 )
                 dataset = read(file, name=entry.name, features=entry.features)
-                verify(dataset, entry, file, exactly=True)
-                kept = file.replace(folder / entry.file)
-                if entry.manifest is None:
-                    pin(kept).write_text(normalised_sha256(content(kept)) + "\n", "utf-8")
+                kept = folder / entry.file
+                verify(dataset, entry, file, pin(kept), exactly=True)
+                if entry.manifest is None:  # a pin without its file binds the next download
+                    write_text(pin(kept), file_sha256(file))
+                file.replace(kept)
         except OSError as error:
             reason = f"the download failed with {type(error).__name__}"
         except Refusal as refusal:
@@ -203,5 +209,5 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
             return kept
     raise Refusal(
         f"{entry.name} is in no folder of BITBOUND_DATA and {reason};"
-        f" fetch {address} by other means and put it into {folder}"
+        f" fetch {address} by other means into a folder that BITBOUND_DATA names"
     )

@@ -11,10 +11,13 @@ from bitbound.data.files.manifest import LibSVMFile
 from bitbound.data.files.svmlight import content
 
 
-def verify(dataset: Dataset, entry: LibSVMFile, path: Path, exactly: bool = False) -> None:
+def verify(
+    dataset: Dataset, entry: LibSVMFile, path: Path, first: Path, exactly: bool = False
+) -> None:
     """Refuse a file that is not what the catalogue says.
 
     What it does not know is None; the figure of the page for d binds only a file of that page.
+    A file without a manifest is compared, byte for byte, with its pin ``first`` if that exists.
     """
     rows, features = dataset.A.shape
     manifest = entry.manifest
@@ -30,9 +33,9 @@ def verify(dataset: Dataset, entry: LibSVMFile, path: Path, exactly: bool = Fals
             ("rows of the larger label", positives, manifest.positives),
             ("as SHA-256 of its text", normalised_sha256(content(path)), manifest.sha256),
         ]
-    elif (first := pin(path)).exists():
+    elif first.exists():
         text = first.read_text(encoding="utf-8", errors="replace").strip()
-        checks.append(("as SHA-256 of its text", normalised_sha256(content(path)), text))
+        checks.append((f"as SHA-256, which {first} keeps,", file_sha256(path), text))
     for what, found, expected in checks:
         if expected not in (None, found):
             raise Refusal(
@@ -44,6 +47,11 @@ def verify(dataset: Dataset, entry: LibSVMFile, path: Path, exactly: bool = Fals
 def pin(file: Path) -> Path:
     """Return where the SHA-256 that a set had when it was downloaded is kept."""
     return file.with_name(f"{file.name}.sha256")
+
+
+def file_sha256(file: Path) -> str:
+    """SHA-256 of a file as it is."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def normalised_sha256(text: bytes) -> str:

@@ -1,9 +1,9 @@
 """Data sets by name and path: where they are searched, what is checked, what is said."""
 
 import bz2
-import hashlib
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from bitbound.data.files.verification import normalised_sha256
 TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
 """Three rows, four features by the catalogue below, three entries of which one is zero."""
 
-MANIFEST = Manifest(3, 3, 2, 1, hashlib.sha256(TEXT).hexdigest())
+MANIFEST = Manifest(3, 3, 2, 1, sha256(TEXT).hexdigest())
 
 
 @pytest.fixture
@@ -115,27 +115,78 @@ def test_downloads_go_to_the_cache(places, monkeypatch):
     ("rows", "told"), [(2, "only N = 2 and that no index"), (None, "only that no index")]
 )
 def test_a_download_without_a_sum_says_what_was_checked(places, monkeypatch, rows, told):
-    def retrieve(address, *, known_hash, fname, path, progressbar):
-        target = Path(path) / fname
-        target.write_bytes(b"1 1:1\n2 2:1\n")
-        return str(target)
-
     entry = LibSVMFile("libsvm:loose", "loose", 2, rows=rows)
     monkeypatch.setitem(CATALOGUE, "libsvm:loose", entry)
-    monkeypatch.setattr("pooch.retrieve", retrieve)
+    monkeypatch.setattr("pooch.retrieve", sending(LOOSE))
     with pytest.warns(
         UserWarning, match=f"vouches for libsvm:loose.*{told} is above 2 was checked"
     ):
         assert load("libsvm:loose").A.shape == (2, 2)
     assert load("libsvm:loose").A.shape == (2, 2)  # it is there, and nothing is told
     kept = places[2] / "loose"
-    text = kept.read_bytes()
-    assert kept.with_name("loose.sha256").read_text().strip() == normalised_sha256(text)
-    kept.write_bytes(text.replace(b"\n", b"\r\n"))  # line ends do not count
+    assert kept.with_name("loose.sha256").read_text().strip() == sha256(LOOSE).hexdigest()
+
+
+LOOSE = b"1 1:1\n2 2:1\n"
+
+
+def sending(text):
+    """Return what stands in the place of a download of a text."""
+
+    def retrieve(address, *, known_hash, fname, path, progressbar):
+        target = Path(path) / fname
+        target.write_bytes(text)
+        return str(target)
+
+    return retrieve
+
+
+def pinned(path, text):
+    """Write a file as if it had been downloaded."""
+    path.write_bytes(text)
+    path.with_name(f"{path.name}.sha256").write_text(sha256(text).hexdigest() + "\n")
+
+
+@pytest.mark.parametrize(
+    "damaged", [LOOSE.replace(b"1:1", b"1:2"), LOOSE[:-1], LOOSE.replace(b"\n", b"\r\n")]
+)
+def test_a_download_stays_the_same_byte_for_byte(places, damaged):
+    pinned(places[2] / "loose", LOOSE)
     assert load("libsvm:loose").A.shape == (2, 2)
-    kept.write_bytes(text.replace(b"1:1", b"1:2"))
+    (places[2] / "loose").write_bytes(damaged)
     with pytest.raises(Refusal, match=r"loose is not the set libsvm:loose: it has .* as SHA-256"):
         load("libsvm:loose")
+
+
+def test_a_download_that_has_lost_its_sum_is_refused(places):
+    pinned(places[2] / "loose", LOOSE)
+    (places[2] / "loose.sha256").unlink()
+    with pytest.raises(Refusal, match=r"loose\.sha256, .*, is not there; remove .*loose to downl"):
+        load("libsvm:loose")
+    (places[0] / "loose").write_bytes(LOOSE)  # a file of the user's own needs none
+    assert load("libsvm:loose").A.shape == (2, 2)
+
+
+def test_the_sum_is_there_before_the_file(places, monkeypatch):
+    """Whenever a process is killed, no file is there that is not bound by its sum."""
+    monkeypatch.setattr("pooch.retrieve", sending(LOOSE))
+    replace = Path.replace
+
+    def killed(file, target):
+        if Path(target).name == "loose":
+            raise KeyboardInterrupt
+        return replace(file, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", killed)
+        load("libsvm:loose")
+    assert [file.name for file in places[2].iterdir()] == ["loose.sha256"]
+    monkeypatch.setattr("pooch.retrieve", sending(LOOSE.replace(b"1:1", b"1:2")))
+    with pytest.raises(Refusal, match=r"not kept, as .* it has .* as SHA-256"):
+        load("libsvm:loose")
+    monkeypatch.setattr("pooch.retrieve", sending(LOOSE))
+    with pytest.warns(UserWarning, match="nobody here vouches"):
+        assert load("libsvm:loose").A.shape == (2, 2)
 
 
 def test_rows_are_checked_in_files_of_the_folders_too(places):
@@ -183,14 +234,14 @@ def test_no_network_says_what_to_do(places, download, reason):
     assert str(refusal.value) == (
         f"made is in no folder of BITBOUND_DATA and {reason}; fetch"
         " https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/made.bz2"
-        f" by other means and put it into {places[2]}"
+        " by other means into a folder that BITBOUND_DATA names"
     )
 
 
 @pytest.mark.parametrize("read", [load, load_numbers])
 def test_a_file_without_a_sum_is_asked_for_with_a_prefix(places, read):
     """What an earlier download left in the cache is not the user's own file either."""
-    (places[2] / "loose").write_bytes(b"1 1:1\n2 1:1\n")
+    pinned(places[2] / "loose", b"1 1:1\n2 1:1\n")
     with pytest.raises(Refusal) as refusal:
         read("loose")
     assert str(refusal.value) == (
