@@ -215,4 +215,3 @@ def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -
             " or leave it out to have it chosen by the density"
         )
     return dense(matrix, n) if storage == "dense" else sparse(matrix, n)
-

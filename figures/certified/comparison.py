@@ -1,6 +1,5 @@
 """Certified against published: rates of all methods, and bits saved by certified parameters."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict
@@ -8,7 +7,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.cache import write_atomically, write_text
+from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.terminal import for_terminal
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
 from bitbound.figures.certified.certified_tables import (
@@ -92,8 +92,7 @@ def certified_comparison(
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    text = json.dumps(_finite(rows), indent=1, allow_nan=False)
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_record(path, _finite(rows))
     return path
 
 

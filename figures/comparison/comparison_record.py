@@ -1,12 +1,11 @@
 """A comparison as values of JSON, kept for the page of the report."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from bitbound.data.errors import Refusal
-from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.figures.comparison.comparison_result import Comparison
 from bitbound.figures.comparison.contestants import Contestant
 from bitbound.figures.curve_records import figure_record, panel_record
@@ -35,7 +34,7 @@ def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float 
     """
     require_name(name)
     path = folder / "compared" / f"{name}.json"
-    write_text(path, json.dumps(_record(found, name, downlink), allow_nan=False))
+    write_record(path, _record(found, name, downlink))
     return path
 
 

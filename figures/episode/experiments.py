@@ -4,7 +4,6 @@ Source of the claims: Crawshaw, Bao, Liu, ICLR 2023 (EPISODE), section 5 and app
 talk on EPISODE++ (NeurIPS 2023).
 """
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
 from bitbound.data.terminal import paragraph, table
 from bitbound.figures.episode.clipping_drawing import (
@@ -158,7 +157,7 @@ def clipping_experiments(
 
     record = {"panels": contest_records(shown), "verdicts": [asdict(each) for each in said]}
     paths.append(folder / "report.json")
-    write_text(paths[-1], json.dumps(record, allow_nan=False))
+    write_record(paths[-1], record)
     tell(lambda: "\n" + complexity_tables(CONSTANTS, SMOOTHNESS))
     tell(lambda: "\n" + "\n".join(map(str, paths)))
     return paths

@@ -1,6 +1,5 @@
 """From recipes to files: the traces of all curves, then every figure with its table."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.terminal import for_terminal
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
@@ -95,10 +95,9 @@ def reproduce_paper(
     shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
     counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
     judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
-    written = {
-        "verdicts.json": partial(json.dumps, judgement, indent=1, allow_nan=False),
-        "verdicts.txt": partial(judgement_text, judgement),
-    }
+    paths.append(folder / "verdicts.json")
+    write_record(paths[-1], judgement)
+    written = {"verdicts.txt": partial(judgement_text, judgement)}
     for table in tables:
         alone, own = weighed(Figure("table2", (table,)), done, downlink)
         curves = {curve: own[_, curve] for _, curve in own}
@@ -150,7 +149,7 @@ def _finish(
     shown, drawn = weighed(figure, done, downlink)
     paths = draw_figure(shown, drawn, folder)
     paths.append(folder / f"{figure.name}.json")
-    write_text(paths[-1], json.dumps(drawn_record(shown, drawn), allow_nan=False))
+    write_record(paths[-1], drawn_record(shown, drawn))
     for panel in shown.panels:
         shown_curves = {curve: drawn[panel, curve] for curve in panel.curves}
         tell("\n" + for_terminal(partial(panel_table, panel, shown_curves)))

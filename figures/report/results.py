@@ -1,13 +1,12 @@
 """What commands have written into a folder of results, read again."""
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_or_set_aside
+from bitbound.data.files.records import read_record
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
 from bitbound.figures.report.forms import Form
 from bitbound.figures.report.records import (
@@ -22,7 +21,7 @@ from bitbound.figures.report.records import (
     drawn_figure,
 )
 
-Content = TypeVar("Content")
+_THEN = "left out until {} writes it again"
 
 
 @dataclass(frozen=True)
@@ -117,10 +116,10 @@ def read_results(folder: Path) -> Results:
     made = {"demo": "make demo"} | dict.fromkeys(names, "make figures")
     compared = sorted((folder / "compared").glob("*.json"))
     figures = [
-        read_record(path, "bitbound compare", drawn_figure(f"compared-{path.stem}"))
+        read_result(path, "bitbound compare", drawn_figure(f"compared-{path.stem}"))
         for path in compared
     ] + [
-        read_record(folder / f"{name}.json", command, drawn_figure(name))
+        read_result(folder / f"{name}.json", command, drawn_figure(name))
         for name, command in made.items()
     ]
     benchmarks = sorted((folder / "bench").glob("*.json"))
@@ -128,49 +127,45 @@ def read_results(folder: Path) -> Results:
     certified = folder / "certified"
     return Results(
         figures=[figure for figure in figures if figure],
-        judgement=read_record(folder / "verdicts.json", "make figures", JUDGEMENT),
-        theory=read_record(folder / "theory" / "report.json", "make theory", THEOREMS) or [],
-        scaling=read_record(folder / "scaling" / "scaling.json", "make scaling", SCALING) or [],
-        rates=read_record(certified / "rates.json", "make certified", RATES) or [],
-        savings=read_record(certified / "savings.json", "make certified", SAVINGS) or [],
-        episode=read_record(folder / "episode" / "report.json", "make episode", CLIPPING),
+        judgement=read_result(folder / "verdicts.json", "make figures", JUDGEMENT),
+        theory=read_result(folder / "theory" / "report.json", "make theory", THEOREMS) or [],
+        scaling=read_result(folder / "scaling" / "scaling.json", "make scaling", SCALING) or [],
+        rates=read_result(certified / "rates.json", "make certified", RATES) or [],
+        savings=read_result(certified / "savings.json", "make certified", SAVINGS) or [],
+        episode=read_result(folder / "episode" / "report.json", "make episode", CLIPPING),
         episode_text=_text(folder / "episode" / "report.txt", "make episode"),
-        audits=[audit for path in audits if (audit := read_record(path, "make audit", AUDIT))],
+        audits=[audit for path in audits if (audit := read_result(path, "make audit", AUDIT))],
         faults=_text(folder / "theory" / "faults.txt", "make faults"),
         table_2=_text(folder / "table2.txt", "make figures"),
-        bench=read_record(benchmarks[-1], "make bench", BENCHMARK) if benchmarks else None,
+        bench=read_result(benchmarks[-1], "make bench", BENCHMARK) if benchmarks else None,
     )
 
 
-def read_record(path: Path, command: str, form: Form) -> Any:
+def read_result(path: Path, command: str, form: Form) -> Any:
     """Return what a command has written in JSON, None where that is not there.
 
     A file that is damaged, or was written by another version, is named in a warning, set aside and
     left out.
     """
 
-    def read(told: str) -> Any:
-        value = json.loads(told)
+    def load(path: Path) -> Any:
+        value = read_record(path)
         if misfit := form(value, path.stem):
-            raise ValueError(misfit)
+            raise DamagedFileError(f"{path} is damaged ({misfit})")
         return value
 
-    return _load(path, command, read)
+    return load_or_set_aside(path, load, _THEN.format(command))
 
 
 def _text(path: Path, command: str) -> str:
-    return _load(path, command, lambda told: told) or ""
-
-
-def _load(path: Path, command: str, read: Callable[[str], Content]) -> Content | None:
-    def load(path: Path) -> Content:
+    def load(path: Path) -> str:
         try:
-            return read(path.read_text(encoding="utf-8"))
+            return path.read_text(encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError):
             raise
         except OSError as error:
             raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
-        except (ValueError, RecursionError) as fault:
+        except ValueError as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
 
-    return load_or_set_aside(path, load, f"left out until {command} writes it again")
+    return load_or_set_aside(path, load, _THEN.format(command)) or ""

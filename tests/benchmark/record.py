@@ -1,6 +1,5 @@
 """One run of the benchmark as a file: the ratios, and what they were measured on."""
 
-import json
 import os
 import platform
 import subprocess
@@ -13,9 +12,9 @@ from typing import Any
 
 from ratios import Ratio
 
-from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.figures.report.records import BENCHMARK
-from bitbound.figures.report.results import read_record
+from bitbound.figures.report.results import read_result
 
 _LIBRARIES = ("bitbound", "numpy", "scipy", "numba", "array-api-compat")
 
@@ -53,14 +52,14 @@ class Record:
     def write(self, folder: Path) -> Path:
         """Write it into a folder, under its date."""
         path = folder / f"{self.date.replace(':', '')}.json"
-        write_text(path, json.dumps(asdict(self), indent=1, allow_nan=False))
+        write_record(path, asdict(self))
         return path
 
 
 def last(folder: Path) -> Record | None:
     """Return the newest record of a folder; what cannot be read is told and set aside."""
     paths = sorted(folder.glob("*.json"))
-    content = read_record(paths[-1], "make bench", BENCHMARK) if paths else None
+    content = read_result(paths[-1], "make bench", BENCHMARK) if paths else None
     if content is None:
         return None
     ratios = [Ratio(**_of(Ratio, ratio)) for ratio in content["ratios"]]

@@ -1,6 +1,5 @@
 """The commands certify and certified, their tables and figures."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ import pytest
 
 from bitbound import Budget, run
 from bitbound.data.errors import Refusal
+from bitbound.data.files.records import read_record
 from bitbound.data.terminal import text_columns
 from bitbound.figures.certified import comparison, parameter_contest, potential_gains
 from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
@@ -236,9 +236,9 @@ def test_everything_is_written(bare, serial, monkeypatch):
     told = []
     paths = certified_comparison(bare / "out", processes=1, tell=told.append)
     assert all(path.is_file() for path in paths)
-    assert len(json.loads((bare / "out" / "savings.json").read_text())) == 1
-    found = json.loads((bare / "out" / "potentials.json").read_text())
+    assert len(read_record(bare / "out" / "savings.json")) == 1
+    found = read_record(bare / "out" / "potentials.json")
     assert {gain["rule"] for gain in found} == {"1/L", "optimal", "searched"}
     assert all(gain["bits"]["up"] > 0 for gain in found)
-    assert json.loads((bare / "out" / "rates.json").read_text())[0]["method"] == "gd"
+    assert read_record(bare / "out" / "rates.json")[0]["method"] == "gd"
     assert "tight" in "\n".join(told)

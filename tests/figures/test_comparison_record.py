@@ -1,12 +1,11 @@
 """A comparison that is kept for the report: its numbers are those of the comparison."""
 
-import json
-
 import numpy as np
 import pytest
 from compared import NAMES, Mine, Yours
 
 from bitbound import ClippedSGD, Quadratic, Refusal, compare
+from bitbound.data.files.records import read_record
 from bitbound.figures.comparison.comparison_record import keep_comparison
 from bitbound.figures.report.page import page
 from bitbound.figures.report.results import read_results
@@ -14,7 +13,7 @@ from bitbound.figures.report.results import read_results
 
 def test_the_page_shows_what_the_comparison_found(found, tmp_path):
     path = keep_comparison(found, "mine-5", tmp_path)
-    (panel,) = json.loads(path.read_text(encoding="utf-8"))["panels"]
+    (panel,) = read_record(path)["panels"]
     assert [curve["method"] for curve in panel["curves"]] == NAMES
     for counted in ("bits", "downlink bits", "rounds", "gradients"):
         costs = found.costs(by=counted).values()
@@ -32,7 +31,7 @@ def test_the_page_shows_what_the_comparison_found(found, tmp_path):
 def test_two_methods_without_cards_differ_in_colour(tmp_path):
     problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     both = compare(problem, [Mine(0.1), Yours(0.1)], target=1e-2, seeds=1)
-    record = json.loads(keep_comparison(both, "both", tmp_path).read_text(encoding="utf-8"))
+    record = read_record(keep_comparison(both, "both", tmp_path))
     assert len({curve["colour"] for curve in record["panels"][0]["curves"]}) == 2
 
 

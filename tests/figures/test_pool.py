@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import subprocess
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from bitbound.data.errors import Refusal
+from bitbound.data.files.records import read_record
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.panels import Curve, Figure
 from bitbound.figures.locodl.recipes import demonstration, paper_figure
@@ -107,7 +107,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
     # DIANA and GD have two sets of parameters, the other curves are computed once
     assert len(here) == paper + 2
     assert len(set(here)) == paper
-    judged = json.loads((tmp_path / "verdicts.json").read_text())
+    judged = read_record(tmp_path / "verdicts.json")
     claims = {c["claim"]: c for c in judged["figures"][0]["panels"][0]["claims"]}
     assert len(claims) == 9
     for claim in claims.values():

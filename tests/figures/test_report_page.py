@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from written_results import EVIL, write_results
 
+from bitbound.data.files.records import read_record
 from bitbound.figures.report.chart import Axis, Chart, Series, svg
 from bitbound.figures.report.page import page, write_report
 from bitbound.figures.report.records import outcome_kind
@@ -97,7 +98,7 @@ def test_texts_are_escaped(text):
 
 
 def test_a_number_unfolds_to_what_made_it(text, results):
-    curve = json.loads((results / "demo.json").read_text())["panels"][0]["curves"][0]
+    curve = read_record(results / "demo.json")["panels"][0]["curves"][0]
     for made in ("fingerprint", "gamma", "seeds"):
         assert f"&#34;{made}&#34;" in text
     assert curve["specification"]["problem"]["fingerprint"] in text
@@ -156,7 +157,7 @@ def test_a_browser_finds_no_fault_and_the_slider_ranks(results, tmp_path):
     seen = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1].replace("&quot;", '"'))
     assert seen["requests"] == []
     assert seen["shown"] == 0
-    curves = json.loads((results / "demo.json").read_text())["panels"][0]["curves"]
+    curves = read_record(results / "demo.json")["panels"][0]["curves"]
     ends = [curve["costs"]["1e-4"] for curve in curves]
     totals = [sorted(u + 10 * d for u, d in zip(e["bits"], e["downlink bits"], strict=True))[1]
               for e in ends]  # fmt: skip

@@ -1,6 +1,5 @@
 """A folder of results with a little of everything, written by what writes the real ones."""
 
-import json
 from dataclasses import asdict, replace
 from math import inf, nan
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.figures.certified.parameter_contest import Saving
 from bitbound.figures.certified.rates import Rate
 from bitbound.figures.episode.clipping_record import contest_records
@@ -83,6 +83,6 @@ def write_results(folder: Path) -> None:
         },
     }  # fmt: skip
     for name, content in files.items():
-        write_text(folder / name, json.dumps(content, allow_nan=False))
+        write_record(folder / name, content)
     for name in ("theory/faults.txt", "table2.txt", "episode/report.txt"):
         write_text(folder / name, "3 of 3 faults are caught")

@@ -1,7 +1,6 @@
 """The command ``scaling``: exponents of bits, fitted."""
 
 import argparse
-import json
 import sys
 
 from tqdm import tqdm
@@ -15,6 +14,7 @@ from bitbound.cli.words.options import (
     read_output,
 )
 from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.terminal import for_terminal
 
 
@@ -47,7 +47,7 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
             bar.update()
     write_text(folder / "scaling.txt", scaling_table(fits))
     summaries = [fit_summary(fit) for fit in fits]
-    write_text(folder / "scaling.json", json.dumps(summaries, allow_nan=False))
+    write_record(folder / "scaling.json", summaries)
     draw_scaling(fits, folder)
     print(for_terminal(lambda: scaling_table(fits)))
     return 0 if all(fit.holds for fit in fits) else FAILED

@@ -1,7 +1,6 @@
 """The command ``theory``: every theorem on standard problems."""
 
 import argparse
-import json
 import sys
 
 from tqdm import tqdm
@@ -15,6 +14,7 @@ from bitbound.cli.words.options import (
     read_output,
 )
 from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.terminal import for_terminal
 from bitbound.theory.checks.standard import rows, tasks
 
@@ -47,7 +47,7 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         found += some
     summaries = [row_summary(row) for row in found]
     write_text(folder / "report.txt", theorems_table(found))
-    write_text(folder / "report.json", json.dumps(summaries, allow_nan=False))
+    write_record(folder / "report.json", summaries)
     draw_looseness(found, folder)
     print(for_terminal(lambda: theorems_table(found)))
     return 0 if all(row.holds for row in found) else FAILED

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bitbound.cli import main
+from bitbound.data.files.records import read_record
 from bitbound.figures.checks.looseness import draw_looseness
 from bitbound.figures.text.theory_tables import row_summary, theorems_table
 from bitbound.theory.checks import standard as report
@@ -73,7 +74,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
     assert main(words) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "report.txt").read_text().strip() == text.strip()
-    found = json.loads((tmp_path / "report.json").read_text())
+    found = read_record(tmp_path / "report.json")
     assert all(row["holds"] for row in found)
     assert f"0 of {len(found)} rows fail" in text
     assert (tmp_path / "looseness.svg").exists()

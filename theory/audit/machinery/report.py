@@ -1,15 +1,14 @@
 """The audit of a proof: its findings, its table, its readable report and its record."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.cache import write_text
+from bitbound.data.files.records import write_record
 from bitbound.data.terminal import paragraph, table
 from bitbound.theory.audit.machinery.severity import Severity
 from bitbound.theory.audit.machinery.step import Proof
@@ -153,14 +152,12 @@ class Report:
 
     def save(self, folder: Path) -> tuple[Path, Path, Path]:
         """Write the table, the readable report and the record; give their paths."""
-        paths = (
-            (folder / f"audit-{self.proof.name}.txt", self.table() + "\n"),
-            (folder / f"audit-{self.proof.name}-report.txt", self.text()),
-            (folder / f"audit-{self.proof.name}.json", json.dumps(self.record(), indent=1) + "\n"),
-        )
-        for path, content in paths:
-            write_atomically(path, partial(_write, content.encode()))
-        return paths[0][0], paths[1][0], paths[2][0]
+        endings = (".txt", "-report.txt", ".json")
+        table, text, record = (folder / f"audit-{self.proof.name}{end}" for end in endings)
+        write_text(table, self.table())
+        write_text(text, self.text().removesuffix("\n"))
+        write_record(record, self.record())
+        return table, text, record
 
 
 def audit_report(
@@ -178,10 +175,6 @@ def audit_report(
         if progress:
             progress(findings[-1])
     return Report(proof, tuple(findings), time.perf_counter() - start)
-
-
-def _write(content: bytes, file: IO[bytes]) -> None:
-    file.write(content)
 
 
 def _basis(f: Finding) -> str:
