@@ -2,10 +2,14 @@
 
 import ast
 import sys
+import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+STARTED = time.time()
+"""When the package was loaded; what is written into a file of text later need not be what runs."""
 
 
 def imported_names(text: str) -> Mapping[str, str]:

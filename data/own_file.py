@@ -1,20 +1,17 @@
 """A user's own file of Python, outside the package: ``path/to/file.py:Name`` is something of it."""
 
 import ast
-import importlib.util
 import inspect
 import os
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from bitbound.data.errors import Refusal
+from bitbound.data.own_modules import load_module
 
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
-_RUN: dict[str, tuple[Path, bytes, dict[str, ModuleType]]] = {}
-"""The file that every module of this kind was made of, its text, and the modules beside it."""
 T = TypeVar("T")
 
 
@@ -99,7 +96,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     """Run a file as a module; files beside it can be imported by their names, as from a script.
 
     A file is not run again where neither it nor a module beside it has changed, so that its classes
-    stay the same ones.
+    stay the same ones (:mod:`bitbound.data.own_modules`).
 
     Parameters
     ----------
@@ -115,33 +112,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     """
     if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
-    name, where, text = f"bitbound_own_{path.stem}", path.resolve(), path.read_bytes()
-    if name in sys.modules and _RUN.get(name) == (where, text, _beside(where)):
-        return sys.modules[name]
-    specification = importlib.util.spec_from_file_location(name, path)
-    if specification is None or specification.loader is None:
-        raise Refusal(f"{path} is no file of Python; it must end in .py")
-    module = importlib.util.module_from_spec(specification)
-    folder = str(where.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    before, sys.modules[name] = sys.modules.get(name), module
     try:
-        specification.loader.exec_module(module)
+        return load_module(path)
     except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        if before is not None:
-            sys.modules[name] = before
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    _RUN[name] = (where, text, _beside(where))
-    return module
-
-
-def _beside(path: Path) -> dict[str, ModuleType]:
-    """Return the modules that were imported by their names from the folder of a file."""
-    return {
-        name: module
-        for name, module in list(sys.modules.items())
-        if Path(getattr(module, "__file__", None) or "/").parent == path.parent
-        and not name.startswith("bitbound_own_")
-    }

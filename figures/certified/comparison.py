@@ -22,6 +22,7 @@ from bitbound.figures.certified.parameter_contest import Saving, parameter_conte
 from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
 from bitbound.figures.certified.rates import Rate, Rates
 from bitbound.figures.pool import Traceable, traces
+from bitbound.solvers.store.store import Store
 from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 
@@ -30,6 +31,7 @@ def certified_comparison(
     *,
     seeds: int = 1,
     downlink: float = 0.0,
+    fresh: bool = False,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -43,6 +45,8 @@ def certified_comparison(
         Runs of each measurement.
     downlink : float
         The weight of a bit received; with one, total bits are a column.
+    fresh : bool
+        Whether kept traces are ignored, and computed again.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -53,8 +57,9 @@ def certified_comparison(
     list of Path
         The files written.
     """
-    runs = Runs(seeds, folder / "traces", downlink)
-    contests = parameter_contests(seeds, folder / "traces", downlink)
+    store = Store(folder / "traces", fresh)
+    runs = Runs(seeds, store, downlink)
+    contests = parameter_contests(seeds, store, downlink)
     jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [
         *contests,
         *map(Rates, METHODS),

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -34,14 +33,14 @@ class Runs:
     ----------
     seeds : int
         Runs of each measurement.
-    folder : Path
+    store : Store
         Where the traces are kept.
     downlink : float
         The weight of a bit received in total bits.
     """
 
     seeds: int
-    folder: Path
+    store: Store
     downlink: float = 0.0
 
 
@@ -68,7 +67,7 @@ def measured_bits(method: Method, where: Setting, runs: Runs) -> MeasuredBits:
     experiment = Experiment.of(method, problem, where.compressor)
     gap = ACCURACY * float(np.max(problem.gap(problem.x_0)))
     budget = Budget(gap=gap, iterations=MOST_ITERATIONS)
-    trace = Store(runs.folder).trace(experiment, seeds=runs.seeds, budget=budget)
+    trace = runs.store.trace(experiment, seeds=runs.seeds, budget=budget)
     counted = ("bits", "downlink bits", "total bits")
     return MeasuredBits(*(spread(costs_to(trace, gap, by, runs.downlink)).median for by in counted))
 

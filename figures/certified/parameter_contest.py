@@ -3,7 +3,6 @@
 import math
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -63,7 +62,7 @@ class ParameterContest:
         Programmes per search.
     seeds : int
         Runs measured.
-    folder : Path
+    store : Store
         Where the traces are kept.
     downlink : float
         The weight of a bit received in what is compared.
@@ -77,7 +76,7 @@ class ParameterContest:
     weights: Weights
     evaluations: int
     seeds: int
-    folder: Path
+    store: Store
     downlink: float = 0.0
 
     @property
@@ -141,7 +140,7 @@ class ParameterContest:
 
     def _run(self, experiment: ConvexExperiment) -> Trace:
         budget = Budget(bits=self.panel.bits, gap=MEASURED, iterations=MOST_ITERATIONS)
-        return Store(self.folder).trace(experiment, seeds=self.seeds, budget=budget)
+        return self.store.trace(experiment, seeds=self.seeds, budget=budget)
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
 
 
 def parameter_contests(
-    seeds: int, folder: Path, downlink: float = 0.0
+    seeds: int, store: Store, downlink: float = 0.0
 ) -> tuple[ParameterContest, ...]:
     """Return the contests on the panels of Figures 1 to 4, or on embedded data."""
     found = []
@@ -241,7 +240,7 @@ def parameter_contests(
                     weights,
                     _EVALUATIONS,
                     seeds,
-                    folder,
+                    store,
                     downlink,
                 )
             )

@@ -33,6 +33,7 @@ from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, be
 from bitbound.figures.episode.theorem_runs import theorem_runs
 from bitbound.figures.episode.tuning import Contest, Results, hold
 from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from bitbound.solvers.store.store import Store
 from bitbound.theory.cards.catalogue import TUNINGS
 from bitbound.theory.formulas.clipping_complexity import (
     ComplexityRow,
@@ -82,6 +83,7 @@ def clipping_experiments(
     folder: Path,
     *,
     seeds: int = _SEEDS,
+    fresh: bool = False,
     processes: int | None = None,
     tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
@@ -93,6 +95,8 @@ def clipping_experiments(
         Figures go here, traces into its folder ``traces``.
     seeds : int
         Seeds of every point of a grid.
+    fresh : bool
+        Whether kept traces are ignored, and computed again.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -103,11 +107,11 @@ def clipping_experiments(
     list of Path
         The files drawn.
     """
-    traces = folder / "traces"
+    store = Store(folder / "traces", fresh)
     federated = [name for name, tuning in TUNINGS.items() if tuning.federated]
-    results = hold([SYNTHETIC, NEEDED], TUNINGS, traces, seeds, processes)
+    results = hold([SYNTHETIC, NEEDED], TUNINGS, store, seeds, processes)
     few = max(1, seeds // 2)
-    results |= hold(PARTIAL, federated, traces, few, processes)
+    results |= hold(PARTIAL, federated, store, few, processes)
     synthetic, needed = results[SYNTHETIC], results[NEEDED]
     in_part = [results[contest] for contest in PARTIAL]
 
@@ -143,14 +147,14 @@ def clipping_experiments(
         tell(partial(_contest_text, title, contest, result))
     judge(participation_verdicts(PARTIAL, in_part), few)
 
-    rounds = best_rounds(traces, processes)
+    rounds = best_rounds(store, processes)
     bound = np.array([minibatch_lower_bound(DELTA, 1.0, 1.0, M, HARD_EPSILON) for M in SLOPES])
     paths += against_slope(SLOPES, rounds, bound, folder)
     title = "\nRounds on the hard family, best of the grid"
     tell(lambda: f"{title}\n{_rounds_table(rounds, bound)}")
     judge(lower_bound_verdicts(SLOPES, rounds, bound))
 
-    runs = theorem_runs(traces, max(1, seeds // 5), processes)
+    runs = theorem_runs(store, max(1, seeds // 5), processes)
     paths += against_promise(runs, folder)
     tell(lambda: "\nRuns with the parameters of Theorem 1")
     judge(theorem_verdicts(runs))

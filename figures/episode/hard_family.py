@@ -5,7 +5,6 @@ Delta/(4 eps^2 eta) rounds.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class Trial:
 
     method: str
     instance: int
-    folder: Path
+    store: Store
 
     @property
     def grid(self) -> Grid:
@@ -52,7 +51,7 @@ class Trial:
     def trace(self) -> Trace:
         """Load the trace of the whole grid, or compute and keep it."""
         grid = self.grid
-        return Store(self.folder).trace(
+        return self.store.trace(
             Experiment.of(
                 TUNINGS[self.method].make(grid["eta"], grid["tau"], 1, 1),
                 hard_instances(grid["M"], DELTA, HARD_EPSILON)[self.instance],
@@ -73,9 +72,9 @@ def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
     return settling_round(rounds, slopes, HARD_EPSILON)
 
 
-def best_rounds(folder: Path, processes: int | None) -> dict[str, FloatArray]:
+def best_rounds(store: Store, processes: int | None) -> dict[str, FloatArray]:
     """Return the least rounds, over the grid, of the worst of three instances: (M,), by method."""
-    trials = [Trial(method, instance, folder) for method in COMPETITORS for instance in range(3)]
+    trials = [Trial(method, instance, store) for method in COMPETITORS for instance in range(3)]
     worst = {method: np.zeros((len(SLOPES), len(ETAS), len(TAUS))) for method in COMPETITORS}
     for place, trace in traces(trials, processes):
         trial = trials[place]

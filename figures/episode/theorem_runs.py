@@ -1,7 +1,6 @@
 """EPISODE with the parameters of its own theorem: the average gradient norm against 3 eps."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ class TheoremRun:
 
     sigma: float
     seeds: int
-    folder: Path
+    store: Store
 
     @property
     def problem(self) -> Tilted:
@@ -46,7 +45,7 @@ class TheoremRun:
         """Load the trace, or compute and keep it; every 20th round is recorded."""
         problem = self.problem
         chosen = MAIN.parameters(problem.constants, problem.n, THEOREM_STEPS, THEOREM_EPSILON)
-        return Store(self.folder).trace(
+        return self.store.trace(
             Experiment.of(EPISODE(chosen.eta, chosen.gamma, THEOREM_STEPS), problem),
             seeds=self.seeds if self.sigma else 1,
             budget=Budget(rounds=chosen.R),
@@ -76,9 +75,9 @@ class Slope:
     promised: FloatArray
 
 
-def theorem_runs(folder: Path, seeds: int, processes: int | None) -> list[Slope]:
+def theorem_runs(store: Store, seeds: int, processes: int | None) -> list[Slope]:
     """Run EPISODE as its theorem says, without and with noise."""
-    jobs = [TheoremRun(sigma, seeds, folder) for sigma in NOISES]
+    jobs = [TheoremRun(sigma, seeds, store) for sigma in NOISES]
     slopes = []
     for place, trace in traces(jobs, processes):
         job = jobs[place]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ class Entrant:
     contest: Contest
     method: str
     seeds: int
-    folder: Path
+    store: Store
 
     @property
     def name(self) -> str:
@@ -88,7 +87,7 @@ class Entrant:
         """Load the trace of the whole grid, or compute and keep it."""
         contest = self.contest
         grid = contest.grid(self.method, self.seeds)
-        return Store(self.folder).trace(
+        return self.store.trace(
             Experiment.of(
                 TUNINGS[self.method].make(
                     grid["eta"], grid["tau"], LOCAL_STEPS, contest.participants
@@ -145,13 +144,13 @@ Results = dict[str, list[Best]]
 def hold(
     contests: Iterable[Contest],
     methods: Iterable[str],
-    folder: Path,
+    store: Store,
     seeds: int,
     processes: int | None,
 ) -> dict[Contest, Results]:
     """Run the methods in all contests, in parallel processes, and tune each for every value."""
     methods = list(methods)
-    jobs = [Entrant(contest, name, seeds, folder) for contest in contests for name in methods]
+    jobs = [Entrant(contest, name, seeds, store) for contest in contests for name in methods]
     results: dict[Contest, Results] = {job.contest: {name: [] for name in methods} for job in jobs}
     for place, trace in traces(jobs, processes):
         job = jobs[place]

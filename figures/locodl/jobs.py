@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from bitbound.data.problem import StronglyConvexProblem
 from bitbound.data.problems.selector import problem as select_problem
@@ -17,12 +16,12 @@ from bitbound.theory.cards.catalogue import parameters
 
 @dataclass(frozen=True)
 class Job:
-    """One curve of one panel, with so many seeds, and the folder of the finished traces."""
+    """One curve of one panel, with so many seeds, and where finished traces are kept."""
 
     panel: Panel
     curve: Curve
     seeds: int
-    folder: Path
+    store: Store
 
     @property
     def key(self) -> Hashable:
@@ -38,7 +37,7 @@ class Job:
     def trace(self) -> Trace:
         """Load the trace, or compute and keep it."""
         experiment = experiment_of(self.panel, self.curve)
-        return Store(self.folder).trace(experiment, seeds=self.seeds, budget=self.panel.budget)
+        return self.store.trace(experiment, seeds=self.seeds, budget=self.panel.budget)
 
 
 def experiment_of(panel: Panel, curve: Curve) -> ConvexExperiment:

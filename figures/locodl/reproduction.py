@@ -19,6 +19,7 @@ from bitbound.figures.locodl.panels import Figure, Panel
 from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.pool import traces
+from bitbound.solvers.store.store import Store
 
 _SEEDS = 5
 """Seeds of every curve, as in the paper."""
@@ -30,6 +31,7 @@ def reproduce(
     *,
     seeds: int = _SEEDS,
     downlink: float = 0.0,
+    fresh: bool = False,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -47,6 +49,8 @@ def reproduce(
         Number of seeds of every curve.
     downlink : float
         The weight of a bit received; with one, total bits are what is drawn and tabulated.
+    fresh : bool
+        Whether kept traces are ignored, and computed again.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -57,7 +61,9 @@ def reproduce(
     list of Path
         The files drawn.
     """
-    return _compute(list(figures), [], folder, seeds, downlink, processes, tell)[0]
+    return _compute(
+        list(figures), [], folder, Store(folder / "traces", fresh), seeds, downlink, processes, tell
+    )[0]
 
 
 def reproduce_paper(
@@ -68,6 +74,7 @@ def reproduce_paper(
     scaled: bool = False,
     seeds: int = _SEEDS,
     downlink: float = 0.0,
+    fresh: bool = False,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -91,7 +98,9 @@ def reproduce_paper(
     pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
-    paths, done = _compute(figures, tables, folder, seeds, downlink, processes, tell)
+    paths, done = _compute(
+        figures, tables, folder, Store(folder / "traces", fresh), seeds, downlink, processes, tell
+    )
     shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
     counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
     judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)
@@ -115,6 +124,7 @@ def _compute(
     figures: list[Figure],
     others: list[Panel],
     folder: Path,
+    store: Store,
     seeds: int,
     downlink: float,
     processes: int | None,
@@ -122,9 +132,7 @@ def _compute(
 ) -> tuple[list[Path], Traces]:
     """Compute the curves of figures and of other panels; draw every figure that is complete."""
     panels = [panel for figure in figures for panel in figure.panels] + others
-    jobs = [
-        Job(panel, curve, seeds, folder / "traces") for panel in panels for curve in panel.curves
-    ]
+    jobs = [Job(panel, curve, seeds, store) for panel in panels for curve in panel.curves]
     same: dict[object, list[Job]] = {}
     for job in jobs:
         same.setdefault(job.key, []).append(job)

@@ -1,11 +1,12 @@
 """Runs a method with all its seeds, in batches that are one array program each."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitbound.data.description import description
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.data.quiet_machine import quiet_machine
@@ -166,5 +167,8 @@ def specification(
 
 def _values(method: Method) -> dict[str, object]:
     """Return the parameters of a method as JSON values, arrays (1, 1, R) as lists."""
-    values = asdict(method)
-    return {name: x.ravel().tolist() if hasattr(x, "ravel") else x for name, x in values.items()}
+    values = {field.name: getattr(method, field.name) for field in fields(method)}
+    return {
+        name: x.ravel().tolist() if hasattr(x, "ravel") else description(x)
+        for name, x in values.items()
+    }

@@ -1,154 +1,258 @@
-"""The program text that a result depends on: that of every module that its parts reach."""
+"""What runs: the text of the package and of a user's modules, and the values that they read."""
 
+import hashlib
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
-from functools import cache
+import sysconfig
+import time
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache, cached_property
+from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from bitbound.data.description import Met, description, module_of, name_of
 from bitbound.data.errors import Refusal
-from bitbound.solvers.store.module_text import (
-    Module,
-    ModuleText,
-    home_folder,
-    is_installed,
-    is_of_the_package,
-    module_text,
-    reached_modules,
-)
+from bitbound.data.front_door import STARTED
+from bitbound.data.own_modules import is_own_module, own_texts, plain_name
 
-_WRAPPED = ("__func__", "fget", "func")
-"""Where methods of a class, properties and cached properties hold their function."""
+_PACKAGE = __name__.partition(".")[0]
+_INSTALLED = {"site-packages", "dist-packages"}
+_STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
+_SCRIPTS = {"__main__", "__mp_main__"}
 
 
 class NoSourceError(Refusal):
-    """A class or function that stands in no file, so that nothing can be kept under its text."""
+    """A program whose text is not known, so that nothing can be kept under it."""
 
 
-def program(*values: Any) -> dict[str, Any]:
-    """Return what defines some classes, functions, or objects with all their parts, for JSON.
+class NotKeptWarning(UserWarning):
+    """A result is not kept, as there is no program text to keep it under."""
+
+
+def program(*values: Any, rooms: tuple[str, ...] = ("data", "solvers")) -> dict[str, Any]:
+    """Return what decides what some objects do, as values of JSON.
+
+    Parameters
+    ----------
+    *values : any
+        Methods, compressors, parts of problems, with all that they hold.
+    rooms : tuple of str
+        The folders of the package whose text counts, all of it.
 
     Returns
     -------
     dict
-        ``definitions`` are the names of the classes and functions, ``modules`` the digests of the
-        modules that they reach. Comments, docstrings and layout do not count.
+        ``values``, described; ``classes``: their attributes as they are now; ``package``: one
+        digest. If a class or function is a user's: ``modules``, the digests of the modules that
+        his file has imported and of all that are loaded from elsewhere than the standard library
+        and installed distributions; ``globals``, what functions read in those of these modules
+        that are reached from the classes and functions, as it is now.
 
     Raises
     ------
     NoSourceError
-        If a class or function is not what stands in a file: it was made at a prompt, in a
-        notebook, by ``exec`` or inside a function, or its file has changed since it was loaded.
+        If a class or function was made at a prompt, by ``exec`` or inside a function, or a file
+        was written after Python began, so that its text need not be what runs.
     """
-    things = {
-        thing: _module_of(thing)
-        for thing in dict.fromkeys(part for value in values for part in _definitions(value))
+    met: Met = {}
+    described = [description(value, met) for value in values]
+    classes = {
+        parent: _attributes(parent, met)
+        for kind in list(met)
+        if isinstance(kind, type)
+        for parent in kind.__mro__
+        if not _is_of_a_library(parent)
     }
-    modules = reached_modules(things.values())
+    things = [thing for thing in (met | dict.fromkeys(classes)) if not _is_of_a_library(thing)]
+    users = [thing for thing in things if not is_of_the_package(module_of(thing))]
+    for thing in users:
+        _require_source(thing)
+    modules = {module_of(thing) for thing in users}
+    if users:
+        modules |= {name for name, module in list(sys.modules.items()) if _counts(name, module)}
+    texts = {name: digest for each in modules for name, digest in _texts(each)}
+    reached = _reached(users, texts)
     return {
-        "definitions": [_name(thing, module) for thing, module in things.items()],
-        "modules": sorted({(module.label, module_text(module).digest) for module in modules}),
+        "values": described,
+        "classes": sorted(([name_of(kind), found] for kind, found in classes.items()), key=repr),
+        "package": _package_text(rooms),
+        "modules": sorted((plain_name(name), digest) for name, digest in texts.items()),
+        "globals": sorted(([plain_name(name), _globals_read(name)] for name in reached), key=repr),
     }
 
 
-def description(value: Any) -> Any:
-    """Return a value, such as a compressor, by the classes and fields of its parts, for JSON."""
-    if isinstance(value, type | FunctionType):
-        return _name(value, _module_of(value))
-    if is_dataclass(value):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return [description(type(value)), description(parts)]
-    if isinstance(value, dict):
-        return {key: description(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [description(part) for part in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+def _attributes(kind: type, met: Met) -> list[Any]:
+    """Return the attributes of a class as they are now, which a program may have changed."""
+    return [
+        [name, _if_possible(_unwrapped(value), met)]
+        for name, value in sorted(vars(kind).items())
+        if isinstance(value, FunctionType) or not name.startswith("__")
+    ]
 
 
-def _name(thing: Any, module: Module) -> str:
-    return f"{module.label}:{thing.__qualname__}"
+def _if_possible(value: Any, met: Met) -> Any:
+    """Return a description, None of what has none: text says how it was made."""
+    try:
+        return description(value, met)
+    except Refusal:
+        return None
 
 
-def _definitions(value: Any) -> Iterator[Any]:
-    """Yield the classes and functions that make a value, with parents and parts."""
-    if isinstance(value, FunctionType):
-        yield value
-    elif isinstance(value, type):
-        yield from (parent for parent in value.__mro__ if not _is_of_a_library(parent))
-    else:
-        yield from _definitions(type(value))
-        for part in _parts(value):
-            yield from _definitions(part)
+def _unwrapped(value: Any) -> Any:
+    """Return the function of a method of a class, of a property or of a cached property."""
+    if isinstance(value, property):
+        return value.fget
+    if isinstance(value, cached_property):
+        return value.func
+    return getattr(value, "__func__", value)
 
 
-def _parts(value: Any) -> Iterable[Any]:
-    if is_dataclass(value):
-        return [getattr(value, field.name) for field in fields(value)]
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list | tuple) else ()
+def is_of_the_package(name: str) -> bool:
+    """Say whether a module is one of this package, by its name."""
+    return name.partition(".")[0] == _PACKAGE
 
 
-def _is_of_a_library(kind: type) -> bool:
-    """Say whether a class is of Python or an installed library, and derived from none of ours."""
-    if any(is_of_the_package(parent.__module__) for parent in kind.__mro__):
+def _is_of_a_library(thing: Any) -> bool:
+    """Say whether a thing is of Python or an installed library; no class derived from ours is."""
+    parents = thing.__mro__ if isinstance(thing, type) else [thing]
+    if any(is_of_the_package(module_of(parent)) for parent in parents):
         return False
-    if "__module__" not in vars(kind):  # written in C
+    if isinstance(thing, type) and "__module__" not in vars(thing):  # written in C
         return True
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    file = getattr(sys.modules.get(module_of(thing)), "__file__", None)
     if file is None:  # a class made by exec says that it is of builtins
-        return kind.__module__ in sys.stdlib_module_names - {"builtins"}
-    return is_installed(file)
+        return module_of(thing) in sys.stdlib_module_names - {"builtins", "__main__"}
+    return _is_installed(file)
 
 
-def _module_of(thing: Any) -> Module:
-    """Return the module of a class or function, or refuse one that does not stand in its file."""
-    name = f"{thing.__qualname__} of the module {thing.__module__}"
-    loaded = sys.modules.get(thing.__module__)
-    file = Path(getattr(loaded, "__file__", None) or "")
-    if loaded is None or not file.is_file():
+@cache
+def _is_installed(file: str) -> bool:
+    """Say whether a file is of Python or of an installed library."""
+    path = Path(file).resolve()
+    return path.is_relative_to(_STANDARD) or not _INSTALLED.isdisjoint(path.parts)
+
+
+def _require_source(thing: type | FunctionType) -> None:
+    """Refuse a class or function that does not stand in a file that was loaded."""
+    name = f"{thing.__qualname__} of the module {plain_name(module_of(thing))}"
+    loaded = sys.modules.get(module_of(thing))
+    if not Path(getattr(loaded, "__file__", None) or "").is_file():
         raise NoSourceError(
             f"{name} was made at a prompt or by exec, where its text cannot be read; "
             "write it in a file"
         )
-    module = _module(thing.__module__, loaded.__package__ or "", str(file))
-    if not _stands_in(thing, loaded, module_text(module)):
+    if isinstance(thing, type):
+        try:
+            stands = attrgetter(thing.__qualname__)(loaded) is thing
+        except AttributeError:
+            stands = False
+        parts = [_unwrapped(part) for part in vars(thing).values()]
+    else:
+        stands, parts = True, [thing]
+    codes = [part.__code__ for part in parts if isinstance(part, FunctionType)]
+    if not stands or not all(map(_is_in_a_file, codes)):
         raise NoSourceError(
-            f"{name} is not what stands in {file}: it was made by exec or inside a function, or "
-            "the file has changed; write it at the top of a file, and load the file again"
+            f"{name} is not what stands in its file: it was made by exec or inside a function, or "
+            "loaded again; write it at the top of a file, and start Python again"
         )
-    return module
+
+
+def _is_in_a_file(code: CodeType) -> bool:
+    """Say whether a code was compiled from a file, or made by a decorator for dataclasses."""
+    return code.co_qualname.startswith("__create_fn__") or Path(code.co_filename).is_file()
+
+
+def _counts(name: str, module: ModuleType) -> bool:
+    """Say whether a loaded module counts wherever a user's class is run."""
+    file = getattr(module, "__file__", None)
+    return (
+        file is not None
+        and name not in _SCRIPTS
+        and not is_own_module(name)
+        and not is_of_the_package(name)
+        and not _is_installed(file)
+    )
+
+
+def _texts(name: str) -> Iterable[tuple[str, str]]:
+    """Yield the names of a module and of those that it stands for, with the digests of texts."""
+    if is_own_module(name):
+        return own_texts(name).items()
+    file = Path(sys.modules[name].__file__ or "")
+    return [(name, _text_since_start(file))] if file.is_file() else []
+
+
+def _reached(things: Iterable[Any], modules: Collection[str]) -> set[str]:
+    """Return which modules things are of, and those that the globals of these come from."""
+    found: set[str] = set()
+    waiting = [module_of(thing) for thing in things]
+    while waiting:
+        name = waiting.pop()
+        if name in modules and name not in found:
+            found.add(name)
+            for value in list(vars(sys.modules[name]).values()):
+                of = value.__name__ if isinstance(value, ModuleType) else value
+                waiting.append(str(of if isinstance(of, str) else getattr(of, "__module__", "")))
+    return found
+
+
+def _globals_read(name: str) -> list[Any]:
+    """Return the globals that the functions of a module read, as they are now."""
+    found = vars(sys.modules[name])
+    names = {read for function in _functions(found, name) for read in _names(function.__code__)}
+    return [
+        [read, _if_possible(found[read], {})]
+        for read in sorted(names & found.keys())
+        if not read.startswith("__")
+    ]
+
+
+def _functions(namespace: Any, module: str) -> Iterator[FunctionType]:
+    for value in map(_unwrapped, list(namespace.values())):
+        if getattr(value, "__module__", None) == module:
+            if isinstance(value, FunctionType):
+                yield value
+            elif isinstance(value, type):
+                yield from _functions(vars(value), module)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that a code and those inside it read."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
+
+
+def _package_text(rooms: tuple[str, ...]) -> str:
+    """Return one digest of all files of some folders of the package."""
+    digests = [[str(file), _text_since_start(folder / file)] for folder, file in _files(rooms)]
+    return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
 @cache
-def _module(name: str, parent: str, file: str) -> Module:
-    """Return a module that a class or function says it is of."""
-    place = Path(file).resolve()
-    return Module(name, parent, place, None if is_of_the_package(name) else home_folder(place))
-
-
-def _stands_in(thing: Any, loaded: ModuleType, text: ModuleText) -> bool:
-    """Say whether a class or function is the one that its module and the module's text define."""
-    try:
-        found = attrgetter(thing.__qualname__)(loaded)
-    except AttributeError:
-        return False
-    return found is thing and thing.__qualname__ in text.names and _codes(thing) <= text.codes
-
-
-def _codes(thing: Any) -> set[CodeType]:
-    """Return the code of a function, or of the functions in the body of a class.
-
-    What a decorator has put in their place, such as the methods of a dataclass, is left out.
-    """
-    values = [thing] if isinstance(thing, FunctionType) else vars(thing).values()
-    functions = [
-        function
-        for value in values
-        for function in (value, *(getattr(value, name, None) for name in _WRAPPED))
+def _files(rooms: tuple[str, ...]) -> list[tuple[Path, Path]]:
+    folders = [Path(import_module(f"{_PACKAGE}.{room}").__path__[0]) for room in rooms]
+    return [
+        (folder.parent, file.relative_to(folder.parent))
+        for folder in folders
+        for file in sorted(folder.rglob("*.py"))
     ]
-    codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
-    return {code for code in codes if f"{code.co_qualname}.".startswith(f"{thing.__qualname__}.")}
+
+
+def _text_since_start(file: Path) -> str:
+    """Return the SHA-256 of a file that nobody has written since Python began."""
+    times = file.stat()
+    if STARTED < max(times.st_mtime, times.st_ctime) <= time.time():
+        raise NoSourceError(
+            f"{file} was written after this Python began, so that another text may run; "
+            "start Python again"
+        )
+    return _digest(file)
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -8,33 +8,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bitbound.data.description import state
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_or_set_aside
 from bitbound.data.problem import Problem
-from bitbound.solvers.runs import engine
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import simulate, specification
 from bitbound.solvers.runs.loop import Progress
 from bitbound.solvers.runs.origin import versions
 from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.program_text import NoSourceError, description, program
+from bitbound.solvers.store.program_text import (
+    NoSourceError,
+    NotKeptWarning,
+    is_of_the_package,
+    program,
+)
 from bitbound.solvers.world.experiment import Experiment
-
-
-class NotKeptWarning(UserWarning):
-    """A trace is not kept, as there is no program text to keep it under."""
 
 
 class Store:
     """Finished traces in a folder, one npz file per key.
 
-    The key is the hash of everything that a trace depends on: the specification; the classes of
-    method, problem, compressor and their parts; the parameters of the compressor; the text of all
-    modules that these classes and the engine reach by imports, comments and docstrings left out
+    The key is the hash of everything that a trace depends on: the specification; method, compressor
+    and what a problem of one's own holds; the text of the folders ``data`` and ``solvers`` of the
+    package and, for a class of one's own, of the modules outside it, with what these read
     (:mod:`bitbound.solvers.store.program_text`); the versions of Python, numpy and scipy.
-    A changed method is therefore run again, with those derived from it; a changed figure is only
-    drawn again. The commit stands in the trace, not in its key. What a class made at a prompt
-    depends on cannot be read: its traces are not kept.
+    A changed figure is only drawn again. The commit stands in the trace, not in its key. What a
+    class made at a prompt depends on cannot be read: its traces are not kept. Nor are those of a
+    program that changes while it runs.
 
     A trace that was stopped while it was computed goes on where it was
     (:mod:`bitbound.solvers.runs.checkpoint`).
@@ -43,6 +46,8 @@ class Store:
     ----------
     folder : path
         Made when the first trace is saved.
+    fresh : bool
+        Whether what is kept is ignored, and replaced by what is computed.
 
     Examples
     --------
@@ -56,8 +61,9 @@ class Store:
     array([ True,  True])
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], fresh: bool = False) -> None:
         self.folder = Path(folder)
+        self.fresh = fresh
 
     def path(self, experiment: Experiment[Problem], **options: Any) -> Path:
         """Return the file of a trace; the options are those of :func:`simulate`.
@@ -67,13 +73,12 @@ class Store:
         NoSourceError
             If the text of a class cannot be read, as it was made at a prompt.
         Refusal
-            If the options do not fit.
+            If the options do not fit, or a field holds what cannot be told from others.
         """
-        method, compressor = experiment.method, experiment.compressor
+        method, problem = experiment.method, experiment.problem
         made_of = [
             specification(experiment, **options),
-            description(compressor),
-            program(engine.simulate, method, experiment.problem, compressor),
+            program(method, experiment.compressor, type(problem), _own_parts(problem)),
             versions(),
         ]
         key = hashlib.sha256(_as_text(made_of).encode()).hexdigest()[:16]
@@ -81,6 +86,8 @@ class Store:
 
     def find(self, experiment: Experiment[Problem], **options: Any) -> Trace | None:
         """Load a finished trace, or give None; a damaged file is told and set aside."""
+        if self.fresh:
+            return None
         try:
             path = self.path(experiment, **options)
         except NoSourceError:
@@ -95,7 +102,8 @@ class Store:
         Warns
         -----
         NotKeptWarning
-            If the text of a class cannot be read, as it was made at a prompt. It is run.
+            If the text of a class cannot be read, as it was made at a prompt, or has changed
+            while it was run.
         """
         try:
             path = self.path(experiment, **options)
@@ -104,13 +112,45 @@ class Store:
             return simulate(experiment, progress=progress, **options)
         asked = specification(experiment, **options)
         checkpoint = Checkpoint(path, asked)
-        trace = _load(path, asked)
+        if self.fresh:
+            checkpoint.remove()
+        trace = None if self.fresh else _load(path, asked)
         if trace is None:
             trace = simulate(experiment, progress=progress, checkpoint=checkpoint, **options)
-            if "seconds" not in trace.ending:  # what a clock cuts off is not the same again
+            if not self._is_still(path, experiment, options):
+                warnings.warn(
+                    f"this trace of {experiment.method.name} is not kept: its program has changed "
+                    "while it ran (a file was written, a function has imported a module, or a "
+                    "global that functions read has another value)",
+                    NotKeptWarning,
+                    stacklevel=2,
+                )
+            elif "seconds" not in trace.ending:  # what a clock cuts off is not the same again
                 trace.save(path)
         checkpoint.remove()
         return trace
+
+    def _is_still(
+        self, path: Path, experiment: Experiment[Problem], options: Mapping[str, Any]
+    ) -> bool:
+        """Say whether a trace has the path that it had before it was run."""
+        try:
+            return self.path(experiment, **options) == path
+        except NoSourceError:
+            return False
+
+
+def _own_parts(problem: Problem) -> dict[str, Any]:
+    """Return what a problem holds beside the data and constants that its specification names."""
+    of_the_package = [kind for kind in type(problem).__mro__ if is_of_the_package(kind.__module__)]
+    named = {name for kind in of_the_package for name in getattr(kind, "__dataclass_fields__", ())}
+    parts = {}
+    for name, part in state(problem).items():
+        if name in named and is_of_the_package(type(part).__module__):
+            parts[name] = type(part)  # such as the storage of the rows
+        elif name not in named or not isinstance(part, float | np.ndarray):
+            parts[name] = part
+    return parts
 
 
 def _load(path: Path, asked: Mapping[str, object]) -> Trace | None:

@@ -1,6 +1,5 @@
 """The benchmark in its quickest form: its record, and that something slow shows in its ratio."""
 
-import json
 import time
 from dataclasses import fields, replace
 from itertools import islice
@@ -24,6 +23,7 @@ from workloads import sparse_problem
 
 import bitbound
 from bitbound import METHODS
+from bitbound.data.files.records import read_record, write_record
 from bitbound.solvers import backend
 from bitbound.solvers.world.oracle import Oracle
 
@@ -49,7 +49,7 @@ def small():
 
 def test_the_record_is_complete(record, folder):
     (path,) = folder.glob("*.json")
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_record(path)
     assert set(content) == {field.name for field in fields(Record)}
     assert {"python", "numpy", "scipy", "numba"} <= set(content["versions"])
     assert content["hardware"]["processor"]
@@ -72,7 +72,7 @@ def test_the_demo_is_measured_and_figures_if_they_are_asked_for(words, made, tmp
 
 
 def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
-    (tmp_path / "1.json").write_text('{"date": "2026-01-01", "ratios": []}', encoding="utf-8")
+    write_record(tmp_path / "1.json", {"date": "2026-01-01", "ratios": []})
     with pytest.warns(UserWarning, match=r"1\.commit is missing.* set aside as 1\.json\.damaged"):
         assert last(tmp_path) is None
 

@@ -5,6 +5,7 @@ from command_lines import COMPARE, RUN, strict
 
 import bitbound
 from bitbound.cli import main
+from bitbound.solvers.runs.engine import simulate
 
 
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
@@ -59,6 +60,37 @@ def test_compare_computes_nothing_twice(capsys, monkeypatch):
     capsys.readouterr()
     assert main(COMPARE) == 0
     assert capsys.readouterr().out == first
+
+
+def test_compare_computes_again_if_it_is_to_be_fresh(capsys, monkeypatch):
+    assert main(COMPARE) == 0
+    first, ran = capsys.readouterr().out, []
+
+    def again(*arguments, **options):
+        ran.append(options)
+        return simulate(*arguments, **options)
+
+    monkeypatch.setattr("bitbound.solvers.store.store.simulate", again)
+    assert main([*COMPARE, "--fresh"]) == 0
+    assert capsys.readouterr().out == first
+    assert len(ran) == 2
+
+
+def test_compare_takes_files_of_two_folders_each_with_its_helper(capsys, tmp_path):
+    """Their only difference is what each one's helper says."""
+    for folder, factor in (("a", 0.5), ("b", 1.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(f"FACTOR = {factor}\n")
+        (tmp_path / folder / "mine.py").write_text(
+            "from dataclasses import dataclass\nfrom bitbound import GD\nimport helper\n\n"
+            "@dataclass(frozen=True)\nclass Mine(GD):\n"
+            f"    name = 'mine-{folder}'\n    gamma: float = 0.1 * helper.FACTOR\n"
+        )
+    words = ["compare", "quadratic:d=4@3", "--kappa", "9", "--seeds", "1", "--json"]
+    words += [f"{tmp_path / folder / 'mine.py'}:Mine" for folder in "ab"]
+    assert main([*words, "--output", str(tmp_path)]) == 0
+    found = strict(capsys.readouterr().out)["contestants"]
+    assert [each["parameters"]["gamma"] for each in found] == [0.05, 0.1]
 
 
 def test_compare_refuses_what_no_theorem_covers_if_strict(capsys, reckless):

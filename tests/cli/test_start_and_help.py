@@ -14,6 +14,9 @@ from command_lines import FAST
 import bitbound
 from bitbound.cli import commands, main
 from bitbound.cli.words import options
+from bitbound.data.errors import Refusal
+from bitbound.solvers.store.store import Store
+from bitbound.theory.discover.kept_results import KeptResults
 
 ORDERS = [
     ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
@@ -88,6 +91,27 @@ def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monk
     monkeypatch.setattr(options, "TemporaryFile", lambda **how: Full())
     assert main(["theory", "--output", str(tmp_path)]) == 2
     assert "cannot be written (No space left on device)" in capsys.readouterr().err
+
+
+FRESH = {file.stem for file in COMMAND_FILES if "add_fresh(parser)" in file.read_text()}
+
+
+@pytest.mark.parametrize("command", sorted(FRESH))
+def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command):
+    def told(self, *arguments, **options):
+        raise Refusal(f"fresh: {(arguments[-1], *options.values())[-1]}")
+
+    monkeypatch.setattr(Store, "__init__", told)
+    monkeypatch.setattr(KeptResults, "__init__", told)
+    words = [command, *(["breast-cancer@9", "gd"] if command == "compare" else [])]
+    for more, fresh in ((["--fresh"], True), ([], False)):
+        assert main([*words, "--output", str(tmp_path), *more]) == 2
+        assert capsys.readouterr().err.endswith(f"bitbound: fresh: {fresh}\n")
+
+
+def test_all_commands_that_read_what_is_kept_can_ignore_it():
+    """The others that write compute all that they print."""
+    assert set(WRITING) - FRESH == {"audit", "scaling", "theory"}
 
 
 FILES = [

@@ -31,6 +31,7 @@ from bitbound.figures.certified.rates import Rates, compared_rate
 from bitbound.figures.certified.variants import variants
 from bitbound.figures.text.tables import ABSENT, short_cost
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.store.store import Store
 from bitbound.theory.cards.catalogue import CARDS, METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
@@ -97,7 +98,7 @@ def test_clients_of_two_classes_have_their_own_parameters():
 
 
 def test_contests_without_data_take_what_is_embedded(bare):
-    found = parameter_contests(1, bare)
+    found = parameter_contests(1, Store(bare))
     assert {contest.panel.problem for contest in found} == {"breast-cancer@9"}
     assert [contest.method for contest in found] == [
         "locodl", "diana", "adiana", "scaffnew", "compressed-scaffnew",
@@ -106,7 +107,7 @@ def test_contests_without_data_take_what_is_embedded(bare):
 
 def short_contest(method, folder):
     """Return a contest at a condition number at which runs end early, with a short search."""
-    contest = next(c for c in parameter_contests(1, folder) if c.method == method)
+    contest = next(c for c in parameter_contests(1, Store(folder)) if c.method == method)
     return replace(contest, panel=replace(contest.panel, kappa=50.0, bits=1e5), evaluations=20)
 
 
@@ -155,7 +156,7 @@ def test_tables_and_figures(tmp_path):
 
 
 def test_what_is_found_is_between_promised_and_attained(tmp_path):
-    runs = Runs(1, tmp_path)
+    runs = Runs(1, Store(tmp_path))
     gains = [
         potential_gain("locodl", "paper", 3, 100.0, 4.0, runs),
         potential_gain("ef", "best", 3, 20.0, 1.0, runs),
@@ -174,7 +175,7 @@ def test_what_is_found_is_between_promised_and_attained(tmp_path):
 
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef", "gd", "compressed-gd"])
 def test_bits_are_measured_at_the_constants_that_are_certified(tmp_path, name):
-    card, runs = CARDS[name], Runs(3, tmp_path, downlink=0.5)
+    card, runs = CARDS[name], Runs(3, Store(tmp_path), downlink=0.5)
     n = 1 if name == "compressed-gd" else 3
     gain = potential_gain(name, next(iter(card.rules)), n, 20.0, 1.0, runs)
     where = family_setting(card, n, 20.0, 1.0)
@@ -196,7 +197,8 @@ def test_bits_are_measured_at_the_constants_that_are_certified(tmp_path, name):
 
 def test_searched_parameters_need_fewer_certified_bits_than_rules(tmp_path):
     gains = [
-        potential_gain("diana", rule, 3, 20.0, 1.0, Runs(2, tmp_path)) for rule in ("a", SEARCHED)
+        potential_gain("diana", rule, 3, 20.0, 1.0, Runs(2, Store(tmp_path)))
+        for rule in ("a", SEARCHED)
     ]
     assert gains[1].found > 1.5 * gains[0].found
     assert gains[1].bits.up < gains[0].bits.up
@@ -220,7 +222,7 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
 
     monkeypatch.setattr(potential_gains, "certify", refused)
     monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
-    gains = PotentialGains("gd", Runs(1, tmp_path)).trace()
+    gains = PotentialGains("gd", Runs(1, Store(tmp_path))).trace()
     assert [gain.rule for gain in gains] == ["1/L", "optimal"]
     assert all(math.isnan(gain.found) for gain in gains)
     assert all(gain.bits.up > 0 for gain in gains)

@@ -34,6 +34,7 @@ from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, claim_out
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
+from bitbound.solvers.store.store import Store
 from bitbound.theory.cards.catalogue import TUNINGS
 from bitbound.theory.theorems.episode import MAIN
 
@@ -70,7 +71,7 @@ def test_by_round_fills_what_has_ended():
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traces")
-    jobs = [Entrant(SMALL, name, 3, folder) for name in TUNINGS]
+    jobs = [Entrant(SMALL, name, 3, Store(folder)) for name in TUNINGS]
     return {job.method: best_of_grid(job, job.trace()) for job in jobs}
 
 
@@ -82,7 +83,7 @@ def test_the_tuned_pair_is_the_best_of_the_grid(small, tmp_path):
         for eta in SMALL.etas:
             for tau in SMALL.taus:
                 one = replace(SMALL, values=(H,), etas=(eta,), taus=(tau,))
-                job = Entrant(one, "celgc", 3, tmp_path)
+                job = Entrant(one, "celgc", 3, Store(tmp_path))
                 gap = best_of_grid(job, job.trace())[0].gap
                 scores[eta, tau] = np.median(np.log(np.maximum(gap[1:], 1e-300)).mean(axis=0))
                 if (eta, tau) == (best.eta, best.tau):
@@ -174,7 +175,7 @@ def test_a_threshold_below_the_gradient_norm_is_stuck_on_the_bias():
 
 @pytest.mark.parametrize("sigma", [0.0, 0.05])
 def test_the_theorem_runs_meet_the_hypotheses(sigma, tmp_path):
-    job = TheoremRun(sigma, 2, tmp_path)
+    job = TheoremRun(sigma, 2, Store(tmp_path))
     constants = job.problem.constants
     assert (constants.L0, constants.L1, constants.kappa, constants.rho) == (2, 1, 1, 1)
     assert constants.sigma == sigma

@@ -17,6 +17,7 @@ from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
 from bitbound.figures.pool import SCHEDULER, traces
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.store import store
+from bitbound.solvers.store.store import Store
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.verdict import FAILS
 from tests.figures.processes import alive, wait_for
@@ -139,7 +140,7 @@ def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
 
 
 def test_other_seeds_are_computed_anew(here, short, tmp_path):
-    job = Job(short.panels[0], short.panels[0].curves[0], 1, tmp_path)
+    job = Job(short.panels[0], short.panels[0].curves[0], 1, Store(tmp_path))
     for seeds in (1, 2, 1):
         assert len(replace(job, seeds=seeds).trace().seeds) == seeds
     assert len(here) == 2
@@ -148,14 +149,14 @@ def test_other_seeds_are_computed_anew(here, short, tmp_path):
 def test_a_trace_is_that_of_the_recipe(short, tmp_path):
     panel = short.panels[0]
     curve = replace(panel.curves[0], rule="balanced")
-    trace = Job(panel, curve, 2, tmp_path).trace()
+    trace = Job(panel, curve, 2, Store(tmp_path)).trace()
     settings = trace.specification
     assert settings["problem"]["name"] == panel.problem
     assert settings["problem"]["kappa"] == pytest.approx(panel.kappa)
     assert settings["method"]["name"] == curve.method
     assert settings["compressor"] == curve.compressor
     assert (settings["budget"]["bits"], settings["budget"]["gap"]) == (panel.bits, panel.floor)
-    paper = Job(panel, panel.curves[0], 2, tmp_path).trace()
+    paper = Job(panel, panel.curves[0], 2, Store(tmp_path)).trace()
     assert paper.specification["method"] != settings["method"]
 
 
@@ -207,7 +208,7 @@ def test_a_cluster_is_used_where_one_is_named(executor, short, tmp_path, monkeyp
     monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
     panel = short.panels[0]
-    job = Job(panel, panel.curves[0], 1, tmp_path)
+    job = Job(panel, panel.curves[0], 1, Store(tmp_path))
     ((place, trace),) = traces([job])
     assert told == ["tcp://scheduler:8786", "left"]
     assert place == 0

@@ -19,6 +19,7 @@ from bitbound.figures.locodl.panels import Curve
 from bitbound.figures.locodl.recipes import demonstration
 from bitbound.figures.text.theory_tables import fit_summary, row_summary
 from bitbound.figures.text.verdicts import ClaimVerdict
+from bitbound.solvers.store.store import Store
 from bitbound.theory.audit.locodl.locodl_proof import PROOF
 from bitbound.theory.audit.machinery.report import audit_report
 from bitbound.theory.checks.scaling import Fit, Law
@@ -35,7 +36,9 @@ def write_results(folder: Path) -> None:
     curves = (Curve("locodl", COMPRESSOR), Curve("5gcs-cc", COMPRESSOR), Curve("agd"))
     panel = replace(figure.panels[0], curves=curves, kappa=100.0, floor=1e-4)
     figure = replace(figure, panels=(panel,))
-    traces = {(panel, curve): Job(panel, curve, 3, folder / "traces").trace() for curve in curves}
+    traces = {
+        (panel, curve): Job(panel, curve, 3, Store(folder / "traces")).trace() for curve in curves
+    }
     cost = {"median": 1.0, "low": 1.0, "high": None}
     compared = {
         "accuracy": 1e-3, "factor": 1.0, "outcome": "measured",

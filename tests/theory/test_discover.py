@@ -19,6 +19,8 @@ from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.store import program_text
+from bitbound.solvers.store.program_text import NotKeptWarning
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.from_file import find_card
 from bitbound.theory.certificates.certify import certify
@@ -314,8 +316,23 @@ def test_without_a_solver_nothing_is_searched(tmp_path, monkeypatch):
 def test_another_program_does_not_take_the_results_of_this_one(tmp_path, monkeypatch):
     KeptResults(TASK, 0, tmp_path).put(None, "a result")
     assert KeptResults(TASK, 0, tmp_path).get("a result") == (True, None)
-    monkeypatch.setattr(kept_results, "program", lambda *values: "another text")
+    monkeypatch.setattr(kept_results, "program", lambda *values, **rooms: "another text")
     assert KeptResults(TASK, 0, tmp_path).get("a result") == (False, None)
+
+
+def test_what_is_kept_is_found_again_if_it_is_to_be_fresh(tmp_path):
+    KeptResults(TASK, 0, tmp_path).put(1, "a result")
+    fresh = KeptResults(TASK, 0, tmp_path, fresh=True)
+    assert fresh.get("a result") == (False, None)
+    fresh.put(2, "a result")
+    assert KeptResults(TASK, 0, tmp_path).get("a result") == (True, 2)
+
+
+def test_a_program_whose_text_is_not_known_keeps_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(program_text, "STARTED", 0.0)
+    with pytest.warns(NotKeptWarning, match="this search is not kept: .* was written after"):
+        KeptResults(TASK, 0, tmp_path).put(1, "a result")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 from bitbound.data.files.kept_lines import add_line, read_lines
 from bitbound.solvers.runs.origin import versions
-from bitbound.solvers.store.program_text import program
+from bitbound.solvers.store.program_text import NoSourceError, NotKeptWarning, program
 from bitbound.theory.discover.task import Task
-from bitbound.theory.discover.tuning import screened, tuned
+
+_ROOMS = ("data", "solvers", "theory")
 
 
 class KeptResults:
@@ -27,16 +29,25 @@ class KeptResults:
         The seed of the search.
     folder : Path, optional
         Without one, nothing is kept.
+    fresh : bool
+        Whether what is kept is ignored, and found again.
     """
 
-    def __init__(self, task: Task, seed: int, folder: Path | None = None) -> None:
+    def __init__(
+        self, task: Task, seed: int, folder: Path | None = None, fresh: bool = False
+    ) -> None:
         self._found: dict[str, Any] = {}
         self.path = None
-        if folder:
-            made_of = json.dumps([repr(task), seed, program(screened, tuned, task), versions()])
-            digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
-            self.path = folder / f"{digest}.lines"
-            self._found = dict(read_lines(self.path))
+        if folder is None:
+            return
+        try:
+            made_of = json.dumps([repr(task), seed, program(task, rooms=_ROOMS), versions()])
+        except NoSourceError as reason:
+            warnings.warn(f"this search is not kept: {reason}", NotKeptWarning, stacklevel=2)
+            return
+        digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
+        self.path = folder / f"{digest}.lines"
+        self._found = {} if fresh else dict(read_lines(self.path))
 
     def get(self, *key: Any) -> tuple[bool, Any]:
         """Return whether there is a result of a key, and the result."""

@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
+    add_fresh,
     add_jobs,
     add_output,
     add_seeds,
@@ -20,6 +21,7 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
     add_downlink_weight(parser)
+    add_fresh(parser)
     add_output(parser, "results/certified")
 
 
@@ -32,6 +34,7 @@ def compare_certified(chosen: argparse.Namespace) -> None:
         folder,
         seeds=chosen.seeds,
         downlink=read_downlink_weight(chosen),
+        fresh=chosen.fresh,
         processes=chosen.jobs,
         tell=tqdm.write,
     )

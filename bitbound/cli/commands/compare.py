@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
+    add_fresh,
     add_json,
     add_network,
     add_output,
@@ -49,6 +50,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg or .png"
     )
     parser.add_argument("--report", metavar="NAME", help="keep it for bitbound report by this name")
+    add_fresh(parser)
     add_output(parser, "results")
     add_json(parser)
 
@@ -80,7 +82,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
             seeds=chosen.seeds,
             network=network,
             strict=chosen.strict,
-            store=Store(folder / "traces"),
+            store=Store(folder / "traces", chosen.fresh),
             progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
         )
         bar.update(1 - bar.n)

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
+    add_fresh,
     add_json,
     add_output,
     count,
@@ -50,6 +51,7 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rank", type=count, default=1, help="which one of the table is saved")
     parser.add_argument("--name", default="Found", help="of its class")
+    add_fresh(parser)
     add_output(parser, "results/discover")
     add_json(parser)
 
@@ -85,7 +87,7 @@ def discover_methods(chosen: argparse.Namespace) -> None:
         and chosen.down in {None, one.down or "none"}
         and chosen.local in {None, "yes" if one.local else "no"}
     ]
-    kept = KeptResults(task, chosen.seed, read_output(chosen))
+    kept = KeptResults(task, chosen.seed, read_output(chosen), chosen.fresh)
     with tqdm(
         total=1.0,
         file=sys.stderr,

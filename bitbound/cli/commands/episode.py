@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from bitbound.cli.words.options import add_jobs, add_output, add_seeds, read_output
+from bitbound.cli.words.options import add_fresh, add_jobs, add_output, add_seeds, read_output
 from bitbound.data.files.cache import write_text
 from bitbound.data.terminal import for_terminal
 
@@ -13,6 +13,7 @@ def add_episode(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=draw_episode)
     add_jobs(parser)
     add_seeds(parser, 20, "seeds of every grid point")
+    add_fresh(parser)
     add_output(parser, "results/episode")
 
 
@@ -27,5 +28,7 @@ def draw_episode(chosen: argparse.Namespace) -> None:
         report.append(write())
         print(for_terminal(write), end="\n\n", flush=True)
 
-    clipping_experiments(folder, seeds=chosen.seeds, processes=chosen.jobs, tell=tell)
+    clipping_experiments(
+        folder, seeds=chosen.seeds, fresh=chosen.fresh, processes=chosen.jobs, tell=tell
+    )
     write_text(folder / "report.txt", "\n\n".join(report))

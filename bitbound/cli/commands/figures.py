@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
+    add_fresh,
     add_jobs,
     add_output,
     add_seeds,
@@ -29,6 +30,7 @@ def add_figures(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)
+    add_fresh(parser)
     add_output(parser, "results")
 
 
@@ -50,6 +52,7 @@ def draw_figures(chosen: argparse.Namespace) -> None:
         scaled=chosen.scaled,
         seeds=chosen.seeds,
         downlink=read_downlink_weight(chosen),
+        fresh=chosen.fresh,
         processes=chosen.jobs,
         tell=tqdm.write,
     )

@@ -6,6 +6,7 @@ from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
+    add_fresh,
     add_jobs,
     add_output,
     file_to_write,
@@ -26,6 +27,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     )
     add_jobs(parser)
     add_downlink_weight(parser)
+    add_fresh(parser)
     add_output(parser, "results")
 
 
@@ -48,7 +50,12 @@ def write_page(chosen: argparse.Namespace) -> None:
         )
     if not drawn:
         reproduce(
-            [demonstration()], folder, downlink=weight, processes=chosen.jobs, tell=tqdm.write
+            [demonstration()],
+            folder,
+            downlink=weight,
+            fresh=chosen.fresh,
+            processes=chosen.jobs,
+            tell=tqdm.write,
         )
     results = read_results(folder)
     print(write_report(folder, chosen.page or folder / "report.html"))

@@ -120,6 +120,11 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
 
 
+def add_fresh(parser: argparse.ArgumentParser) -> None:
+    """Add ``--fresh``, for a command that finds again what is kept."""
+    parser.add_argument("--fresh", action="store_true", help="compute again what is kept")
+
+
 def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
     """Add ``--seeds``, the number of runs."""
     parser.add_argument("--seeds", type=count, default=default, help=meaning)

@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 from user_project import Project
 
@@ -8,13 +6,9 @@ from bitbound.solvers.store.store import Store
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A user's project; what it leaves among the loaded modules is taken away again."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.syspath_prepend(tmp_path)
+    """A user's project, beside it what is installed."""
     monkeypatch.syspath_prepend(tmp_path / "lib" / "site-packages")
-    project = Project(tmp_path)
-    yield project
-    project.unload()
+    return Project(tmp_path)
 
 
 @pytest.fixture

@@ -2,76 +2,104 @@
 
 import inspect
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy
-from user_project import OPTIONS, QUADRATIC, STRANGERS, USER, Project, method_of
+from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, method_of
 
+from bitbound.data import own_modules
+from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.store.program_text import program
+from bitbound.solvers.store import program_text
+from bitbound.solvers.store.program_text import NotKeptWarning, program
+from bitbound.solvers.store.store import Store
 from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.from_file import card_from_file
 
 
 @pytest.mark.parametrize("name", USER)
 def test_a_changed_program_is_run_again(project, store, name):
-    before = store.trace(Experiment.of(*project.experiment()), **OPTIONS)
-    project.change(name, "body")
+    before = store.trace(project.experiment(), **OPTIONS)
+    project.change(name)
     experiment = project.experiment()
-    assert store.find(Experiment.of(*experiment), **OPTIONS) is None
-    assert store.trace(Experiment.of(*experiment), **OPTIONS).specification == before.specification
+    assert store.find(experiment, **OPTIONS) is None
+    assert store.trace(experiment, **OPTIONS).specification == before.specification
     assert len(list(store.folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize("change", ["comment", "docstring", "layout"])
-def test_a_changed_comment_is_not(project, store, change):
-    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
-    for name in USER:
-        project.change(name, change)
-    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) == before
-
-
 @pytest.mark.parametrize("name", STRANGERS)
-def test_what_is_not_reached_does_not_count(project, store, name):
-    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
-    project.change(name, "body")
-    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) == before
+def test_what_is_not_imported_does_not_count(project, store, name):
+    before = store.path(project.experiment(), **OPTIONS)
+    project.change(name)
+    assert store.path(project.experiment(), **OPTIONS) == before
 
 
-def test_the_folder_does_not_count(project, store, monkeypatch):
-    before = store.path(Experiment.of(*project.experiment()), **OPTIONS)
+def test_the_folder_does_not_count(project, store):
     moved = Project(project.folder / "moved")
-    monkeypatch.syspath_prepend(moved.folder)
-    assert store.path(Experiment.of(*moved.experiment()), **OPTIONS) == before
-    assert moved.load("mine").__file__ == str(moved.folder / "mine.py")
+    here, there = project.experiment(), moved.experiment()
+    assert store.path(here, **OPTIONS) == store.path(there, **OPTIONS)
+    assert type(here.method) is not type(there.method)
 
 
-def test_a_part_of_the_compressor_that_its_name_does_not_tell(project, store):
-    method, problem, sent = project.experiment()
-    other = type(sent)(2, part=type(sent.part)(2.0))
-    assert other.name == sent.name
-    paths = [store.path(Experiment.of(method, problem, each), **OPTIONS) for each in (sent, other)]
+def test_another_file_that_is_loaded_does_not_count(project, store):
+    experiment = project.experiment()
+    before = store.path(experiment, **OPTIONS)
+    project.load("stranger")
+    assert store.path(experiment, **OPTIONS) == before
+
+
+def test_two_folders_with_a_helper_of_one_name(tmp_path, store):
+    """Each file has the helper beside it, whichever is loaded first and however late."""
+    for folder, factor in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(f"FACTOR = {factor}\n")
+        (tmp_path / folder / "first.py").write_text(
+            "import helper, importlib\n"
+            "again = importlib.import_module('helper')\n"
+            f"{TOY}\n"
+            "    def factors(self):\n"
+            "        import helper as late\n"
+            "        return helper.FACTOR, again.FACTOR, late.FACTOR\n"
+        )
+    for order in ("ab", "ba"):
+        toys = {name: own_modules.load_module(tmp_path / name / "first.py").Toy for name in order}
+        assert toys["a"](0.1).factors() == (1.0,) * 3
+        assert toys["b"](0.1).factors() == (2.0,) * 3
+    assert "helper" not in sys.modules
+    paths = [store.path(Experiment.of(toy(0.1), QUADRATIC), **OPTIONS) for toy in toys.values()]
     assert len(set(paths)) == 2
 
 
+def test_a_part_of_the_compressor_that_its_name_does_not_tell(project, store):
+    one = project.experiment()
+    sent = one.compressor
+    other = type(sent)(2, part=type(sent.part)(2.0))
+    assert other.name == sent.name
+    two = Experiment.of(one.method, one.problem, other)
+    assert store.path(one, **OPTIONS) != store.path(two, **OPTIONS)
+
+
 def test_another_class_with_the_same_name_and_parameters(project, store):
-    method, problem, sent = project.experiment()
+    one = project.experiment()
     copy = project.load("parent").DIANA
     paths = {
-        store.path(Experiment.of(method, problem, sent), **OPTIONS),
-        store.path(Experiment.of(method_of(DIANA), problem, sent), **OPTIONS),
-        store.path(Experiment.of(method_of(copy), problem, sent), **OPTIONS),
-        store.path(Experiment.of(method, QUADRATIC, sent), **OPTIONS),
-        store.path(Experiment.of(method, problem, RandK(2)), **OPTIONS),
+        store.path(Experiment.of(*parts), **OPTIONS)
+        for parts in (
+            (one.method, one.problem, one.compressor),
+            (method_of(DIANA), one.problem, one.compressor),
+            (method_of(copy), one.problem, one.compressor),
+            (one.method, QUADRATIC, one.compressor),
+            (one.method, one.problem, RandK(2)),
+        )
     }
     assert method_of(copy).name == method_of(DIANA).name
-    assert problem.specification == QUADRATIC.specification
+    assert one.problem.specification == QUADRATIC.specification
     assert len(paths) == 5
 
 
@@ -85,21 +113,24 @@ def test_another_class_with_the_same_name_and_parameters(project, store):
     ids=["python", "numpy", "scipy"],
 )
 def test_another_version_is_another_trace(store, monkeypatch, owner, name, version):
-    before = store.path(Experiment.of(method_of(DIANA), QUADRATIC, RandK(2)), **OPTIONS)
+    experiment = Experiment.of(method_of(DIANA), QUADRATIC, RandK(2))
+    before = store.path(experiment, **OPTIONS)
     monkeypatch.setattr(owner, name, version)
-    assert store.path(Experiment.of(method_of(DIANA), QUADRATIC, RandK(2)), **OPTIONS) != before
+    assert store.path(experiment, **OPTIONS) != before
 
 
-def test_a_method_from_a_file_and_its_neighbour(project, store):
-    def path():
-        _, problem, compressor = project.experiment()
-        method = method_of(card_from_file(project.folder / "mine.py").method)
-        return store.path(Experiment.of(method, problem, compressor), **OPTIONS)
+@pytest.mark.parametrize(
+    ("changed", "counts"),
+    [("selection.py", True), ("logistic.py", True), ("tape.py", True), ("catalogue.py", False)],
+)
+def test_the_text_of_data_and_solvers_counts_whole(store, monkeypatch, changed, counts):
+    def digest(file):
+        return known(file) + "changed" * (file.name == changed)
 
-    before = path()
-    assert path() == before
-    project.change("parent.py", "body")
-    assert path() != before
+    known, experiment = program_text._digest, Experiment.of(GD(0.1), QUADRATIC)
+    before = store.path(experiment, **OPTIONS)
+    monkeypatch.setattr(program_text, "_digest", digest)
+    assert (store.path(experiment, **OPTIONS) != before) is counts
 
 
 def test_a_copy_of_tamuna_depends_on_its_copy_of_scaffnew(project):
@@ -110,7 +141,6 @@ def test_a_copy_of_tamuna_depends_on_its_copy_of_scaffnew(project):
         (folder / Path(inspect.getfile(kind)).name).write_text(text)
 
     def texts():
-        project.unload()
         return [
             program(vars(project.load(name))[kind])
             for name, kind in (("tamuna", "TAMUNA"), ("scaffnew", "Scaffnew"), ("gd", "GD"))
@@ -123,27 +153,171 @@ def test_a_copy_of_tamuna_depends_on_its_copy_of_scaffnew(project):
     assert [old == new for old, new in zip(before, texts(), strict=True)] == [False, False, True]
 
 
-def test_what_runs_counts_though_the_file_is_changed_meanwhile(project, store):
+@pytest.mark.parametrize("edited", ["mine.py", "parent.py", "pack/inner/numbers.py"])
+def test_a_file_that_is_edited_while_it_runs_is_kept_under_its_old_text(project, store, edited):
+    text = (project.folder / edited).read_text()
     experiment = project.experiment()
-    project.load("later")
-    before = store.path(Experiment.of(*experiment), **OPTIONS)
-    for name in USER:
-        project.change(name, "body")
-    assert store.path(Experiment.of(*experiment), **OPTIONS) == before
-    assert store.path(Experiment.of(*project.experiment()), **OPTIONS) != before
+    project.change(edited)  # after it was loaded, before anybody asks for a key
+    kept = store.trace(experiment, **OPTIONS)
+    assert store.find(project.experiment(), **OPTIONS) is None
+    project.write(edited, text)
+    assert store.find(project.experiment(), **OPTIONS).columns.keys() == kept.columns.keys()
 
 
-def test_a_key_is_found_without_reading_again(project, store, monkeypatch):
-    experiment = project.experiment()
-    project.load("later")
-    path = store.path(Experiment.of(*experiment), **OPTIONS)
+SCRIPT = """
+import sys
+from pathlib import Path
+from bitbound import Budget, Experiment, Quadratic, Store
+{imports}
+from toy import Toy
 
-    def refuse_loaded(path):
-        """Refuse the text of what has been imported; the rest may have changed."""
-        assert path not in loaded, "it is read again"
-        return read(path)
+def edit(fraction=1.0):
+    {edit}
 
-    loaded = {Path(m.__file__) for m in sys.modules.values() if getattr(m, "__file__", None)}
-    read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", refuse_loaded)
-    assert store.path(Experiment.of(*experiment), **OPTIONS) == path
+problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
+experiment, store = Experiment.of(Toy(0.01), problem), Store("traces")
+options = dict(seeds=1, budget=Budget(rounds=3))
+{before}
+store.trace(experiment, progress=edit, **options)
+print(len(list(Path("traces").glob("*.npz"))))
+"""
+
+
+def run_script(folder, imports="", edit="pass", before=""):
+    """Run a script beside a toy method with a library in a sibling folder; count its traces."""
+    (folder / "lib").mkdir(exist_ok=True)
+    if not (folder / "toy.py").exists():
+        (folder / "lib" / "library.py").write_text("FACTOR = 1\n")
+        (folder / "toy.py").write_text("import library\n" + TOY)
+    (folder / "script.py").write_text(
+        SCRIPT.format(imports=imports, edit=edit, before=before), encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(folder / "lib"), "PATH": ""},
+    )  # fmt: skip
+    return int(done.stdout), done.stderr
+
+
+WRITE = "Path('lib/library.py').write_text('FACTOR = 3\\n')"
+
+
+def test_a_library_in_a_sibling_folder_counts_and_the_script_does_not(tmp_path):
+    assert run_script(tmp_path) == (1, "")
+    assert run_script(tmp_path, before="'more'") == (1, "")
+    (tmp_path / "lib" / "library.py").write_text("FACTOR = 2\n")
+    assert run_script(tmp_path) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "edits", [{"edit": WRITE}, {"before": WRITE}, {"before": "edit()", "edit": WRITE}]
+)
+def test_a_library_that_is_edited_while_it_runs_is_not_kept(tmp_path, edits):
+    count, told = run_script(tmp_path, **edits)
+    assert count == 0
+    assert told.count("NotKeptWarning") == 1
+    assert run_script(tmp_path) == (1, "")
+
+
+def test_a_program_that_is_changed_by_a_script_is_another(tmp_path):
+    """Constants of modules, attributes of classes and methods are looked at as they are."""
+    for number, change in enumerate(
+        ["''", "Toy.speed = 1", "Toy.speed = 2", "Toy.model = lambda self, s: s.x"], 1
+    ):
+        assert run_script(tmp_path, before=change) == (number, "")
+    text = (tmp_path / "toy.py").read_text()
+    (tmp_path / "toy.py").write_text(text + "\nFACTOR = 1\n\ndef read():\n    return FACTOR\n")
+    assert run_script(tmp_path) == (5, "")
+    assert run_script(tmp_path, imports="import toy", before="toy.FACTOR = 2") == (6, "")
+    assert run_script(tmp_path, imports="import toy", before="toy.FACTOR = 1") == (6, "")
+
+
+def test_what_a_function_imports_while_it_runs_is_not_kept(project, store):
+    project.write("late.py", "VALUE = 1.0\n")
+    project.write(
+        "toy.py",
+        TOY + "    def model(self, s):\n        import late\n        return s.x\n",
+    )
+    experiment = Experiment.of(project.load("toy").Toy(0.01), QUADRATIC)
+    with pytest.warns(NotKeptWarning, match="has changed while it ran .*a function has imported"):
+        store.trace(experiment, **OPTIONS)
+    assert not list(store.folder.glob("*"))
+    store.trace(experiment, **OPTIONS)  # it is loaded by now, and in the key
+    before = store.path(experiment, **OPTIONS)
+    project.write("late.py", "VALUE = 2.0\n")
+    experiment = Experiment.of(project.load("toy").Toy(0.01), QUADRATIC)
+    assert store.path(experiment, **OPTIONS) != before
+
+
+def test_a_global_that_counts_calls_is_not_kept(project, store):
+    counting = "\n    def model(self, s):\n        CALLS.append(1)\n        return s.x\n"
+    project.write("toy.py", f"CALLS = []\n{TOY}{counting}")
+    with pytest.warns(NotKeptWarning, match="another value"):
+        store.trace(Experiment.of(project.load("toy").Toy(0.01), QUADRATIC), **OPTIONS)
+
+
+FIELDS = """
+from dataclasses import InitVar, dataclass
+from functools import partial
+from typing import Any, ClassVar
+from bitbound.solvers.methods.gd import GD
+
+def double(x):
+    return 2 * x
+
+def scaled(factor):
+    return lambda x: factor * x
+
+class Thing:
+    def __init__(self, value):
+        self.value = value
+
+@dataclass(frozen=True)
+class Toy(GD):
+    name: ClassVar[str] = "toy"
+    held: Any = None
+    scale: InitVar[float] = 1.0
+
+    def __post_init__(self, scale):
+        object.__setattr__(self, "_scale", scale)
+"""
+
+
+def test_fields_of_any_kind_are_told_apart(project, store):
+    project.write("toy.py", FIELDS)
+    toy = project.load("toy")
+    one, two = (lambda x: x), (lambda x: x)  # in one line
+    values = [
+        None, 1.0, "text", toy.double, one, two, toy.scaled(1.0), toy.scaled(2.0), np.tanh, np.exp,
+        toy.partial(toy.double, 1.0), toy.partial(toy.double, 2.0), toy.Thing(1.0), toy.Thing(2.0),
+        [np.arange(3.0)], [np.arange(4.0)], {"a": toy.Thing([1])}, {"a": toy.Thing([2])},
+        np.random.default_rng(0), np.random.default_rng(1),
+    ]  # fmt: skip
+
+    def path(held, scale=1.0):
+        return store.path(Experiment.of(toy.Toy(0.01, held, scale), QUADRATIC), **OPTIONS)
+
+    assert len({path(value) for value in values}) == len(values)
+    assert path(toy.Thing(1.0)) == path(toy.Thing(1.0))
+    assert path(None, 1.0) != path(None, 2.0)
+    store.trace(Experiment.of(toy.Toy(0.01, toy.partial(toy.double, 1.0)), QUADRATIC), **OPTIONS)
+
+
+def test_a_field_that_cannot_be_told_from_others_is_refused(project, store, tmp_path):
+    project.write("toy.py", FIELDS)
+    with (tmp_path / "open").open("w") as file:
+        experiment = Experiment.of(project.load("toy").Toy(0.01, file), QUADRATIC)
+        with pytest.raises(Refusal, match=r"open.* cannot be told from others .*; give a number"):
+            store.trace(experiment, **OPTIONS)
+
+
+def test_what_is_fresh_is_computed_and_replaces_what_is_kept(store):
+    experiment = Experiment.of(GD(0.1), QUADRATIC)
+    store.trace(experiment, **OPTIONS)
+    fresh = Store(store.folder, fresh=True)
+    assert fresh.find(experiment, **OPTIONS) is None
+    path = store.path(experiment, **OPTIONS)
+    before = path.stat().st_mtime_ns
+    fresh.trace(experiment, **OPTIONS)
+    assert path.stat().st_mtime_ns > before
+    assert list(store.folder.iterdir()) == [path]

@@ -1,42 +1,46 @@
 """Files of a user in a folder, and what an experiment with them is made of."""
 
-import importlib
 import inspect
-import sys
 import textwrap
 from dataclasses import fields
 from pathlib import Path
 
+from bitbound.data.own_file import load_file
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.store.program_text import program
+from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
 
-VALUE = '\nVALUE = 1.0  # first\n\n\ndef untouched():\n    """First."""\n    return 1\n'
+VALUE = "\nVALUE = 1.0\n"
 USER = {
     "mine.py": """
+        import importlib
         from dataclasses import dataclass
         from typing import ClassVar
         import installed
         from parent import DIANA
         from pack import alone
         from pack.steps import VALUE as SCALE
+        import spaces.plain
+        named = __import__("named")
+        sought = importlib.import_module("sought")
+        beside = importlib.import_module(".beside", __package__)
+        import linked
 
         @dataclass(frozen=True)
         class Mine(DIANA):
             name: ClassVar[str] = "mine"
-
-            def local_step(self, s, problem, channel):
-                from later import VALUE as SHIFT
-                return s
         """,
     "parent.py": inspect.getsource(inspect.getmodule(DIANA)),
-    "later.py": "import spaces.plain",
+    "named.py": "",
+    "sought.py": "",
+    "beside.py": "",
+    "elsewhere/linked.py": "",
     "spaces/plain.py": "",
     "pack/__init__.py": "",
     "pack/steps.py": "from . import inner\nfrom .inner.numbers import VALUE as NUMBER",
@@ -86,15 +90,9 @@ USER = {
     "laws/deep/base.py": "class Base:\n    pass",
 }
 STRANGERS = {
-    "stranger.py": "class Stranger:\n    pass",
+    "stranger.py": "class Stranger:\n    pass\n\n\ndef untouched():\n    return 1",
     "pack/stranger.py": "",
     "lib/site-packages/installed.py": "",
-}
-CHANGES = {
-    "body": ("return 1", "return 2"),
-    "comment": ("# first", "# second\n# and more"),
-    "docstring": ('"""First."""', '"""Second.\n\n    And more.\n    """'),
-    "layout": ("return 1", "return (\n        1\n    )"),
 }
 
 
@@ -104,31 +102,27 @@ class Project:
     def __init__(self, folder: Path):
         self.folder = folder
         for name, text in (USER | STRANGERS).items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(textwrap.dedent(text) + "\n" + VALUE)
+            self.write(name, textwrap.dedent(text) + VALUE)
+        (folder / "linked.py").symlink_to(folder / "elsewhere" / "linked.py")
 
-    def change(self, name: str, change: str) -> None:
+    def write(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text), encoding="utf-8")
+
+    def change(self, name: str) -> None:
         text = (self.folder / name).read_text()
-        before, after = CHANGES[change]
-        assert before in text
-        (self.folder / name).write_text(text.replace(before, after))
+        assert VALUE in text
+        self.write(name, text.replace(VALUE, "\nVALUE = 2.0\n"))
 
     def load(self, name: str):
-        return importlib.import_module(name)
-
-    def unload(self) -> None:
-        roots = self.folder, self.folder / "lib" / "site-packages"
-        names = {path.stem for root in roots for path in root.iterdir()}
-        for name in [name for name in sys.modules if name.partition(".")[0] in names]:
-            del sys.modules[name]
+        return load_file(self.folder / f"{name}.py", "anything")
 
     def experiment(self):
-        """Load everything anew and return a method, a problem and a compressor."""
-        self.unload()
+        """Load what has changed and return an experiment."""
         compressor = self.load("sent").Sent(2)
         problem = self.load("world").World.random(3, 5, mu=1.0, L=20.0, seed=0)
-        return method_of(self.load("mine").Mine), problem, compressor
+        return Experiment.of(method_of(self.load("mine").Mine), problem, compressor)
 
 
 def method_of(kind: type[DIANA]) -> DIANA:
@@ -150,7 +144,3 @@ class Toy(GD):
 def made(text: str, **names):
     exec(text, names)
     return names["Toy"]
-
-
-def modules(*values) -> set[str]:
-    return {name for name, _ in program(*values)["modules"]}
