@@ -136,3 +136,27 @@ def test_other_sizes_are_looked_at():
     failed = [verdict for verdict in compressor_checks(OddAtFour(2), 12) if not verdict.holds]
     assert failed
     assert all("d = 4" in verdict.advice for verdict in failed)
+
+
+PAIRS = SIGNS.replace(
+    "        size = np",
+    "        np.argmax(x[:, 1:], axis=1)  # needs two entries\n        size = np",
+)
+REFUSING = """
+    def check(self, d):
+        if d < 2:
+            raise Refusal(f"{self.name} needs d >= 2, not {d}")
+"""
+
+
+def test_a_compressor_may_refuse_numbers_of_entries(own):
+    """What it does not serve fails once, and where it says so nothing is asked of it there."""
+    told = compressor_checks(compressor(f"{own(PAIRS, 'pairs.py')}:RandomSigns"), draws=1000)
+    (failing,) = (verdict for verdict in told if not verdict.holds)
+    assert failing.check == "C(x)"
+    assert "let its check(d) refuse the others" in failing.advice
+    assert failing.advice.endswith("Smallest counterexample: d = 1.")
+    text = "from bitbound import Refusal\n" + PAIRS + REFUSING
+    told = compressor_checks(compressor(f"{own(text, 'refusing.py')}:RandomSigns"), draws=1000)
+    assert all(verdict.holds for verdict in told)
+    assert "check(d)" in PAGE.read_text(encoding="utf-8")

@@ -49,7 +49,8 @@ def compressor_checks(
     Moments are means over draws, within 7 standard errors; all else is exact, and made with other
     numbers of entries too. Where the compressor says at which vector its omega or alpha is
     attained, it may not be larger than that. What fails is tried again with fewer entries, and the
-    smallest number of them with which it fails is told.
+    smallest number of them with which it fails is told. Numbers that the compressor refuses in
+    ``check(d)`` are left out.
 
     Examples
     --------
@@ -61,10 +62,12 @@ def compressor_checks(
     compressor.check(d)
     sampled = partial(mean_of_messages, draws=draws), partial(variance_of_messages, draws=draws)
     with np.errstate(all="ignore"):
-        return (
+        found = [
             *(_smallest(check, compressor, (d, _PADDED), seed) for check in sampled),
             *(_smallest(check, compressor, (d, *_OTHERS), seed) for check in _EXACT),
-        )
+        ]
+    once = {verdict.check: verdict for verdict in reversed(found)}  # what raises fails in all
+    return tuple(verdict for verdict in found if once[verdict.check] is verdict)
 
 
 def _smallest(check: Check, compressor: Compressor, sizes: tuple[int, ...], seed: int) -> Verdict:
@@ -95,12 +98,14 @@ def _told(check: Check, compressor: Compressor, d: int, seed: int) -> Verdict:
     try:
         return check(compressor, d, seed)
     except Refusal as refusal:
-        return Verdict("C(x)", np.inf, 0.0, advice=f"{compressor.name} refuses: {refusal}.")
+        advice = f"{compressor.name} refuses: {refusal}. If it is d, let its check(d) refuse it."
+        return Verdict("C(x)", np.inf, 0.0, advice=advice)
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         advice = (
             f"{compressor.name} raises {type(error).__name__} ({error}) in {where.name}: arrays "
-            "are (n, d, R), and sums go over axis 1."
+            "are (n, d, R), and sums go over axis 1. If it serves some d only, let its check(d) "
+            "refuse the others."
         )
         return Verdict("C(x)", np.inf, 0.0, advice=advice)
 
