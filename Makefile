@@ -55,7 +55,7 @@ report: .venv/installed
 # The site, with a page for every method, compressor and audited proof.
 docs: .venv/installed-docs
 	$(BIN)/python docs/making/site.py
-	$(BIN)/sphinx-build -W --keep-going --quiet docs build/site
+	$(BIN)/sphinx-build -W --keep-going docs build/site
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --quiet

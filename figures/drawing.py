@@ -10,6 +10,9 @@ from bitbound.data.files.cache import write_atomically
 
 STYLE = Path(__file__).with_name("bitbound.mplstyle")
 FORMATS = ("svg", "png")
+"""What figures of commands are written in."""
+_ALL = (*FORMATS, "pdf")
+"""What a figure can be written in."""
 
 
 def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
@@ -19,14 +22,15 @@ def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
 
 def require_format(path: Path) -> None:
     """Refuse a file whose ending is no format of figures."""
-    if path.suffix[1:] not in FORMATS:
-        endings = " or ".join(f".{suffix}" for suffix in FORMATS)
+    if path.suffix[1:] not in _ALL:
+        endings = " or ".join(f".{suffix}" for suffix in _ALL)
         raise Refusal(f"{path} is no figure that can be written; end it in {endings}")
 
 
 def write_canvas(canvas: Canvas, path: Path) -> Path:
     """Write a canvas in the format of its file, atomically and without a date; give the file."""
     suffix = path.suffix[1:]
-    metadata: dict[str, Any] = {"Date": None} if suffix == "svg" else {}
+    dates = {"svg": "Date", "pdf": "CreationDate"}
+    metadata: dict[str, Any] = {dates[suffix]: None} if suffix in dates else {}
     write_atomically(path, lambda file: canvas.savefig(file, format=suffix, metadata=metadata))
     return path

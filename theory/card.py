@@ -26,6 +26,10 @@ _STEP_SIZES = ("eta_l", "gamma", "eta")
 """What methods call their step size, where the card does not say."""
 
 
+def _not_cut(method: Method) -> None:
+    """Cut nothing off a method."""
+
+
 class AlongRuns(Protocol):
     """A theorem without a factor of one step; the docstring of its class states and proves it."""
 
@@ -130,7 +134,7 @@ class Card:
     identities: tuple[Identity, ...] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
-    cut: Callable[[Method], tuple[Method, Potential] | None] = lambda _: None
+    cut: Callable[[Method], tuple[Method, Potential] | None] = _not_cut
     contraction: Callable[[Any, Problem], float] | None = None
     colour: str = "#444444"
     marker: str = "+"

@@ -35,7 +35,7 @@ def loss_named(selector: str) -> Loss:
         return own_instance(selector, Loss, "loss")  # type: ignore[type-abstract]
     name, colon, parameter = selector.partition(":")
     if name not in _BY_NAME:
-        near = get_close_matches(name, LOSSES, n=2)
+        near = get_close_matches(name, LOSSES, n=2, cutoff=0.5)
         hint = (
             f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(LOSSES)}"
         )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.description import state
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Constants
 
@@ -58,6 +59,8 @@ class RidgeProblem(ABC):
 
     noise: ClassVar[None] = None
     per_run: ClassVar[tuple[str, ...]] = ()
+
+    __getstate__ = state  # pickled without what is computed from it
 
     @property
     def n(self) -> int:

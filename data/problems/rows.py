@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
+from bitbound.data.description import state
 from bitbound.data.errors import Refusal
 from bitbound.data.passes.dense_steps import DenseSteps
 from bitbound.data.passes.fused import FusedGradients
@@ -47,6 +48,8 @@ class DenseRows:
     """The stack (n, m, d) of the clients' matrices."""
 
     stack: Array
+
+    __getstate__ = state  # pickled without what is computed from it
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -113,6 +116,8 @@ class SparseRows:
     stacked: Sparse
     blocks: Sparse
     transposed: Sparse
+
+    __getstate__ = state
 
     def forward(self, x: Array) -> Array:
         """A_i x_i for all clients: (n, d, R), or (1, d, R) shared by all, to (n, m, R)."""

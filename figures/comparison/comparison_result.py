@@ -23,7 +23,7 @@ from bitbound.figures.comparison.costs import (
     require_quantity,
     spread,
 )
-from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_text
+from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
 from bitbound.figures.text.tables import accuracy_name, json_number
 from bitbound.solvers.runs.network import Network
 from bitbound.solvers.runs.trace import Trace
@@ -202,6 +202,14 @@ class Comparison:
                 ]
         return pandas.DataFrame(rows)
 
+    def to_latex(self, target: float | None = None, downlink: float = 0.0) -> str:
+        """Return the table of a target, by default the finest, as a LaTeX tabular.
+
+        It needs the package booktabs. See :meth:`table`.
+        """
+        require_quantity("total bits", downlink)
+        return ranking_latex(self._pairs, self._target(target), downlink, self.network)
+
     def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
         """Draw f - f* against what it costs: medians and 10-90 % bands over the seeds.
 
@@ -230,7 +238,7 @@ class Comparison:
         )
 
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
-        """Write the figure of :meth:`plot` as SVG or PNG, whole or not at all; give the file.
+        """Write the figure of :meth:`plot` as SVG, PNG or PDF, whole or not at all; give the file.
 
         Raises
         ------

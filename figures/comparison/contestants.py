@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
@@ -67,9 +67,20 @@ class Contestant:
     def __repr__(self) -> str:
         return f"Contestant {self.name}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled; a card of the catalogue, whose formulas cannot be, by its method."""
+        own = None if self.card is card_of(self.method) else self.card
+        return _contestant_again, (own, self.experiment, self.variant)
+
     def _sent(self, separator: str) -> str:
         plain = isinstance(self.compressor, Identity)
         return "" if plain else f"{separator}{self.compressor.name}"
+
+
+def _contestant_again(
+    card: Card | None, experiment: Experiment[Problem], variant: str
+) -> Contestant:
+    return Contestant(card or card_of(experiment.method), experiment, variant)
 
 
 def contestants(problem: Problem, entries: Sequence[Entry]) -> tuple[Contestant, ...]:

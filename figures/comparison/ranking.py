@@ -1,5 +1,6 @@
 """Contestants in the order of what a target costs, as text and as HTML."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -93,6 +94,25 @@ def ranking_html(pairs: Sequence[Ranked], target: float, network: Network | None
     notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
     caption = f"<caption>{escape(_heading(target, 0.0))}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def ranking_latex(
+    pairs: Sequence[Ranked], target: float, downlink: float, network: Network | None = None
+) -> str:
+    """Return the same table for LaTeX, with the rules of its package booktabs."""
+    header, rows = ranking_cells(pairs, target, downlink, network)
+    head, *body = (" & ".join(map(_escaped, row)) + r" \\" for row in (header, *rows))
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([#$%&_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
 def _heading(target: float, downlink: float) -> str:

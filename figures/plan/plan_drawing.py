@@ -57,7 +57,7 @@ def draw_map(plan: Plan) -> Canvas:
 
 
 def save_map(plan: Plan, path: Path) -> Path:
-    """Write the map as SVG or PNG; give the file."""
+    """Write the map as SVG, PNG or PDF; give the file."""
     require_format(path)
     canvas = draw_map(plan)
     with style.context(STYLE):

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,9 @@ class Trace:
             f"last f - f*: {_range(self.final('gap'))}\n"
             f"uplink bits per client: {_range(self.final('uplink_bits'))}"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
     @property
     def seeds(self) -> tuple[int, ...]:

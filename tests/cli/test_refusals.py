@@ -81,7 +81,7 @@ REFUSALS = [
         ["compare", "breast-cancer@9", "gd", "--network", "lte", "--downlink-weight", "1"],
         "they rank in two ways, give one",
     ),
-    (["compare", "breast-cancer@9", "gd", "--plot", "a.pdf"], "a.pdf is no figure"),
+    (["compare", "breast-cancer@9", "gd", "--plot", "a.tif"], "a.tif is no figure"),
     ([*RUN, "--seeds", "99999999999"], "a batch of 99999999999 runs would take about"),
     ([*RUN, "--seeds", 5000 * "9"], "is no whole number of at least 1"),
     (["run", f"breast-cancer@{5000 * '9'}", "gd"], "cannot be read; expected <data>@<clients>"),

@@ -67,6 +67,14 @@ def test_every_command_has_a_file(capsys):
     assert sorted(named) == COMMANDS
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
 WRITING = [file.stem for file in COMMAND_FILES if "add_output(parser, " in file.read_text()]
 
 

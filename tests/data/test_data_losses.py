@@ -170,6 +170,7 @@ def test_every_loss_has_its_name(name):
     ("selector", "sentence"),
     [
         ("hubber:1", "the loss 'hubber' is unknown; did you mean huber?"),
+        ("hinge", "the loss 'hinge' is unknown; did you mean smoothed-hinge?"),
         ("", "the loss '' is unknown; choose one of logistic, least-squares"),
         ("huber:x", "the loss 'huber:x' cannot be read; expected huber:DELTA, with a number"),
         ("logistic:1", "the loss 'logistic:1' cannot be read; expected logistic alone"),

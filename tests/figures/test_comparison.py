@@ -1,6 +1,7 @@
 """Methods beside each other: every number of the table, recomputed from traces."""
 
 import json
+import pickle
 import sys
 from dataclasses import replace
 from itertools import product
@@ -236,8 +237,8 @@ def test_questions_that_have_no_answer_are_refused(found, tmp_path):
         found.plot("total bits", downlink=-1)
     with pytest.raises(Refusal, match="down to 1e-5; compare again with target=1e-09"):
         found.costs(target=1e-9)
-    with pytest.raises(Refusal, match=r"figure\.pdf is no figure that can be written"):
-        found.save(tmp_path / "figure.pdf")
+    with pytest.raises(Refusal, match=r"figure\.tif is no figure that can be written"):
+        found.save(tmp_path / "figure.tif")
     short = compare(PROBLEM, ["gd"], target=1e-9, budget=Budget(rounds=2), seeds=1)
     with pytest.raises(Refusal, match="no contestant gets to 1e-9"):
         short.best()
@@ -351,3 +352,29 @@ def test_strict_refuses_what_no_theorem_covers():
     outside = GD(gamma=1.9 / PROBLEM.plain.constants.L_f * 1.2)
     with pytest.raises(Refusal, match="outside every theorem"):
         compare(PROBLEM, [outside], target=1e-3, seeds=1, strict=True)
+
+
+def test_a_comparison_travels_to_other_processes(found):
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found)
+    assert again.best().name == found.best().name
+    assert again.contestants[0].card.label == found.contestants[0].card.label
+    np.testing.assert_array_equal(again.problem.x_star, found.problem.x_star)
+
+
+def test_the_table_for_latex_has_the_numbers_of_the_other(found):
+    for target, downlink in product(TARGETS, WEIGHTS):
+        lines = found.to_latex(target, downlink).splitlines()
+        header, rows = ranking.ranking_cells(found._pairs, target, downlink)
+        body = [line.removesuffix(r" \\") for line in lines if line.endswith(r"\\")]
+        cells = [[cell.replace("\\", "") for cell in row.split(" & ")] for row in body]
+        assert cells == [list(header), *map(list, rows)]
+        assert lines[0] == rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+    assert found.to_latex() == found.to_latex(TARGETS[-1])
+
+
+def test_a_figure_is_written_as_pdf_without_a_date(found, tmp_path):
+    one, two = (found.save(tmp_path / name).read_bytes() for name in ("one.pdf", "two.pdf"))
+    assert one.startswith(b"%PDF")
+    assert one == two
+    assert b"CreationDate" not in one

@@ -1,5 +1,6 @@
 """Traces on disk: whole or not at all, loaded instead of computed, recomputed where corrupt."""
 
+import html
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,9 @@ def test_the_specification_is_json_and_complete(problem, method):
 
 
 def test_a_trace_is_told_in_four_lines(problem, method):
-    told = repr(simulate(method, problem, RAND_2, **OPTIONS)).splitlines()
+    trace = simulate(method, problem, RAND_2, **OPTIONS)
+    assert trace._repr_html_() == f"<pre>{html.escape(repr(trace))}</pre>"
+    told = repr(trace).splitlines()
     assert told[:2] == [
         "Trace of diana on quadratic:d=5@3, rand-k:2",
         "runs: 2, ended by rounds (2)",

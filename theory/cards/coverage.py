@@ -12,6 +12,7 @@ from bitbound.data.problem import Problem
 from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.solvers.clipping import require_positive
 from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.compressors.selector import compressor as compressor_named
 from bitbound.solvers.method import Method
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
@@ -21,19 +22,23 @@ from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import Experiment, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import card_of
+from bitbound.theory.cards.from_file import find_card
 from bitbound.theory.outside_theorem import OutsideTheoremWarning
 from bitbound.theory.potential import Potential, value
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.fixed_points import fixed_point
 
+_TARGET = 1e-6
+"""The f - f* at which runs without a budget end."""
+
 
 def run(
-    method: Method,
+    method: Method | str,
     problem: Problem,
-    compressor: Compressor | None = None,
+    compressor: Compressor | str | None = None,
     *,
     seeds: int | Sequence[int] = 5,
-    budget: Budget,
+    budget: Budget | None = None,
     record: Record | None = None,
     wire: bool = False,
     library: str | None = None,
@@ -49,16 +54,17 @@ def run(
 
     Parameters
     ----------
-    method : Method
-        With its parameters, numbers or arrays (1, 1, R) with one value per run.
+    method : Method or str
+        With its parameters, numbers or arrays (1, 1, R) with one value per run; or the name of a
+        method, with the parameters of its first rule.
     problem : Problem
         What is minimised.
-    compressor : Compressor, optional
-        Of every client; without one, messages are not compressed.
+    compressor : Compressor or str, optional
+        Of every client, or its name; without one, messages are not compressed.
     seeds : int or sequence of int
         The run seeds, or how many.
-    budget : Budget
-        When a run ends.
+    budget : Budget, optional
+        When a run ends; by default at f - f* <= 1e-6.
     record : Record, optional
         Which rounds are recorded.
     wire : bool
@@ -103,11 +109,17 @@ def run(
     >>> trace = run(method, problem, seeds=1, budget=Budget(gap=1e-6))
     >>> trace.ending
     ('gap',)
+    >>> run("gd", problem, seeds=1).ending
+    ('gap',)
     """
     if x_0 is not None:
         if not isinstance(problem, RidgeProblem):
             raise Refusal(f"{problem.name} has a start of its own; leave x_0 out")
         problem = problem.started_at(x_0)
+    if isinstance(compressor, str):
+        compressor = compressor_named(compressor)
+    if isinstance(method, str) and not isinstance(problem, str):
+        method = find_card(method).parameters(problem, compressor)
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     require_theorem(card, experiment, strict=strict)
@@ -119,7 +131,7 @@ def run(
     return simulate(
         experiment,
         seeds=seeds,
-        budget=budget,
+        budget=Budget(gap=_TARGET) if budget is None else budget,
         record=record,
         wire=wire,
         library=library,

@@ -64,6 +64,7 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
     sent.add_argument(
         "--alpha",
+        metavar="A",
         type=float,
         help="contraction of a method's own clipping (default: in a ball that a run on PROBLEM "
         "stays in)",

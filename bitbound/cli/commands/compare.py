@@ -47,7 +47,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_network(parser, None)
     add_strict(parser)
     parser.add_argument(
-        "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg or .png"
+        "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg, .png or .pdf"
     )
     parser.add_argument("--report", metavar="NAME", help="keep it for bitbound report by this name")
     add_fresh(parser)

@@ -42,7 +42,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
         "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
     )
     parser.add_argument(
-        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg or .png"
+        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg, .png or .pdf"
     )
     add_json(parser)
 

@@ -76,3 +76,16 @@ def test_a_step_size_with_which_nothing_is_reached_is_refused(name, step, value)
 
 def test_every_method_with_a_theorem_has_a_step_size():
     assert {name for name, _ in STEPS} == set(METHODS)
+
+
+def test_a_method_and_a_compressor_may_be_named():
+    named = bitbound.run("locodl", PROBLEM, "rand-k:2", seeds=1)
+    sent = bitbound.compressor("rand-k:2")
+    method = bitbound.parameters("locodl", PROBLEM, sent)
+    made = bitbound.run(method, PROBLEM, sent, seeds=1, budget=bitbound.Budget(gap=1e-6))
+    assert named.specification == made.specification
+    assert named.ending == ("gap",)
+    with pytest.raises(bitbound.Refusal, match="is no method"):
+        bitbound.run("locodl", "another")
+    with pytest.raises(bitbound.Refusal, match="locodel"):
+        bitbound.run("locodel", PROBLEM)
