@@ -120,6 +120,9 @@ class _Loader(SourceFileLoader):
         _RUNNING.append(name)
         try:
             super().exec_module(module)
+        except BaseException:
+            _DIGESTS.pop(name, None)
+            raise
         finally:
             _RUNNING.pop()
         for importer in importers:  # all of the folder, where a function has imported it

@@ -232,12 +232,14 @@ def test_a_program_that_is_changed_by_a_script_is_another(tmp_path):
     assert run_script(tmp_path, imports="import toy", before="toy.FACTOR = 1") == (6, "")
 
 
-def test_what_a_function_imports_while_it_runs_is_not_kept(project, store):
+IMPORTS = ["import late", "importlib.import_module('.late', __package__)"]
+
+
+@pytest.mark.parametrize("statement", IMPORTS)
+def test_what_a_function_imports_while_it_runs_is_not_kept(project, store, statement):
     project.write("late.py", "VALUE = 1.0\n")
-    project.write(
-        "toy.py",
-        TOY + "    def model(self, s):\n        import late\n        return s.x\n",
-    )
+    model = f"    def model(self, s):\n        {statement}\n        return s.x\n"
+    project.write("toy.py", f"import importlib\n{TOY}{model}")
     experiment = Experiment.of(project.load("toy").Toy(0.01), QUADRATIC)
     with pytest.warns(NotKeptWarning, match="has changed while it ran .*a function has imported"):
         store.trace(experiment, **OPTIONS)
@@ -321,3 +323,11 @@ def test_what_is_fresh_is_computed_and_replaces_what_is_kept(store):
     fresh.trace(experiment, **OPTIONS)
     assert path.stat().st_mtime_ns > before
     assert list(store.folder.iterdir()) == [path]
+
+
+def test_a_file_that_may_do_without_a_module_is_loaded_once(project):
+    project.write("optional.py", "import nowhere_to_be_found")
+    project.write(
+        "toy.py", f"try:\n    import optional\nexcept ImportError:\n    optional = None\n{TOY}"
+    )
+    assert project.load("toy") is project.load("toy")

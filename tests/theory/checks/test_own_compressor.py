@@ -140,7 +140,7 @@ def test_other_sizes_are_looked_at():
 
 PAIRS = SIGNS.replace(
     "        size = np",
-    "        np.argmax(x[:, 1:], axis=1)  # needs two entries\n        size = np",
+    "        np.argmax(x[:, 1:], axis=1)\n        size = np",
 )
 REFUSING = """
     def check(self, d):
