@@ -19,7 +19,7 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.loop import Progress
 from bitbound.solvers.runs.points import Callback, RecordedPotential
 from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import Experiment, is_convex
+from bitbound.solvers.world.experiment import Experiment, fitted_view, is_convex
 from bitbound.theory.card import Card
 from bitbound.theory.cards.catalogue import card_of
 from bitbound.theory.cards.from_file import find_card
@@ -118,8 +118,9 @@ def run(
         problem = problem.started_at(x_0)
     if isinstance(compressor, str):
         compressor = compressor_named(compressor)
-    if isinstance(method, str) and not isinstance(problem, str):
-        method = find_card(method).parameters(problem, compressor)
+    if isinstance(method, str):
+        card = find_card(method) if card is None else card
+        method = card.parameters(fitted_view(card.method, problem), compressor)
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     require_theorem(card, experiment, strict=strict)

@@ -85,7 +85,7 @@ def test_a_method_and_a_compressor_may_be_named():
     made = bitbound.run(method, PROBLEM, sent, seeds=1, budget=bitbound.Budget(gap=1e-6))
     assert named.specification == made.specification
     assert named.ending == ("gap",)
-    with pytest.raises(bitbound.Refusal, match="is no method"):
+    with pytest.raises(bitbound.Refusal, match="'another' is the name of a problem"):
         bitbound.run("locodl", "another")
     with pytest.raises(bitbound.Refusal, match="locodel"):
         bitbound.run("locodel", PROBLEM)
