@@ -14,9 +14,10 @@ from array_api_compat import device, is_cupy_array
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.data.errors import Refusal
 from bitbound.solvers.columns import Columns
 from bitbound.solvers.deferred import Received
-from bitbound.solvers.entries import Entries, places
+from bitbound.solvers.entries import Entries, places, require_inside
 from bitbound.solvers.lazy_gradient import LazyGradient
 
 
@@ -195,7 +196,15 @@ _LARGE = 1 << 14
 
 
 def gather(x: Array, indices: Array) -> Array:
-    """Return the entries of x at distinct feature indices: (n, d, R) to (n, k, R)."""
+    """Return the entries of x at feature indices: (n, d, R) to (n, k, R).
+
+    Raises
+    ------
+    Refusal
+        If an index, on the host, is not one of 0..d-1.
+    """
+    if is_numpy(indices):
+        require_inside(indices, x.shape[1])
     if isinstance(x, LazyGradient | Columns):
         return x.entries(indices)
     if is_numpy(x):
@@ -207,8 +216,18 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
     """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R).
 
     On the host they are not written out if they are few: see :class:`Entries`.
+
+    Raises
+    ------
+    Refusal
+        If an index, on the host, is not one of 0..d-1, or there are not as many as values.
     """
+    if indices.ndim != 3 or indices.shape != values.shape:
+        raise Refusal(
+            f"indices {indices.shape} do not fit values {values.shape}; give (n, k, R) of both"
+        )
     if is_numpy(values):
+        require_inside(indices, d)
         n, k, runs = values.shape
         entries = Entries(indices, values, d)
         return entries if 4 * k <= d and n * d * runs >= _LARGE else np.asarray(entries)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.data.errors import Refusal
 from bitbound.data.files.compilation import is_worth_loading
 from bitbound.solvers.deferred import Deferred, Received
 
@@ -117,6 +118,16 @@ class Shifted(Deferred):
         if ufunc is np.multiply and _scales(other):
             return Shifted(self.shared * other, self.entries * other)
         return None
+
+
+def require_inside(indices: NDArray[Any], d: int) -> None:
+    """Refuse what is no index of d features: it would be another client's, or nobody's memory."""
+    if indices.dtype.kind not in "iu":
+        raise Refusal(f"indices of type {indices.dtype} are no features; give integers")
+    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # a negative one is a large one
+    if unsigned.max(initial=0) >= d:
+        wrong = indices[unsigned >= d][0]
+        raise Refusal(f"the index {wrong} is no feature of d = {d}; give 0..{d - 1}")
 
 
 def places(indices: NDArray[np.int64], d: int) -> NDArray[np.int64]:

@@ -17,8 +17,8 @@ EXAMPLES = (
     "rand-k:2+natural", "top-k:2", "dithering:3", "scaled(rand-k:2)",
 )  # fmt: skip
 """One of each form of a selector."""
-_COLOURS = {"Index": "#0072B2", "Float32": "#D55E00", "PowersOfTwo": "#009E73", "Sign": "#CC79A7",
-            "Level": "#E69F00", "Shared": "#666666"}  # fmt: skip
+_COLOURS = {"Index": "#0072B2", "Float32": "#D55E00", "Norm": "#F0E442", "PowersOfTwo": "#009E73",
+            "Sign": "#CC79A7", "Level": "#E69F00", "Shared": "#666666"}  # fmt: skip
 _WIDTH, _HEIGHT, _BAR = 720.0, 92.0, 34.0
 
 

@@ -157,12 +157,19 @@ class Biased(Compressor):
         return self.compress(x, x[:, :0, :])
 
 
-def stretched(uniforms: NDArray[np.float64], x: NDArray[Any]) -> NDArray[np.float64]:
-    """Return uniforms (n, q, R) for vectors (n, d, R) where clients, or runs, have the same ones.
+def stretched(uniforms: NDArray[np.float64], x: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """Return ``count`` uniforms (n, q, R) for vectors (n, d, R), of clients or runs the same ones.
 
-    Compiled code does not stretch what it is given.
+    Compiled code does not stretch what it is given, nor look at how much that is.
+
+    Raises
+    ------
+    Refusal
+        If there are more or fewer for a message.
     """
     n, _, runs = x.shape
+    if uniforms.ndim != 3 or uniforms.shape[1] != count:
+        raise Refusal(f"uniforms {uniforms.shape} do not fit; a message takes (n, {count}, R)")
     if uniforms.shape[::2] == (n, runs):
         return uniforms
     return np.broadcast_to(uniforms, (n, uniforms.shape[1], runs))

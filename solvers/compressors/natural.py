@@ -84,7 +84,8 @@ def powers_near(x: Array, uniforms: Array) -> Array:
         return round_power_of_two(x, spread_bits(uniforms, d))
     from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
-    numbers = np.ascontiguousarray(stretched(uniforms, x))  # another layout compiles again
+    count = d if uniforms.shape[1] == d else 2
+    numbers = np.ascontiguousarray(stretched(uniforms, x, count))  # else it compiles again
     given = numbers, multipliers()
     if terms:
         total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)

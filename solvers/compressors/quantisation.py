@@ -44,7 +44,7 @@ class Dithering(Compressor):
         return np.ones(d) if halfway or self.s == 1 else None
 
     def layout(self, d: int) -> wire.Layout:
-        return wire.Layout(((wire.Float32(), 1), (wire.Level(self.s), d)))
+        return wire.Layout(((wire.Norm(), 1), (wire.Level(self.s), d)))
 
     def uniforms(self, d: int) -> int:
         return d
@@ -97,7 +97,7 @@ class Ternary(Compressor):
         return np.append(np.ones(d - 1), 1 + sqrt(d))
 
     def layout(self, d: int) -> wire.Layout:
-        return wire.Layout(((wire.Float32(), 1), (wire.Level(1), d)))
+        return wire.Layout(((wire.Norm(), 1), (wire.Level(1), d)))
 
     def uniforms(self, d: int) -> int:
         return d
@@ -137,7 +137,7 @@ class ScaledSign(Biased):
         return np.eye(d)[0]
 
     def layout(self, d: int) -> wire.Layout:
-        return wire.Layout(((wire.Float32(), 1), (wire.Sign(), d)))
+        return wire.Layout(((wire.Norm(), 1), (wire.Sign(), d)))
 
     def uniforms(self, d: int) -> int:
         return 0

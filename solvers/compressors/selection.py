@@ -60,7 +60,7 @@ class RandK(Compressor):
 
     def layout(self, d: int) -> wire.Layout:
         self.check(d)
-        index = wire.Shared() if self.shared else wire.Index(d)
+        index = wire.Shared(wire.Index(d)) if self.shared else wire.Index(d)
         return wire.Layout(((index, self.k), (wire.Float32(), self.k)))
 
     def uniforms(self, d: int) -> int:
@@ -72,7 +72,7 @@ class RandK(Compressor):
         if _FEW * self.k > d:
             x = written(x)
         if is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size):
-            return _in_one_pass("draw_entries", x, uniforms)
+            return _in_one_pass("draw_entries", self.k, x, uniforms)
         indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
         return indices, gather(x, indices)
 
@@ -86,7 +86,7 @@ class RandK(Compressor):
             return super().compress(x, uniforms)  # a subclass may send or receive something else
         d, received = x.shape[1], np.zeros(x.shape)
         self.check(d)
-        _in_one_pass("keep_entries", x, uniforms, d / self.k, received)
+        _in_one_pass("keep_entries", self.k, x, uniforms, d / self.k, received)
         return received
 
     def variance(self, x: Array) -> Array:
@@ -171,7 +171,7 @@ class L1Selection(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         x = written(x)
         if is_numpy(x) and x.dtype == np.float64 and can_compile():
-            return _in_one_pass("draw_by_size", x, uniforms)
+            return _in_one_pass("draw_by_size", 1, x, uniforms)
         xp = array_namespace(x)
         index, norm = _drawn(xp.abs(x), uniforms)
         return index, xp.sign(xp.take_along_axis(x, index, axis=1)) * norm
@@ -187,13 +187,14 @@ class L1Selection(Compressor):
         return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
 
 
-def _in_one_pass(name: str, x: Array, uniforms: Array, *others: Any) -> wire.Message:
+def _in_one_pass(name: str, k: int, x: Array, uniforms: Array, *others: Any) -> wire.Message:
     """Draw features and find what is sent of them, by compiled code that may need others too."""
     from bitbound.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
 
-    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x))
+    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x, k))
     indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
-    getattr(selection_pass, name)(x, uniforms, indices, values, *others)
+    if not getattr(selection_pass, name)(x, uniforms, indices, values, *others):
+        raise Refusal("a uniform number of a compressor is not in [0, 1); draw all of them there")
     return indices, values
 
 

@@ -9,10 +9,11 @@ from bitbound.solvers.column_pass import write_entries
 
 
 @compiled
-def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # pragma: no cover
+def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> bool:  # pragma: no cover
     """Draw a subset of features for every client and run, and find the entries there.
 
     ``indices`` (n, k, R) become those of ``subsets``, and ``values`` the entries of x (n, d, R).
+    False where a number is not one of [0, 1): its feature would not be one of x.
     """
     n, d, runs = x.shape
     k = uniforms.shape[1]
@@ -23,25 +24,30 @@ def draw_entries(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # p
             for a in range(k):
                 j = d - k + a
                 t = np.int64(uniforms[i, a, r] * (j + 1))
+                if t < 0 or t > j:
+                    return False
                 if last[t] == who:
                     t = np.int64(j)
                 last[t] = who
                 indices[i, a, r] = t
                 values[i, a, r] = x[i, t, r]
+    return True
 
 
 @compiled
 def keep_entries(
     x: Any, uniforms: Any, indices: Any, values: Any, factor: float, out: Any
-) -> None:  # pragma: no cover
+) -> bool:  # pragma: no cover
     """Draw entries as :func:`draw_entries`, and write them times a factor into zeros (n, d, R)."""
-    draw_entries(x, uniforms, indices, values)
-    values *= factor
-    write_entries(indices, values, out)
+    inside = draw_entries(x, uniforms, indices, values)
+    if inside:
+        values *= factor
+        write_entries(indices, values, out)
+    return inside
 
 
 @compiled
-def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # pragma: no cover
+def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> bool:  # pragma: no cover
     """Draw one feature of every client and run by its absolute value.
 
     ``indices`` (n, 1, R) become the features, the first whose cumulative size is above uniforms
@@ -67,3 +73,4 @@ def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> None:  # p
                     last = middle
             indices[i, 0, r] = first
             values[i, 0, r] = np.sign(x[i, first, r]) * whole
+    return True

@@ -40,10 +40,15 @@ class Field(ABC):
     def from_codes(self, codes: Codes) -> Values:
         """Return the value of every code; refuses codes that no value has."""
 
+    def require_fitting(self, values: Values, norm: Values | None) -> None:  # noqa: B027
+        """Refuse numbers (n, count, R) that do not fit each other, or the norm (n, 1, R) before."""
+
 
 @dataclass(frozen=True)
 class Float32(Field):
     """A 32-bit float (IEEE 754 binary32): rounded to nearest, infinite above its range.
+
+    What is not a number is sent as a quiet one.
 
     Examples
     --------
@@ -58,8 +63,35 @@ class Float32(Field):
         return _single(values).astype(np.uint64)
 
     def from_codes(self, codes: Codes) -> Values:
-        with np.errstate(invalid="ignore"):  # a signalling not-a-number becomes a quiet one
-            return codes.astype(np.uint32).view(np.float32).astype(np.float64)
+        low = codes & np.uint64(0x7FFFFFFF)
+        loud = (low > np.uint64(_INFINITY)) & (low < np.uint64(_QUIET))
+        _require(~loud, codes, "a 32-bit float, or a quiet not-a-number")
+        return codes.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Norm(Field):
+    """A 32-bit float that is not negative, and the scale of the levels after it.
+
+    A positive one is never rounded to 0, so that levels beside a norm of 0 are 0.
+
+    Examples
+    --------
+    >>> from bitbound import Norm
+    >>> Norm().width
+    32
+    """
+
+    width = 32
+
+    def to_codes(self, values: Values) -> Codes:
+        _require(~(values < 0), values, _NORM)
+        return np.maximum(_single(np.abs(values)), values > 0).astype(np.uint64)
+
+    def from_codes(self, codes: Codes) -> Values:
+        values = Float32().from_codes(codes)
+        _require(~np.signbit(values), values, _NORM)
+        return values
 
 
 @dataclass(frozen=True)
@@ -140,10 +172,14 @@ class Level(Field):
         _require(size <= self.s, size, f"a level -{self.s}..{self.s}")
         return np.where(codes >> top, -size.astype(np.float64), size.astype(np.float64))
 
+    def require_fitting(self, values: Values, norm: Values | None) -> None:
+        if norm is not None:
+            _require((values == 0) | (norm != 0), values, "a level 0 beside a norm of 0")
+
 
 @dataclass(frozen=True)
 class Index(Field):
-    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1.
+    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1. No two of a field are equal.
 
     Examples
     --------
@@ -167,10 +203,19 @@ class Index(Field):
         _require(codes < self.d, codes, f"an index 0..{self.d - 1}")
         return codes.astype(np.int64)
 
+    def require_fitting(self, values: Values, norm: Values | None) -> None:
+        ordered = np.sort(values, axis=1)
+        _require(np.diff(ordered, axis=1) != 0, ordered[:, 1:], "every index once")
+
 
 @dataclass(frozen=True)
 class Shared(Field):
     """A number that both sides draw from their common seed: it is not sent and has no bits.
+
+    Parameters
+    ----------
+    kind : Field, optional
+        What kind of number it is.
 
     Examples
     --------
@@ -179,15 +224,22 @@ class Shared(Field):
     0
     """
 
+    kind: Field | None = None
     width = 0
 
     def to_codes(self, values: Values) -> Codes:
+        if self.kind is not None:
+            self.kind.to_codes(values)
         return np.zeros(values.shape, dtype=np.uint64)
 
     def from_codes(self, codes: Codes) -> Values:
         raise Refusal(
             "a shared number is not in the bytes; give decode the shared arrays of the message"
         )
+
+    def require_fitting(self, values: Values, norm: Values | None) -> None:
+        if self.kind is not None:
+            self.kind.require_fitting(values, norm)
 
 
 @dataclass(frozen=True)
@@ -214,7 +266,7 @@ class Layout:
         return -(-self.bits // 8)
 
     def encode(self, message: Message) -> NDArray[np.uint8]:
-        """Pack a message, one array (n, count, R) per field, into bytes (n, bytes, R).
+        """Pack a message, one array (n, count, R) of numbers per field, into bytes (n, bytes, R).
 
         The fields follow each other without gaps, the highest bit of each number first; zeros
         fill the last byte.
@@ -224,36 +276,45 @@ class Layout:
         Refusal
             If the message does not have the fields of the layout or a value cannot be represented.
         """
-        counts = [array.shape[1] for array in message]
-        expected = [count for _, count in self.fields]
-        if counts != expected:
+        given = tuple(map(host, message))
+        shapes, expected = [array.shape for array in given], [count for _, count in self.fields]
+        if [shape[1] if len(shape) == 3 else 0 for shape in shapes] != expected:
             raise Refusal(
-                f"the message has arrays of {counts} numbers where its layout has {expected}; "
+                f"the message has arrays {shapes} where its layout has {expected} numbers; "
                 f"encode it with the layout of the compressor and d that made it"
             )
-        pieces = [
-            _to_bits(field.to_codes(host(values)), field.width)
-            for (field, _), values in zip(self.fields, message, strict=True)
-        ]
-        return np.moveaxis(np.packbits(np.concat(pieces, axis=2), axis=2), 2, 1)
+        if len({(n, runs) for n, _, runs in shapes}) > 1:
+            raise Refusal(f"the arrays {shapes} of a message differ in n or R; give those of one")
+        for array in given:
+            _require_numbers(array)
+        codes = [field.to_codes(x) for (field, _), x in zip(self.fields, given, strict=True)]
+        self._require_fitting(given)
+        pairs = zip(codes, self.fields, strict=True)
+        bits = np.concat([_to_bits(numbers, field.width) for numbers, (field, _) in pairs], axis=2)
+        return np.moveaxis(np.packbits(bits, axis=2), 2, 1)
 
     def decode(self, payload: NDArray[np.uint8], shared: Message = ()) -> Message:
-        """Unpack bytes (n, bytes, R) into the message, on the host.
+        """Unpack bytes (n, bytes, R) of uint8 into the message, on the host.
 
         ``shared`` are the arrays of the :class:`Shared` fields, which the bytes do not hold.
 
         Raises
         ------
         Refusal
-            If the length of the payload is not that of the layout or a code stands for no value.
+            If these are not the bytes that :meth:`encode` makes of a message.
         """
+        if not isinstance(payload, np.ndarray) or (payload.ndim, payload.dtype) != (3, np.uint8):
+            kind = f"{getattr(payload, 'dtype', type(payload).__name__)} {np.shape(payload)}"
+            raise Refusal(f"a payload of {kind} is no message; give bytes (n, bytes, R) of uint8")
         if payload.shape[1] != self.bytes:
             raise Refusal(
                 f"the payload has {payload.shape[1]} bytes per message where its layout has "
                 f"{self.bytes}; decode it with the layout that encoded it"
             )
         bits = np.unpackbits(np.moveaxis(payload, 1, 2), axis=2)
-        known = iter(shared)
+        if bits[:, :, self.bits :].any():
+            raise Refusal(f"there are bits after the {self.bits} of a message; fill with zeros")
+        known = iter(self._known(shared, *payload.shape[::2]))
         message = []
         start = 0
         for field, count in self.fields:
@@ -263,7 +324,29 @@ class Layout:
             else:
                 message.append(field.from_codes(_to_codes(bits[:, :, start:stop], count)))
             start = stop
+        self._require_fitting(tuple(message))
         return tuple(message)
+
+    def _known(self, shared: Message, n: int, runs: int) -> Message:
+        """Return the arrays of the shared fields, or nothing, if they fit."""
+        fields = [(f, (n, count, runs)) for f, count in self.fields if isinstance(f, Shared)]
+        given = tuple(map(np.asarray, shared))
+        if given and [x.shape for x in given] != [shape for _, shape in fields]:
+            raise Refusal(
+                f"shared arrays {[x.shape for x in given]} do not fit; this layout has "
+                f"{[shape for _, shape in fields]}"
+            )
+        for (field, _), values in zip(fields, given, strict=False):
+            _require_numbers(values)
+            field.to_codes(values)
+        return given
+
+    def _require_fitting(self, message: Message) -> None:
+        """Refuse numbers of a message that do not fit each other."""
+        norm = None
+        for (field, _), values in zip(self.fields, message, strict=True):
+            field.require_fitting(values, norm)
+            norm = values if isinstance(field, Norm) else None
 
     def transmit(self, message: Message) -> Message:
         """Return the message as the receiver has it: encoded, decoded, in the arrays' own library.
@@ -277,6 +360,17 @@ class Layout:
             like(sent, values.astype(host(sent).dtype))
             for sent, values in zip(message, received, strict=True)
         )
+
+
+_INFINITY, _QUIET = 0x7F800000, 0x7FC00000
+"""As 32-bit floats: infinity, and the first not-a-number that is quiet."""
+
+_NORM = "a norm, 0 or above"
+
+
+def _require_numbers(values: Values) -> None:
+    if values.dtype.kind not in "biuf":
+        raise Refusal(f"an array of {values.dtype} is no part of a message; give numbers")
 
 
 def _single(values: Values) -> NDArray[np.uint32]:

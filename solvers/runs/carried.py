@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.files.archive import Arrays
-from bitbound.solvers.entries import Entries
+from bitbound.solvers.entries import Entries, require_inside
 from bitbound.solvers.libraries import host, like
 from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
 from bitbound.solvers.state import S, number_of_runs
@@ -172,6 +172,7 @@ def _read_state(start: S, written: Arrays, runs: int) -> S:
 def _read_field(name: str, start: Array, written: Arrays) -> Array:
     if name not in written:
         indices, values = written[f"{name}.indices"], written[f"{name}.values"]
+        require_inside(indices, start.shape[1])
         return Entries(indices, values, start.shape[1])
     x, axes = written[name], written[f"{name}.axes"]
     require(x.dtype.kind in "biuf", f"its {name} has no numbers")

@@ -1,4 +1,4 @@
-"""Random bytes for every compressor: a message that is these bytes, or a refusal.
+"""Random bytes for every compressor: a message whose bytes are these, or a refusal.
 
 Each of the compressors is tried 10,000 times, 200 messages at once; where these are refused
 together, every one of them is tried alone.
@@ -27,6 +27,8 @@ def test_random_bytes_are_a_message_or_refused(name):
         layout = c.layout(d)
         length = layout.bytes if rng.integers(8) else int(rng.integers(2 * layout.bytes + 1))
         payload = rng.integers(0, 256, (CLIENTS, length, RUNS), dtype=np.uint8)
+        if length == layout.bytes and rng.integers(8):
+            payload[:, -1] &= 0xFF << (8 * length - layout.bits) & 0xFF  # what fills the last
         shared = tuple(
             rng.integers(0, d, (CLIENTS, count, RUNS))
             for field, count in layout.fields
@@ -47,7 +49,5 @@ def decoded(c, d, payload, shared):
         return False
     assert [array.shape for array in message] == [(n, count, runs) for _, count in layout.fields]
     assert np.asarray(c.vector(message, d)).shape == (n, d, runs)
-    again = layout.decode(layout.encode(message), shared)
-    for first, second in zip(message, again, strict=True):
-        np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(layout.encode(message), payload)
     return True

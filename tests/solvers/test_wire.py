@@ -56,7 +56,7 @@ def test_float32_keeps_every_single():
     codes = rng.integers(0, 2**32, 20_000, dtype=np.uint64)
     special = np.array([0, 2**31, 1, 0x7F800000, 0xFF800000, 0x7F7FFFFF], dtype=np.uint64)
     codes = np.concat([codes, special])
-    codes = codes[~np.isnan(wire.Float32().from_codes(codes))]
+    codes = codes[~np.isnan(codes.astype(np.uint32).view(np.float32))]
     assert same_bits(wire.Float32().to_codes(wire.Float32().from_codes(codes)), codes)
 
 
@@ -109,7 +109,7 @@ MIXED = wire.Layout(
 def mixed_message(n=2, runs=3):
     rng = np.random.default_rng(3)
     return (
-        rng.integers(0, 5, (n, 2, runs)),
+        np.argsort(rng.random((n, 5, runs)), axis=1)[:, :2],
         rng.standard_normal((n, 1, runs)).astype(np.float32).astype(np.float64),
         2.0 ** rng.integers(-126, 128, (n, 3, runs)),
         rng.choice([-1.0, 1.0], (n, 2, runs)),
@@ -165,10 +165,104 @@ def test_counted_bits_are_encoded_bits(name, d):
         assert [np.ascontiguousarray(values).tobytes() for values in other] != received
 
 
+def test_a_positive_norm_is_never_0_on_the_wire():
+    values = np.array([0.0, -0.0, 1e-60, 2.0**-149, 1.0, np.inf, np.nan, -np.nan])
+    field = wire.Norm()
+    expected = [0.0, 0.0, 2.0**-149, 2.0**-149, 1.0, np.inf, np.nan, np.nan]
+    np.testing.assert_array_equal(field.from_codes(field.to_codes(values)), expected)
+
+
+LEVELS = wire.Layout(((wire.Norm(), 1), (wire.Level(3), 2)))
+INDICES = wire.Layout(((wire.Index(5), 2), (wire.Float32(), 2)))
+DRAWN = wire.Layout(((wire.Shared(wire.Index(5)), 2), (wire.Float32(), 2)))
+
+
+def message(*columns):
+    return tuple(np.array(column)[None, :, None] for column in columns)
+
+
+@pytest.mark.parametrize(
+    ("layout", "columns", "sentence"),
+    [
+        (LEVELS, ([-1.0], [1.0, 2.0]), "carry -1.0 here, it expects a norm, 0 or above"),
+        (LEVELS, ([0.0], [0.0, 2.0]), "carry 2.0 here, it expects a level 0 beside a norm of 0"),
+        (INDICES, ([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
+        (DRAWN, ([3, 3], [1.0, 2.0]), "carry 3 here, it expects every index once"),
+        (DRAWN, ([3, 5], [1.0, 2.0]), "carry 5 here, it expects an index 0..4"),
+        (DRAWN, (["a", "b"], [1.0, 2.0]), "is no part of a message; give numbers"),
+        (INDICES, ([1, 2], [1.0 + 1j, 2.0]), "is no part of a message; give numbers"),
+    ],
+)
+def test_numbers_that_do_not_fit_each_other_are_refused(layout, columns, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        layout.encode(message(*columns))
+
+
+def payload(text):
+    return np.packbits(np.array([bit == "1" for bit in text if bit != " "]))[None, :, None]
+
+
+NEGATIVE, ZERO, ONE = (format(int(np.float32(x).view(np.uint32)), "032b") for x in (-1.0, 0.0, 1.0))
+LOUD = "0 11111111 0" + 22 * "1"
+
+
+@pytest.mark.parametrize(
+    ("layout", "text", "sentence"),
+    [
+        (LEVELS, f"{NEGATIVE} 001 000", "carry -1.0 here, it expects a norm"),
+        (LEVELS, f"{format(1 << 31, '032b')} 000 000", "carry -0.0 here, it expects a norm"),
+        (LEVELS, f"{ZERO} 000 101", "carry -1.0 here, it expects a level 0 beside a norm of 0"),
+        (INDICES, f"011 011 {ONE} {ONE}", "carry 3 here, it expects every index once"),
+        (INDICES, f"011 001 {ONE} {LOUD}", "a quiet not-a-number"),
+        (LEVELS, f"{ONE} 000 001 01", "bits after the 38 of a message; fill with zeros"),
+    ],
+)
+def test_bytes_that_encode_cannot_make_are_refused(layout, text, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        layout.decode(payload(text))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (np.zeros((1, 8, 1)), r"a payload of float64 \(1, 8, 1\) is no message"),
+        (np.zeros((1, 8), np.uint8), r"a payload of uint8 \(1, 8\) is no message"),
+        (bytes(8), r"a payload of bytes \(\) is no message"),
+    ],
+)
+def test_what_is_no_payload_is_refused(given, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        INDICES.decode(given)
+
+
+@pytest.mark.parametrize(
+    ("shared", "sentence"),
+    [
+        (message([1, 5]), "carry 5 here, it expects an index 0..4"),
+        (message([-1, 2]), "carry -1 here, it expects an index 0..4"),
+        (message([2, 2]), "carry 2 here, it expects every index once"),
+        (message(["1", "2"]), "is no part of a message"),
+        (message([1, 2, 3]), r"shared arrays \[\(1, 3, 1\)\] do not fit; this layout has"),
+        (message([1, 2], [1, 2]), "do not fit"),
+        ((np.array([1, 2]),), "do not fit"),
+    ],
+)
+def test_shared_arrays_that_do_not_fit_are_refused(shared, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        DRAWN.decode(np.zeros((1, 8, 1), np.uint8), shared)
+
+
+def test_shared_arrays_for_a_layout_without_any_are_refused():
+    with pytest.raises(Refusal, match="do not fit"):
+        LEVELS.decode(payload(f"{ONE} 000 001"), message([1, 2]))
+
+
 def test_misfitting_messages_are_refused():
     message = mixed_message()
-    with pytest.raises(Refusal, match=r"arrays of \[2, 1, 3, 2\] numbers where its layout has"):
+    with pytest.raises(Refusal, match=r"has \[2, 1, 3, 2, 1\] numbers; encode"):
         MIXED.encode(message[:-1])
+    with pytest.raises(Refusal, match="differ in n or R"):
+        MIXED.encode((*message[:-1], message[-1][:1]))
     with pytest.raises(Refusal, match="8 bytes per message where its layout has 9"):
         MIXED.decode(MIXED.encode(message)[:, :-1, :])
 

@@ -1,0 +1,101 @@
+"""An index from a user or from bytes that is no feature is refused, and no memory is touched."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bitbound import Budget, Quadratic, Refusal, compressor, parameters, run
+from bitbound.data.files import compilation
+from bitbound.solvers.backend import gather, scatter
+from bitbound.solvers.columns import Columns
+from bitbound.solvers.compressors.selection import RandK, TopK
+from bitbound.solvers.entries import Entries
+from bitbound.solvers.runs.carried import _read_field
+from bitbound.theory.checks.compressor.compression import compressor_checks
+
+N, D, K, RUNS = 4, 6, 2, 3
+WRONG = [D, -1, -D - 1, 10**9, 2**62, -(2**63)]
+
+
+@dataclass(frozen=True)
+class OffByOne(RandK):
+    def message(self, x, uniforms):
+        indices, values = super().message(x, uniforms)
+        return indices + 1, values
+
+
+@pytest.fixture(params=["0", "1"], ids=["plain", "compiled"])
+def compile_(request, monkeypatch):
+    monkeypatch.setenv("BITBOUND_COMPILE", request.param)
+    monkeypatch.setattr(compilation, "_MANY", 0)
+
+
+def entries(wrong=0):
+    indices = np.tile(np.arange(K)[:, None], (N, 1, RUNS))
+    indices[2, 1, 1] = wrong
+    return indices, np.ones((N, K, RUNS))
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("sent", [RandK(K), TopK(K), compressor("rand-k:2+natural")])
+def test_a_message_with_an_index_outside_has_no_vector(compile_, sent, wrong):
+    with pytest.raises(Refusal, match=rf"the index {wrong} is no feature of d = 6; give 0\.\.5"):
+        sent.vector(entries(wrong), D)
+
+
+def test_the_last_feature_is_inside(compile_):
+    indices, values = entries(D - 1)
+    assert np.asarray(scatter(indices, values, D))[2, D - 1, 1] == 1
+
+
+@pytest.mark.parametrize("wrong", [(np.zeros((N, K, RUNS)), "float64"), (np.zeros(K, int), "fit")])
+def test_what_is_no_array_of_indices_is_refused(wrong):
+    with pytest.raises(Refusal, match=wrong[1]):
+        RandK(K).vector((wrong[0], np.ones((N, K, RUNS))), D)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_entries_outside_are_not_read(wrong):
+    x = np.zeros((N, D, RUNS))
+    for where in (x, Columns(x, np.arange(RUNS), np.ones(RUNS))):
+        with pytest.raises(Refusal, match="is no feature of d = 6"):
+            gather(where, entries(wrong)[0])
+
+
+def test_a_compressor_that_is_off_by_one_is_refused_by_a_run(compile_):
+    problem = Quadratic.random(N, D, 1.0, 10.0)
+    method = parameters("diana", problem, RandK(1))
+    with pytest.raises(Refusal, match="the index 6 is no feature of d = 6"):
+        run(method, problem, OffByOne(1), seeds=2, budget=Budget(rounds=100))
+
+
+def test_a_compressor_that_is_off_by_one_fails_its_checks(compile_):
+    with np.errstate(all="ignore"):
+        failing = [v for v in compressor_checks(OffByOne(1), draws=500) if not v.holds]
+    assert any("is no feature of d" in verdict.advice for verdict in failing)
+
+
+@pytest.mark.parametrize("number", [1.0, -0.5, np.nan, 1e300])
+@pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "rand-k:2+natural"])
+def test_numbers_that_are_not_uniform_are_refused(compile_, name, number):
+    sent, x = compressor(name), np.zeros((N, D, RUNS))
+    uniforms = np.full((N, sent.uniforms(D), RUNS), number)
+    for use in (sent.message, sent.compress):
+        with np.errstate(invalid="ignore"), pytest.raises(Refusal, match=r"is no|is not in"):
+            use(x, uniforms)
+
+
+@pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "l1", "natural"])
+def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name, monkeypatch):
+    monkeypatch.setattr(compilation, "_MANY", 0)
+    uniforms = np.full((N, 40, RUNS), 0.5)
+    with pytest.raises(Refusal, match=r"uniforms \(4, 40, 3\) do not fit"):
+        compressor(name).compress(np.ones((N, D, RUNS)), uniforms)
+
+
+def test_a_kept_state_with_an_index_outside_is_not_read():
+    start = Entries(*entries(), D)
+    written = {"h.indices": entries(D)[0], "h.values": entries()[1]}
+    with pytest.raises(ValueError, match="the index 6 is no feature"):
+        _read_field("h", start, written)
