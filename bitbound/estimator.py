@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bitbound.data.errors import Refusal
 from bitbound.data.problems.selector import problem
 from bitbound.figures.comparison.contestants import contestants
 from bitbound.solvers.runs.budget import Budget
@@ -152,8 +153,10 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         """Return the client of every row."""
         if np.ndim(self.clients):
             return np.asarray(self.clients)
-        order = np.random.default_rng(self.random_state).permutation(N)
-        return order % max(1, min(int(self.clients), N))
+        n = self.clients
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= N:
+            raise Refusal(f"clients = {n!r} for {N} rows; choose from 1 to {N} clients")
+        return np.random.default_rng(self.random_state).permutation(N) % n
 
     def _with_constant(self, X: Any) -> Any:
         if not self.fit_intercept:

@@ -41,3 +41,10 @@ def test_it_finds_what_scikit_learn_finds(X, y, clients):
     np.testing.assert_allclose(fitted.predict_proba(X), reference.predict_proba(X), atol=1e-4)
     assert fitted.coef_.shape == reference.coef_.shape
     assert fitted.n_bits_ == fitted.trace_.final("uplink_bits")[0] > 0
+
+
+@pytest.mark.parametrize("clients", [1000, 0, -1, 2.5, True, "9"])
+def test_numbers_of_clients_that_do_not_fit_are_refused(clients):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match=r"for 569 rows; choose from 1 to 569 clients"):
+        FederatedLogisticRegression(clients=clients).fit(scale(X), y)

@@ -166,13 +166,22 @@ def by_client(clients: NDArray[Any], N: int) -> Shares:
     Raises
     ------
     Refusal
-        If there is not one label a row.
+        If there is not one label a row, one is missing, or they have no order.
     """
     if clients.shape != (N,):
         raise Refusal(
             f"labels of clients of shape {clients.shape} for {N} rows; give one label a row"
         )
-    _, inverse = np.unique(clients, return_inverse=True)
+    missing = np.flatnonzero((clients != clients) | (clients == np.array(None)))  # noqa: PLR0124
+    if missing.size:
+        raise Refusal(
+            f"row {missing[0] + 1} has the label {clients[missing[0]]} among clients; give every "
+            "row its client, or leave the row out"
+        )
+    try:
+        _, inverse = np.unique(clients, return_inverse=True)
+    except TypeError:
+        raise Refusal("labels of clients are of several types; give numbers or words") from None
     return tuple(np.flatnonzero(inverse == each) for each in range(int(inverse.max()) + 1))
 
 

@@ -7,11 +7,15 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.errors import Refusal
 
 _SHORT = 0.1
 """A step up to this length has its divergence integrated; above, it is the plain difference."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Gauss's rule on [-1, 1]."""
+_FAR = np.concatenate([[0.0], *(sign * np.geomspace(1e-3, 1e3, 60) for sign in (1, -1))])
+_TARGETS = 50
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,31 @@ class Loss(ABC):
             integral = integral + 0.5 * weight * (1.0 - u) * self.curvature(z + u * t, b)
         direct = self.value(z + step, b) - self.value(z, b) - self.slope(z, b) * step
         return xp.where(short, t * t * integral, direct)
+
+    def require_smooth(self, b: Array) -> None:
+        """Look at the curvature near and far from 0 and from targets b, (N,).
+
+        Raises
+        ------
+        Refusal
+            If it is above the smoothness, or negative, at one of these points.
+        """
+        targets = np.quantile(b, np.linspace(0, 1, _TARGETS), method="nearest")
+        z = np.stack([_FAR + 0 * targets[:, None], _FAR + targets[:, None]], axis=1)
+        targets = targets[:, None, None] + 0 * z
+        with np.errstate(all="ignore"):  # a curvature may overflow far away
+            found = np.asarray(self.curvature(z, targets)) + 0 * z
+        for place, said, wrong in (
+            (np.nanargmax(found), f"above the smoothness {self.smoothness:g}",
+             np.nanmax(found) > self.smoothness * (1 + _ROUNDING)),
+            (np.nanargmin(found), "negative", np.nanmin(found) < -_ROUNDING * self.smoothness),
+        ):  # fmt: skip
+            if wrong:
+                raise Refusal(
+                    f"the curvature of the loss {self.name} is {found.flat[place]:.6g} at "
+                    f"z = {z.flat[place]:.6g} and b = {targets.flat[place]:.6g}, {said}; give a "
+                    "convex loss and its largest curvature"
+                )
 
     def accepts(self, b: Array) -> str:
         """Say which targets are expected if these, real numbers, do not fit; else nothing."""

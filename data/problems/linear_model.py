@@ -103,11 +103,13 @@ class LinearModel(RidgeProblem):
         ------
         Refusal
             If the targets do not fit the loss, not exactly one of mu > 0 and kappa > 1 is given,
-            or the loss is not the one of its name at the solution.
+            the loss is not the one of its name at the solution, or is seen to be less smooth.
         """
         expected = loss.accepts(dataset.b)
         if expected:
             raise Refusal(f"the targets do not fit the loss {loss.name}; expected {expected}")
+        if isinstance(loss, Loss):
+            loss.require_smooth(dataset.b)
         n, m, scales = len(shares), max(map(len, shares)), _scales(shares, weighting)
         with threadpool_limits(1):  # several threads lose on matrices of this size
             matrix, targets, weights = _filled(dataset, shares, scales)

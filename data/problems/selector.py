@@ -25,9 +25,6 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
 """The condition number where neither mu nor kappa is given, that of the LoCoDL paper."""
-
-_CLIENTS = 10
-"""Clients that a rule without a number deals over."""
 _MULTINOMIAL = "multinomial"
 
 
@@ -61,7 +58,7 @@ def problem(
         Targets of rows of one's own: classes of any kind, or numbers.
     clients : int, str or array of shape (N,)
         For data without ``@<n>``: the number of clients; or a rule with it, such as
-        ``dirichlet:0.3@9``, and over 10 clients if it says no number; or the client of every row.
+        ``dirichlet:0.3@9``; or the client of every row.
     loss : str or Loss
         ``logistic``, ``least-squares``, ``smoothed-hinge:<gamma>``, ``huber:<delta>``,
         ``poisson:<bound>``, ``multinomial``, or one of your own.
@@ -118,8 +115,7 @@ def problem(
             missing = "targets; give y, one a row"
         raise Refusal(f"rows of your own come without {missing}")
     if isinstance(clients, str):
-        split, _, number = clients.partition("@")
-        clients = _count(number) if number else _CLIENTS
+        split, clients = _rule_and_count(clients)
     phi = _loss(loss)
     dataset = _dataset(data, y, name, phi, download)
     counted = isinstance(clients, int | np.integer)
@@ -165,6 +161,17 @@ def _selected(selector: str, y: Any, clients: Any) -> tuple[str, Any]:
             f"the problem {selector!r} cannot be read; expected <data>@<clients>, such as a5a@87"
         )
     return what, n
+
+
+def _rule_and_count(clients: str) -> tuple[str, int]:
+    """Return the rule and the number of clients of words such as ``dirichlet:0.3@9``."""
+    rule, at, number = clients.partition("@")
+    if not at:
+        raise Refusal(
+            f"clients = {clients!r} does not say how many; give such as clients='{clients}@10', "
+            f"or clients=10 and split={clients!r}"
+        )
+    return rule, _count(number)
 
 
 def _count(clients: Any) -> int:

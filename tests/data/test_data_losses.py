@@ -14,6 +14,7 @@ from bitbound.data.losses.logistic_loss import Logistic
 from bitbound.data.losses.loss_selector import LOSSES, loss_named
 from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
 from bitbound.data.losses.multinomial_loss import Multinomial
+from bitbound.data.problems.selector import problem
 
 
 @dataclass(frozen=True)
@@ -183,3 +184,33 @@ def test_refusals(selector, sentence):
     with pytest.raises(Refusal) as refusal:
         loss_named(selector)
     assert str(refusal.value).startswith(sentence)
+
+
+@dataclass(frozen=True)
+class Steep(LeastSquares):
+    """Says less than its largest curvature, somewhere."""
+
+    name = "steep"
+    where: str = "everywhere"
+
+    def curvature(self, z, b):
+        beyond = {"everywhere": True, "at 0": abs(z) < 1e-6, "at targets": abs(z - b) < 1e-6,
+                  "far away": abs(z) > 100, "negative": False}[self.where]  # fmt: skip
+        return np.where(beyond, 1.5, -0.5 if self.where == "negative" else 1.0)
+
+
+@pytest.mark.parametrize("where", ["everywhere", "at 0", "at targets", "far away"])
+def test_a_smoothness_below_a_curvature_is_refused(where):
+    rows = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(Refusal, match=r"the curvature of the loss steep is 1\.5 at z = .*, above"):
+        problem(rows, rows[:, 0] + 3, clients=2, loss=Steep(where=where), mu=0.1)
+
+
+def test_a_loss_that_is_not_convex_is_refused():
+    with pytest.raises(Refusal, match=r"is -0\.5 at z = .*, negative; give a convex loss"):
+        Steep(where="negative").require_smooth(np.arange(4.0))
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_the_smoothness_of_the_losses_here_is_not_refused(loss):
+    loss.require_smooth(np.repeat(targets_of(loss), 40))
