@@ -2,11 +2,15 @@
 
 import importlib.util
 import os
+import stat
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from bitbound.data.files.cache import cache_folder
@@ -20,7 +24,21 @@ def can_compile() -> bool:
 
     Without it the same is done by numpy, to 1e-13 of every step.
     """
-    return os.environ.get("BITBOUND_COMPILE") != "0" and _numba_is_there()
+    off = _switched_off.get() or os.environ.get("BITBOUND_COMPILE") == "0"
+    return not off and _numba_is_there()
+
+
+_switched_off = ContextVar("switched off", default=False)
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Do without compiled code while the context lasts, in this thread."""
+    before = _switched_off.set(True)
+    try:
+        yield
+    finally:
+        _switched_off.reset(before)
 
 
 _MANY, _OFTEN = 1 << 14, 5000
@@ -45,32 +63,63 @@ def _numba_is_there() -> bool:
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of some kind.
 
-    Products and sums may be contracted to one operation. What is compiled is kept in the user's
-    cache folder, and one process does it: others that need it wait, and load what is kept. As this
-    only saves time, who has waited for half a minute compiles as well, and so does who cannot write
-    the file of the lock.
+    Products and sums may be contracted to one operation. What is compiled is kept in a folder of
+    the user's own, and one process does it: others that need it wait, and load what is kept. As
+    this only saves time, who has waited for half a minute compiles as well, and so does who cannot
+    read or write the files.
+
+    Warns
+    -----
+    UserWarning
+        If others may write to the folder: then nothing is kept, as what is there would be run.
     """
     import numba  # noqa: PLC0415  (slow to import)
     from filelock import FileLock  # noqa: PLC0415
     from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
-    folder = cache_folder() / "compiled"
-    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    from bitbound.data.files.compiled_files import KeptCode  # noqa: PLC0415
+
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    result: Any = numba.njit(**options)(function)
+    folder = _own_folder()
+    if folder is None:
+        return result  # type: ignore[no-any-return]
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-        result = numba.njit(**options)(function)
+        result._cache = KeptCode(function)
+    except RuntimeError:  # nothing can be written
+        return result  # type: ignore[no-any-return]
     finally:
-        numba.config.CACHE_DIR = kept
+        numba.config.CACHE_DIR = before
     compile_or_load = result.compile
 
     def compile_once(signature: Any) -> Any:
         lock = FileLock(folder / f"{function.__module__}.{function.__name__}.lock", _LONGEST)
         with global_compiler_lock, ExitStack() as stack:  # of the threads here, then of processes
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(lock)
             return compile_or_load(signature)
 
     result.compile = compile_once
     compiled_function: Callable[..., Any] = result
     return compiled_function
+
+
+def _own_folder() -> Path | None:
+    """Return the folder of compiled code, which nobody but the user may write; else None."""
+    user = f"-{os.geteuid()}" if os.name == "posix" else ""
+    folder = cache_folder() / f"compiled{user}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    own = not user or (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid())
+    if own and (not user or not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        return folder
+    warnings.warn(
+        f"{folder} may be written by others, and what is there would be run: nothing is kept of "
+        "what is compiled; remove the folder, or set BITBOUND_CACHE to one of your own",
+        stacklevel=3,
+    )
+    return None

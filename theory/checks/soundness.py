@@ -14,6 +14,7 @@ import numpy as np
 
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.theory.card import Card
+from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.checks.channel.accounts import accounts
 from bitbound.theory.checks.channel.unsent import unsent
 from bitbound.theory.checks.channel.untold import untold
@@ -30,8 +31,10 @@ from bitbound.theory.checks.method.conduct import (
 )
 from bitbound.theory.checks.method.smallest import in_words, smaller
 from bitbound.theory.checks.method.solves_in_time import solves_in_time
+from bitbound.theory.checks.trace.long_runs import runs_as_plain
 from bitbound.theory.checks.trace.replay import recorded
 from bitbound.theory.checks.trace.resumed import goes_on
+from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
@@ -53,6 +56,7 @@ def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[
         keeps_invariants,
         *_CONDUCT,
         untold,
+        lambda experiment, seed: _long_runs(card, experiment, seed),
         lambda experiment, _: potential_at_solution(card, experiment),
         lambda experiment, _: bill_check(card, experiment),
         lambda experiment, seed: solves_in_time(card, experiment, seed),
@@ -69,10 +73,17 @@ def conduct(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Ver
     Of a method on one machine, no messages are asked for.
     """
     alone = card.tunings and not any(tuning.federated for tuning in card.tunings)
-    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))]
+    checks = [c for c in _CONDUCT if not (alone and c in (accounts, unsent))] + [runs_as_plain]
     with np.errstate(all="ignore"):
         verdicts = [check(experiment, seed) for check in (rests_without_gradients, *checks)]
     return tuple(verdict for verdict in verdicts if verdict)
+
+
+def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict:
+    """Hold whole runs, with the Lyapunov function that they record by default, to plain ones."""
+    setting = Setting.at(experiment)
+    theorem = card.potential(experiment.method, setting)
+    return runs_as_plain(experiment, seed, theorem and lyapunov_record(theorem, setting))
 
 
 def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:

@@ -1,4 +1,4 @@
-"""What a user believes of the tool itself: its refusals, its counts, its certificates."""
+"""What a user believes of the tool itself: refusals, splits, seeds, counts, certificates."""
 
 from functools import cache
 from typing import Any
@@ -7,7 +7,9 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.card import Card
 from bitbound.theory.checks.compressor.counted import counted_as_sent
 from bitbound.theory.checks.known_proofs import known_proofs
+from bitbound.theory.checks.problem.dealt import rows_dealt_once
 from bitbound.theory.checks.refusals import refusals, refusals_of_the_tool
+from bitbound.theory.checks.trace.batches import seeds_of_batches
 from bitbound.theory.verdict import Verdict
 
 
@@ -26,4 +28,10 @@ def _of_any_method() -> tuple[Verdict, ...]:
 
 def of_any_method(seed: int = 0) -> tuple[Verdict, ...]:
     """Check what does not depend on the method."""
-    return refusals_of_the_tool(), counted_as_sent(seed), known_proofs()
+    return (
+        refusals_of_the_tool(),
+        rows_dealt_once(seed),
+        seeds_of_batches(),
+        counted_as_sent(seed),
+        known_proofs(),
+    )

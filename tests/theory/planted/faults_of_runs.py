@@ -141,6 +141,17 @@ _ON_DIANA = [
      'point["downlink_bits"] / self.bits'),
     ("budget: ten times the gap", BUDGET, "np.where(gap <= self.gap,",
      "np.where(gap <= 10 * self.gap,"),
+    ("ledger: no round is paid after the 15th of those done at once", "solvers.world.ledger",
+     "+= rounds * amount", "+= min(rounds, 15) * amount"),
+    ("replay: random numbers of the first rounds again", "solvers.steps.replay",
+     "for numbers in self._drawn(count):", "for numbers in self._drawn(1).repeat(count, axis=0):"),
+    ("trace: Psi halved after the start", POINTS, "host(point.lyapunov)[point.positions],",
+     "host(point.lyapunov)[point.positions] / (1 + (point.iteration > 0)),"),
+    ("trace: saved as single floats", "solvers.runs.trace", "**models, **self.columns}",
+     "**models, **{n: x.astype('f4') if x.dtype.kind == 'f' else x for n, x in"
+     " self.columns.items()}}"),
+    *((f"budget: that of {what} ends a record late", POINTS, f"if budget.{what} is not None:",
+       f"if budget.{what} is not None and False:") for what in ("bits", "gradients", "rounds")),
     ("record: every other round", BUDGET, "np.maximum(rounds + self.every",
      "np.maximum(rounds + 2 * self.every"),
 ]  # fmt: skip

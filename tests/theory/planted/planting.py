@@ -2,17 +2,23 @@
 
 The module's text is compiled with the change and the new code is put into the living functions, so
 that everybody who has imported them gets the fault, and everybody gets the right code back. The
-context has no compiled passes, which are held against that text by tests of their own.
+context has no compiled passes; a fault in one of these is compiled from the changed text, which is
+kept beside numba's files so that it is compiled once.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from inspect import getsource
 from types import CodeType, FunctionType
 from unittest.mock import patch
+
+from bitbound.data.files.cache import cache_folder, write_text
 
 
 @dataclass(frozen=True)
@@ -49,15 +55,39 @@ def faults_of(name: str, file: str, rule: str | None, *rows: tuple[str, str, str
     ]
 
 
-@contextmanager
-def planted(fault: Fault) -> Iterator[None]:
-    module = import_module(f"bitbound.{fault.module}")
-    right = getsource(module)
-    wrong = right
+def texts(fault: Fault) -> tuple[str, str]:
+    """Return the text of the module of a fault, right and wrong."""
+    right = wrong = getsource(import_module(f"bitbound.{fault.module}"))
     for old, new in fault.changes:
         assert right.count(old) == 1, f"{fault.name}: {old!r} occurs {right.count(old)} times"
         assert old.count("\n") == new.count("\n"), "lines must keep their numbers"
         wrong = wrong.replace(old, new)
+    return right, wrong
+
+
+@contextmanager
+def compiled_from(fault: Fault) -> Iterator[None]:
+    """Put compiled functions of a changed text in place of those of a module."""
+    _, wrong = texts(fault)
+    name = f"planted_{sha256(wrong.encode()).hexdigest()[:16]}"
+    path = cache_folder() / "planted" / f"{name}.py"
+    if not path.exists() or path.read_text(encoding="utf-8") != f"{wrong}\n":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, wrong)
+    spec = spec_from_file_location(name, path)
+    module = module_from_spec(spec)
+    with patch.dict(sys.modules, {name: module}):
+        spec.loader.exec_module(module)
+        dispatchers = {key: x for key, x in vars(module).items() if hasattr(x, "py_func")}
+        own = {key: x for key, x in dispatchers.items() if x.py_func.__module__ == name}
+        with patch.multiple(f"bitbound.{fault.module}", **own):
+            yield
+
+
+@contextmanager
+def planted(fault: Fault) -> Iterator[None]:
+    module = import_module(f"bitbound.{fault.module}")
+    right, wrong = texts(fault)
     functions = dict(_functions(vars(module), module.__name__))
     before, after = (
         dict(_codes(compile(text, module.__file__, "exec"))) for text in (right, wrong)
@@ -85,7 +115,7 @@ def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
 def _functions(namespace: dict, module: str) -> Iterator[tuple[str, FunctionType]]:
     """Return the functions that a module's own text defines, by qualified name."""
     for thing in list(namespace.values()):
-        for wrapped in ("fget", "func", "__func__"):
+        for wrapped in ("fget", "func", "__func__", "__wrapped__"):
             thing = getattr(thing, wrapped, None) or thing  # noqa: PLW2901
         if isinstance(thing, type) and thing.__module__ == module:
             yield from _functions(dict(vars(thing)), module)

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bitbound.data.errors import DamagedFileError
 from bitbound.solvers.backend import masked, mean
 from bitbound.solvers.method import Method, Needs, WithProbability
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.theory.checks.channel.walk import EXACT
@@ -78,6 +82,7 @@ def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         *_compared(wanderer, seed, iterations),
         *_compared(wanderer, seed, iterations, callback=lambda row: False),
         *_endings(wanderer, seed, iterations),
+        _saved(wanderer, seed),
         _large_counts(),
     ]
     worst, what = worst_of(found)
@@ -175,22 +180,45 @@ def _endings(experiment: ConvexExperiment, seed: int, iterations: int) -> Found:
     met = {
         "rounds": [row for row in rows if row["rounds"] >= middle["rounds"]],
         "bits": [row for row in rows if row["uplink_bits"] >= middle["uplink_bits"]],
+        "gradients": [row for row in rows if row["gradients"] >= middle["gradients"]],
         "gap": [row for row in rows if row["gap"] <= gap],
     }
     most = 2 * iterations  # what is not counted is never met
+    seldom = Record(every=max(2, len(rows) // 2 - 1))
     budgets = {
         "rounds": Budget(iterations=most, rounds=int(middle["rounds"])),
         "bits": Budget(iterations=most, bits=middle["uplink_bits"]),
+        "gradients": Budget(iterations=most, gradients=middle["gradients"]),
         "gap": Budget(iterations=most, gap=gap),
     }
     found: Found = []
-    for name, budget in budgets.items():
-        trace = simulate(experiment, seeds=[seed], budget=budget, record=Record(every=1))
+    for name, record in product(budgets, (Record(every=1), seldom)):
+        if name == "gap" and record is seldom:
+            continue  # looked at where the run is recorded
+        trace = simulate(experiment, seeds=[seed], budget=budgets[name], record=record)
         last, right = float(trace.final("iteration")[0]), met[name][0]["iteration"]
         off = 0.0 if (*trace.ending, last) == (name, right) else np.inf
         text = f"a run with a budget of {name} ends by {trace.ending[0]} at iteration {last:g}"
         found.append((off, f"{text}, and meets its budget at {right:g}"))
     return found
+
+
+def _saved(experiment: ConvexExperiment, seed: int) -> tuple[float, str]:
+    """Return whether a trace is read as it was written, bit for bit."""
+    trace = simulate(experiment, seeds=[seed, seed + 1], budget=Budget(iterations=LEAST))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        trace.save(path)
+        try:
+            read = Trace.load(path)
+        except DamagedFileError as damage:
+            return np.inf, f"a trace that was saved cannot be read ({damage})"
+    for name, column in trace.columns.items():
+        other = read.columns[name]
+        if (column.dtype, column.tobytes()) != (other.dtype, other.tobytes()):
+            return np.inf, f"the column {name} of a trace is another one once it is saved"
+    same = (trace.ending, trace.seeds) == (read.ending, read.seeds)
+    return 0.0 if same else np.inf, "a trace has other seeds or endings once it is saved"
 
 
 def _between(gaps: Sequence[float]) -> float:

@@ -1,0 +1,54 @@
+"""Planted faults of compiled code, which only runs as a user gets them, or large ones, reach."""
+
+from planting import fault
+
+PROGRAM, SOLVES, ROWS, STEPS, MESSAGES, VECTORS = (
+    "solvers.steps.program_pass", "data.passes.solve_passes", "data.passes.row_passes",
+    "data.passes.local_passes", "solvers.compressors.selection_pass", "solvers.column_pass",
+)  # fmt: skip
+
+_ROWS = [
+    ("diana", "b", "rand-k:2", PROGRAM,
+     ("rounds after the 250th: rand-k scaled by (d - 1)/k", "*= d / k", "*= (d - 1) / k"),
+     ("rounds after the 250th: sums over the clients but one", "for i in range(step):",
+      "for i in range(step - 1):"),
+     ("rounds after the 250th: numbers of the first message again",
+      "memory[at + k] = numbers[t, first + k]", "memory[at + k] = numbers[0, first + k]")),
+    ("adiana", "best", "rand-k:2", PROGRAM,
+     ("rounds after the 250th: the coin of the first run for all", "[a + i * step + q % runs]",
+      "[a + i * step]"),
+     ("rounds after the 250th: the mask of the entry before",
+      "if memory[mask + i * masks + q] else", "if memory[mask + i * masks + q - (q > 0)] else")),
+    ("lazy-clients", None, None, PROGRAM,
+     ("rounds after the 250th: the mask of another client", "if memory[mask + i * masks + q] else",
+      "if memory[mask + (i + 1) % n * masks + q] else"),
+     ("rounds after the 250th: gradients of clients counted twice", "+= n // masks",
+      "+= 2 * n // masks")),
+    ("diana", "b", "rand-k:1", ROWS,
+     ("single entries of gradients without b u", "out[i, k, r] = total + b * vectors",
+      "out[i, k, r] = total + 0.0 * vectors")),
+    ("locodl", "balanced", "rand-k:2", STEPS,
+     ("local steps: slopes of earlier steps not shrunk", "sums[q] = a * sums[q] + s[q]",
+      "sums[q] = sums[q] + s[q]"),
+     ("local steps: those of the first run for all", "c[r], steps[r], z, w, sums)",
+      "c[r], steps[0], z, w, sums)")),
+    ("5gcs-cc", "best", "rand-k:2", SOLVES,
+     ("local solves: momentum is never switched off", "momentum = 0.0 if again else hasty",
+      "momentum = hasty"),
+     ("local solves: who has ended is counted", "evaluated[r + w] += left[r + w]",
+      "evaluated[r + w] += 1"),
+     ("local solves: the accuracy is tested a step late",
+      "if left[r + w] and enough:", "if left[r + w] and enough and number:")),
+    ("diana", "b", "rand-k:2", MESSAGES,
+     ("rand-k: a feature that is drawn again is kept", "if last[t] == who:", "if last[t] < 0:")),
+    ("locodl", "balanced", "rand-k:2", VECTORS,
+     ("vectors lent to a round: what is shared is added to all runs but the last",
+      "x[i, j, run] = x[i, j, run] * factor + shared[0, j, t]",
+      "x[i, j, run] = x[i, j, run] * factor + shared[0, j, t] * (run < last)")),
+]  # fmt: skip
+
+COMPILED_FAULTS = [
+    fault(name, module, (right, wrong), on=method, rule=rule, compressor=compressor)
+    for method, rule, compressor, module, *rows in _ROWS
+    for name, right, wrong in rows
+]

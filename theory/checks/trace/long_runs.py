@@ -1,0 +1,270 @@
+"""Whole runs as a user gets them against plain ones, beyond where other code takes over.
+
+What a user gets is done by iterations that are replayed, compiled, done many at a time or put off,
+each from some number of iterations, or of numbers, on. A plain run is the method's own functions,
+one iteration after the other, on arrays of numpy.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.data.files.compilation import can_compile, uncompiled
+from bitbound.solvers.backend import mean
+from bitbound.solvers.columns import ALL_LARGE
+from bitbound.solvers.compressors.base import Compressor
+from bitbound.solvers.deferred import written
+from bitbound.solvers.lazy_gradient import LARGE
+from bitbound.solvers.method import Every, Method
+from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.engine import simulate
+from bitbound.solvers.runs.points import RecordedPotential
+from bitbound.solvers.steps.replay import MANY, Replay
+from bitbound.solvers.world.channel import Channel
+from bitbound.solvers.world.experiment import ConvexExperiment
+from bitbound.solvers.world.iteration import advance
+from bitbound.solvers.world.randomness import AHEAD
+from bitbound.solvers.world.simulation import simulated_world
+from bitbound.theory.verdict import Verdict, worst_of
+
+_FEW, _MOST_RUNS = 2, 1024
+_LEAST, _WORK, _WORK_OF_FEW = 6, 1_500_000, 4_000_000
+"""Iterations at least, and numbers of vectors (n, d, R) in all of their gradients at most."""
+_RARE = 0.01
+"""Where rounds are rarer, more local steps may be done at once than random numbers are drawn."""
+_BEYOND = 6
+
+_RELATIVE, _OF_ROOT, _OF_LARGEST = 1e-9, 1e-12, 1e-24
+"""What rounding may do to a number: shares of it, of its root times that of the largest, of that.
+
+What is quadratic in x - x* changes by its root, times what rounding does to x.
+"""
+_CONVERGED, _NONE = 1e-20, 1e-18
+"""Shares of the largest from which on a run has converged, and a number may as well be 0."""
+_MOVED, _ALLOWED, _LOST = 1e-12, 1e3, 1e-3
+"""Rounding is seen from a start that is moved so little: so many times what this changes is
+allowed, and where it changes this share of a number, nothing can be compared any more."""
+
+_COUNTED = ("rounds", "gradients", "uplink_bits", "downlink_bits", "synchronisations")
+_MEASURED = ("gap", "distance", "squared_gradient", "lyapunov")
+
+Rows = dict[str, NDArray[np.float64]]
+"""Columns of a trace, (points, R) each."""
+Found = list[tuple[float, str]]
+
+
+def runs_as_plain(
+    experiment: ConvexExperiment, seed: int = 0, potential: RecordedPotential | None = None
+) -> Verdict:
+    """Check that whole runs are what the functions of the method do, and cost what these cost.
+
+    All columns are compared in both directions, at the points that are recorded by default, and at
+    the end of runs that are recorded there only: with few runs, over some hundred iterations, and
+    with so many that vectors are held in other ways. What cannot be told from rounding, as of runs
+    that have converged to it, is not compared; bits and rounds then are.
+
+    Parameters
+    ----------
+    experiment, seed
+        What is run, and the first seed.
+    potential : callable, optional
+        The Lyapunov function that is recorded with few runs; by default, and with many, the sum of
+        the squares of the whole state.
+    """
+    if can_compile():
+        importlib.import_module("numba")  # from then on all is compiled that can be
+    found: Found = [(0.0, "")]
+    longest = 0
+    for runs in _numbers_of_runs(experiment.n * experiment.d):
+        iterations = _iterations(experiment, runs)
+        if not iterations:
+            continue
+        longest = max(longest, iterations)
+        seeds = range(seed, seed + runs)
+        told = potential if potential and runs <= _FEW else _all_squares
+        found += _compared(experiment, seeds, iterations, told)
+    worst, what = worst_of(found)
+    advice = (
+        f"{what}: look at what is done at once, replayed, compiled or put off, and at what is paid "
+        "for it."
+    )
+    return Verdict("runs as plain ones", worst, 1.0, f"{longest} iterations", advice)
+
+
+def _numbers_of_runs(size: int) -> list[int]:
+    """Return numbers of runs, with n d numbers in the vectors of one, from which others begin."""
+    few = _FEW if _FEW * size < LARGE else 1
+    large = (-(-limit // size) for limit in (LARGE, ALL_LARGE))
+    return sorted({few, *(runs for runs in large if runs <= _MOST_RUNS)})
+
+
+def _iterations(experiment: ConvexExperiment, runs: int) -> int:
+    """Return how many iterations are compared: beyond what is done at once, if that is little.
+
+    Of many runs, with which they are too much work, none.
+    """
+    method, enough = experiment.method, MANY + Replay.ahead + _BEYOND
+    schedule, several = method.schedule, method.steps_of_a_round
+    gradients = 1 + (getattr(method, several) if several else 0)
+    share = 1 / schedule.iterations if isinstance(schedule, Every) else float(np.min(schedule.p))
+    if share < _RARE:
+        enough = 2 * AHEAD + _BEYOND
+    each = experiment.n * experiment.d * runs * gradients
+    if runs <= _FEW:
+        return max(_LEAST, min(enough, _WORK_OF_FEW // each))
+    possible = _WORK // each
+    return min(enough, possible) if possible >= _LEAST else 0
+
+
+def _all_squares(method: Method, state: Any, problem: Any) -> Array:
+    """Return the sum of the squares of all numbers of a state, (R,)."""
+    fields = [np.asarray(written(x), dtype=float) for x in vars(state).values()]
+    return np.sum([np.einsum("idr,idr->r", x, x) for x in fields], axis=0)
+
+
+def _compared(
+    experiment: ConvexExperiment,
+    seeds: Sequence[int],
+    iterations: int,
+    potential: RecordedPotential,
+) -> Found:
+    """Return how far runs are from plain ones, as shares of what is allowed, and where."""
+    budget, found = Budget(iterations=iterations), Found()
+    traces = [
+        simulate(
+            experiment, seeds=seeds, budget=budget, record=record, potential=potential,
+            library="numpy",
+        )
+        for record in (Record(), Record(ratio=1, every=iterations))
+    ]  # fmt: skip
+    points = np.unique(np.concatenate([trace.columns["iteration"] for trace in traces]))
+    groups = [[seed] for seed in seeds] if len(seeds) <= _FEW else [list(seeds)]
+    plain = [_Plain.of(experiment, group, points, potential) for group in groups]
+    for name in (*_COUNTED, *_MEASURED):
+        right, allowed = (
+            np.concatenate([getattr(group, kind)[name] for group in plain], axis=1)
+            for kind in ("rows", "allowed")
+        )
+        for trace in traces:
+            columns = trace.columns
+            place = np.searchsorted(points, columns["iteration"]), columns["run"]
+            said, true = columns[name], right[place]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                off = np.where(said == true, 0.0, abs(said - true) / allowed[place])
+            off[np.isnan(said) & np.isnan(true)] = 0.0
+            off[~np.isfinite(true) & ~np.isfinite(said)] = 0.0
+            worst = int(np.argmax(np.nan_to_num(off, nan=np.inf)))
+            text = (
+                f"at iteration {columns['iteration'][worst]} of run {columns['run'][worst] + 1} of "
+                f"{len(seeds)} the trace says {name} = {said[worst]:.8g}, and a plain run "
+                f"{true[worst]:.8g}"
+            )
+            found.append((float(off[worst]), text))
+    for trace in traces:
+        short = [
+            (run, end) for run, end in enumerate(trace.final("iteration"))
+            if trace.ending[run] == "iterations" and end != iterations
+        ]  # fmt: skip
+        found += [(np.inf, f"run {run + 1} ends at iteration {end:g}") for run, end in short]
+    return found
+
+
+@dataclass(frozen=True)
+class _Written(Channel):
+    """The simulated network, that gives all vectors written out."""
+
+    def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
+        received, bits = super()._compressed(v, compressor, purpose)
+        return written(received), bits
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """The columns of plain runs, and what other runs may be off."""
+
+    rows: Rows
+    allowed: Rows
+
+    @classmethod
+    def of(
+        cls,
+        experiment: ConvexExperiment,
+        seeds: Sequence[int],
+        points: NDArray[np.int64],
+        potential: RecordedPotential,
+    ) -> "_Plain":
+        """Run so many seeds, and the first one again with its start moved."""
+        with uncompiled():
+            rows = _plain_rows(experiment, [*seeds, seeds[0]], points, potential)
+        moved = {name: column[:, -1:] for name, column in rows.items()}
+        rows = {name: column[:, :-1] for name, column in rows.items()}
+        allowed: Rows = {}
+        lost = np.zeros(rows["gap"].shape, dtype=bool)
+        with np.errstate(invalid="ignore"):
+            for name in _MEASURED:
+                plain, change = abs(rows[name]), abs(moved[name] - rows[name][:, :1])
+                largest = np.max(plain, axis=0, initial=0.0, where=np.isfinite(plain))
+                allowed[name] = (
+                    _RELATIVE * plain
+                    + _OF_ROOT * np.sqrt(plain * largest)
+                    + _OF_LARGEST * largest
+                    + _ALLOWED * np.nan_to_num(change, posinf=0.0)
+                )
+                lost |= change > _LOST * (plain + _NONE * largest)[:, :1]
+                if name in ("gap", "distance"):
+                    lost |= plain < _CONVERGED * largest
+        lost = np.logical_or.accumulate(lost, axis=0)
+        allowed["gap"] += _RELATIVE**2 * 1e4 * abs(experiment.problem.f_star)
+        for name in _MEASURED:
+            allowed[name][lost] = np.inf
+        for name in _COUNTED:
+            other = np.logical_or.accumulate(moved[name] != rows[name][:, :1], axis=0)
+            unknown = lost | other if name == "gradients" else other | np.zeros_like(lost)
+            allowed[name] = np.where(unknown, np.inf, _RELATIVE * abs(rows[name]) + 1e-300)
+        return cls(rows, allowed)
+
+
+def _plain_rows(
+    experiment: ConvexExperiment,
+    seeds: Sequence[int],
+    points: NDArray[np.int64],
+    potential: RecordedPotential,
+) -> Rows:
+    """Return the columns of plain runs at some iterations; the start of the last is moved."""
+    method, problem, n = experiment.method, experiment.problem, experiment.n
+    simulated, lazy = simulated_world(experiment, seeds)
+    channel: Any = _Written(**{name: x for name, x in vars(simulated).items() if name[0] != "_"})
+    oracle = replace(lazy, lazy=False)
+    template = np.array(channel.template)
+    template[:, :, -1] += _MOVED * (template[:, :, -1] - problem.x_star[:, :, 0])
+    state = method.start(template, oracle, channel)
+    rounds = np.zeros(len(seeds))
+    rows = []
+    for iteration in range(int(points[-1]) + 1):
+        if iteration:
+            state, talking = advance(method, state, oracle, channel, iteration)
+            rounds += talking
+        if iteration in points:
+            x, spent = method.model(state), channel.ledger.spent
+            gradient = np.full(len(seeds), np.nan)
+            if not method.needs.strongly_convex:
+                gradient = np.sum(mean(problem.grad(x)) ** 2, axis=(0, 1))
+            rows.append(
+                {
+                    "rounds": rounds.copy(),
+                    "gradients": spent["gradients"] / n,
+                    "uplink_bits": spent["uplink_bits"] / n,
+                    "downlink_bits": spent["downlink_bits"] / n,
+                    "synchronisations": spent["synchronisations"],
+                    "gap": problem.gap(x),
+                    "distance": np.sum((x - problem.x_star) ** 2, axis=(0, 1)),
+                    "squared_gradient": gradient,
+                    "lyapunov": np.ravel(potential(method, state, problem)),
+                }
+            )
+    return {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]}
