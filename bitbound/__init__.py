@@ -13,8 +13,11 @@ Examples
 array([2352., 1764.])
 """
 
-from typing import TYPE_CHECKING
+from bitbound.interrupts import end_at_interrupts
 
+end_at_interrupts()
+
+TYPE_CHECKING = False  # that of typing, which is slow to import
 if TYPE_CHECKING:
     # What is solved
     from bitbound.data.errors import DamagedFileError, Refusal

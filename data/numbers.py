@@ -1,6 +1,10 @@
-"""Whole numbers as users write them."""
+"""Numbers as users write them."""
+
+from bitbound.data.errors import Refusal
 
 _DIGITS = 12
+LARGEST_KAPPA = 1e15
+"""Beyond it 1 - 1/kappa is 1 in 64-bit floats, or nearly."""
 
 
 def whole(text: str) -> int | None:
@@ -14,3 +18,9 @@ def whole(text: str) -> int | None:
     """
     sound = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
     return int(text) if sound else None
+
+
+def require_possible_kappa(kappa: float) -> None:
+    """Refuse a condition number above 1e15, with which 64-bit floats cannot compute."""
+    if kappa > LARGEST_KAPPA:
+        raise Refusal(f"kappa = {kappa:g} is too large for 64-bit floats; give at most 1e15")

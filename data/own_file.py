@@ -4,13 +4,19 @@ import ast
 import inspect
 import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from types import ModuleType
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from bitbound.data.errors import Refusal
 from bitbound.data.own_modules import load_module
 
+_PATIENCE = 10.0
+"""Seconds for which a file may run until its name is told."""
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
 T = TypeVar("T")
 
@@ -108,11 +114,38 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     Raises
     ------
     Refusal
-        If there is no such file or it cannot be run.
+        If there is no such file or it cannot be run, or ends the process.
+    KeyboardInterrupt
+        With the name of the file, if it is interrupted; after some seconds its name is told.
     """
     if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")
     try:
-        return load_module(path)
-    except (Exception, SystemExit) as error:
+        with _told_of(path):
+            return load_module(path)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"while {path} was run") from error
         raise Refusal(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Say which file it is that does not end, or that ends the process."""
+    text = f"bitbound: {path} has been running for {_PATIENCE:g} s; Ctrl-C ends it"
+    timer = Timer(_PATIENCE, print, [text], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    process, end = os.getpid(), os._exit
+
+    def stop(status: int) -> NoReturn:
+        if os.getpid() != process:  # a child that the file has forked
+            end(status)
+        raise SystemExit(f"it calls os._exit({status})")
+
+    timer.start()
+    os._exit = stop
+    try:
+        yield
+    finally:
+        os._exit = end
+        timer.cancel()

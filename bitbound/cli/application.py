@@ -17,10 +17,10 @@ from importlib.metadata import version
 from io import StringIO
 from typing import TextIO
 
-from bitbound.cli.interrupts import end_at_interrupts, raise_at_interrupts
-from bitbound.cli.words.exit_codes import CONTRADICTION, INTERRUPTED, WRONG_INPUT
+from bitbound.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
 from bitbound.cli.words.parser import Parser
 from bitbound.data.errors import FailedJobsError, Refusal
+from bitbound.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.outside_theorem import OutsideTheoremWarning
 
@@ -50,6 +50,9 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    if any("\0" in word for word in words):
+        print("bitbound: a word has the character NUL; leave it out", file=sys.stderr)
+        return WRONG_INPUT
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", OutsideTheoremWarning)
@@ -62,10 +65,12 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
             return status or 0
         except BrokenPipeError:  # the reader of our output has left, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except KeyboardInterrupt:
-            print("bitbound: interrupted", file=sys.stderr)
+        except KeyboardInterrupt as interrupt:
+            print(f"bitbound: interrupted {interrupt}".rstrip(), file=sys.stderr)
             return INTERRUPTED
-        except Exception as error:
+        except SystemExit:  # of argparse, which has said why
+            raise
+        except BaseException as error:  # also those of a user's own
             if debug:
                 traceback.print_exception(error)
             print(f"bitbound: {_sentence(error)}", file=sys.stderr)
@@ -75,7 +80,7 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     """Return what went wrong in one line, very long words cut in the middle."""
     if isinstance(error, Refusal | OSError | ContradictionError | FailedJobsError):
         told = str(error)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitbound.data.arrays import Array, add_scaled, array_namespace
 from bitbound.data.errors import Refusal
 from bitbound.data.memory import require_memory
+from bitbound.data.numbers import require_possible_kappa
 from bitbound.data.problem import Constants
 from bitbound.data.problems.ridge_problem import RidgeProblem
 
@@ -133,6 +134,7 @@ class Quadratic(RidgeProblem):
         smoothness = _per_client(L, n)
         if not (0 < mu <= smoothness.min() and np.isfinite(smoothness).all()):
             raise Refusal(f"mu = {mu:g} and L = {L}; expected 0 < mu <= L_i, all of them finite")
+        require_possible_kappa(float(smoothness.max()) / mu)
         if d == 1 and (smoothness != mu).any():
             raise Refusal(
                 f"d = 1 leaves one eigenvalue, but mu = {mu:g} is not L = {L}; take d >= 2"

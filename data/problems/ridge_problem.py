@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from bitbound.data.arrays import Array, array_namespace
 from bitbound.data.description import state
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import require_possible_kappa
 from bitbound.data.problem import Constants
 
 
@@ -226,6 +227,7 @@ def strong_convexity(smoothness: float, mu: float | None, kappa: float | None) -
         if smoothness == 0:
             raise Refusal("all rows are empty, so no mu makes the kappa asked for; give mu")
         mu = smoothness / (kappa - 1)
+    require_possible_kappa(smoothness / mu if mu else 1.0)
     if mu is None or not (mu > 0 and math.isfinite(mu)):
         raise Refusal(f"mu = {mu}; expected a finite number larger than 0")
     return mu

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import whole
 from bitbound.solvers.compressors.wire import PowersOfTwo
 
 FORMATS = {"float16": 16, "float32": 32, "float64": 64, "natural": 9, "sign": 1}
 """Bits of one value: floats, a power of two (sign and exponent), a sign."""
+
+_EXACT = 10_000
+"""Entries of a set, or those beside it, up to which its number is computed."""
 
 _DESCRIPTION = re.compile(r"(rand-k|top-k):([0-9]+) of ([0-9]+)(?: in ([\w]+))?")
 
@@ -105,7 +109,7 @@ def described(text: str) -> Sparse:
     Raises
     ------
     Refusal
-        If it cannot be read, or has more entries than the vector.
+        If it cannot be read, has more entries than the vector, or a number of more than 12 digits.
     """
     parts = _DESCRIPTION.fullmatch(text.strip())
     if parts is None:
@@ -113,7 +117,9 @@ def described(text: str) -> Sparse:
             f"{text!r} is no file and cannot be read; expected an .npz file, or words such as "
             "'rand-k:12 of 122 in float32'"
         )
-    k, d, value = int(parts[2]), int(parts[3]), parts[4] or "float32"
+    k, d, value = whole(parts[2]), whole(parts[3]), parts[4] or "float32"
+    if k is None or d is None:
+        raise Refusal(f"a number in {text!r} is too long; take at most 12 digits")
     if value not in FORMATS:
         raise Refusal(f"the format {value!r} is unknown; choose one of {', '.join(FORMATS)}")
     if not 1 <= k <= d:
@@ -170,8 +176,15 @@ def set_of(number: int, size: int, d: int) -> list[int]:
 
 
 def _set_bits(d: int, k: int) -> int:
-    """Bits of the number of a set of k among d: ceil(log2 comb(d, k))."""
-    return (math.comb(d, k) - 1).bit_length()
+    """Bits of the number of a set of k among d: ceil(log2 comb(d, k)).
+
+    Where the number itself would take long, by logarithms of factorials, to about a bit.
+    """
+    if min(k, d - k) <= _EXACT:
+        return (math.comb(d, k) - 1).bit_length()
+    return math.ceil(
+        (math.lgamma(d + 1) - math.lgamma(k + 1) - math.lgamma(d - k + 1)) / math.log(2)
+    )
 
 
 def _format(vectors: NDArray[Any]) -> tuple[str, int]:

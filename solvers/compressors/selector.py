@@ -66,6 +66,10 @@ def compressor(selector: str) -> Compressor:
     """
     if selector in _PLAIN:
         return _PLAIN[selector]()
+    if selector.count("two-way(") > 1:
+        raise Refusal(
+            f"{selector!r} goes both ways more than once; two-way() takes a compressor for each way"
+        )
     if ways := re.fullmatch(r"two-way\((.*?);(.*)\)", selector):
         return TwoWay(compressor(ways[1]), compressor(ways[2]))
     if selector.count("scaled(") > 1:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from bitbound.data.errors import Refusal
+from bitbound.data.numbers import require_possible_kappa
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import Scaled
 from bitbound.solvers.compressors.identity import Identity
@@ -136,6 +137,7 @@ def class_setting(
         )
     if not 1 < kappa < math.inf:
         raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")
+    require_possible_kappa(kappa)
     if need is None:
         if omega or sent is not None:
             raise Refusal(f"{method.name} sends uncompressed vectors; leave the compressor out")

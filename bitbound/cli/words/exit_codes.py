@@ -1,4 +1,4 @@
-"""What the command line ends with; 0 stands for success."""
+"""What the command line ends with; 0 stands for success, and 130 for Ctrl-C."""
 
 FAILED = 1
 """A check fails."""
@@ -8,6 +8,3 @@ WRONG_INPUT = 2
 
 CONTRADICTION = 3
 """Two results contradict each other: the tool is wrong, and says so."""
-
-INTERRUPTED = 130
-"""Ctrl-C."""

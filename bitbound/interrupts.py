@@ -1,12 +1,19 @@
-"""Ctrl-C while the command is imported, or while it ends: one line, at once."""
+"""Ctrl-C while the command is imported, or while it ends: one line, at once.
 
+Little is imported here: until the end of it an interrupt ends in a traceback.
+"""
+
+import _signal  # the functions of signal, without its enumerations
 import os
-import signal
 import sys
 from itertools import pairwise
-from types import FrameType
 
-from bitbound.cli.words.exit_codes import INTERRUPTED
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def end_at_interrupts() -> None:
@@ -15,14 +22,14 @@ def end_at_interrupts() -> None:
     It is for the time in which nobody could catch a KeyboardInterrupt. Where interrupts are
     ignored, or somebody else listens, nothing is changed.
     """
-    if _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+    if _is_command() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _end)
 
 
 def raise_at_interrupts() -> None:
     """Raise KeyboardInterrupt at an interrupt again."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _signal.getsignal(_signal.SIGINT) is _end:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _is_command() -> bool:
@@ -31,6 +38,6 @@ def _is_command() -> bool:
     return script or ("-m", "bitbound") in pairwise(sys.orig_argv)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(number: int, frame: "FrameType | None") -> None:
     os.write(2, b"bitbound: interrupted\n")
     os._exit(INTERRUPTED)

@@ -1,0 +1,123 @@
+"""Words and files that nobody thinks of are answered in one sentence, soon."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bitbound.cli import main
+from bitbound.data import own_file
+from bitbound.data.errors import Refusal
+from bitbound.data.own_file import load_file
+from bitbound.solvers.compressors.counting import counts, described
+
+DEEP = 1500
+LONG = "9" * 400
+PROBLEM = "quadratic:d=5@3"
+
+
+def refused(capsys, *words):
+    """Return the sentence on stderr of a command that is refused."""
+    assert main(list(words)) == 2
+    (sentence,) = [line for line in capsys.readouterr().err.splitlines() if line]
+    return sentence.removeprefix("bitbound: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", PROBLEM, "diana", "two-way(" * DEEP], "goes both ways more than once; two-way()"),
+        (["run", PROBLEM, "diana", "two-way(natural;" * DEEP + "natural" + ")" * DEEP],
+         "goes both ways more than once; two-way()"),
+        (["run", PROBLEM, "diana", "two-way(" * DEEP + "natural" + ";natural)" * DEEP],
+         "goes both ways more than once; two-way()"),
+        (["compare", PROBLEM, "gd", "--output", "a\0b"], "a word has the character NUL; leave it"),
+        (["certify", "gd", "--export", "a\0b.json"], "a word has the character NUL; leave it out"),
+        (["count", f"rand-k:{LONG} of {LONG}"], "is too long; take at most 12 digits"),
+        (["plan", PROBLEM, "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit floats"),
+        (["plan", "breast-cancer@3", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit"),
+        (["certify", "gd", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit floats"),
+        (["certify", "locodl", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit"),
+    ],
+)  # fmt: skip
+def test_odd_words(words, sentence, capsys):
+    assert sentence in refused(capsys, *words)
+
+
+def test_large_sets_are_counted_at_once():
+    """Of half of 20,000 entries by logarithms as by the number itself, and of more at all."""
+    bits = [
+        next(count.bits for count in counts(described(f"rand-k:{k} of {d} in sign")) if "number" in
+             count.way)
+        for k, d in ((10_001, 20_002), (10_000, 20_000), (10**11, 10**12 - 1))
+    ]  # fmt: skip
+    assert bits[0] - bits[1] == 10_001 - 10_000 + 2
+    assert bits[2] - 1e11 == pytest.approx(4.69e11, rel=1e-3)  # 10^12 times the entropy of 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("class Stop(BaseException): pass\nraise Stop('enough')", "cannot be run: Stop: enough"),
+        ("import os\nos._exit(3)", r"cannot be run: SystemExit: it calls os._exit\(3\)"),
+        ("raise GeneratorExit", "cannot be run: GeneratorExit"),
+    ],
+)
+def test_a_file_that_ends_everything_is_named(text, sentence, tmp_path):
+    end, file = os._exit, tmp_path / "ends.py"
+    file.write_text(text)
+    with pytest.raises(Refusal, match=rf"ends\.py {sentence}"):
+        load_file(file, "a method")
+    assert os._exit is end
+
+
+def test_a_child_of_a_file_ends_as_it_likes(tmp_path):
+    file = tmp_path / "forks.py"
+    file.write_text("import os\nchild = os.fork()\nif not child: os._exit(7)\n"
+                    "ENDED = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])")  # fmt: skip
+    assert load_file(file, "a method").ENDED == 7
+
+
+def test_a_file_that_is_interrupted_or_takes_long_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(own_file, "_PATIENCE", 0.05)
+    file = tmp_path / "slow.py"
+    file.write_text("import time\ntime.sleep(0.5)\nraise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt, match=r"while .*slow\.py was run"):
+        load_file(file, "a method")
+    assert f"{file} has been running for 0.05 s; Ctrl-C ends it" in capsys.readouterr().err
+
+
+def test_a_base_exception_of_a_method_is_told_in_a_sentence(tmp_path, capsys):
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    sentence = refused(capsys, "run", PROBLEM, f"{file}:Own", "--set", "gamma=0.01")
+    assert sentence == "something unforeseen went wrong (Stop: enough); --debug shows where"
+
+
+OWN = """
+from dataclasses import dataclass
+from bitbound import GD
+
+class Stop(BaseException):
+    pass
+
+@dataclass(frozen=True)
+class Own(GD):
+    gamma: float = 0.1
+    name = "own"
+
+    def communicate(self, s, problem, channel):
+        raise Stop("enough")
+"""
+
+COMMAND = [sys.executable, "-X", "importtime", "-m", "bitbound", "list"]
+
+
+def test_little_is_imported_before_an_interrupt_ends_in_one_line():
+    """What comes before is Python's own start, where nobody of ours can catch anything."""
+    told = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stderr
+    imported = [line.rpartition("|")[2].strip() for line in told.splitlines()]
+    before = imported[: imported.index("bitbound.interrupts")]
+    ours = before[before.index("site") + 1 :] if "site" in before else before
+    assert not {"typing", "enum", "signal", "re", "numpy"} & set(ours)
