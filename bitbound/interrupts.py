@@ -3,7 +3,7 @@
 Little is imported here: until the end of it an interrupt ends in a traceback.
 """
 
-import _signal  # the functions of signal, without its enumerations
+import _signal  # type: ignore[import-not-found]  # of signal, without its enumerations
 import os
 import sys
 from itertools import pairwise

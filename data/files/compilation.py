@@ -83,12 +83,12 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     result: Any = numba.njit(**options)(function)
     folder = _own_folder()
     if folder is None:
-        return result  # type: ignore[no-any-return]
+        return result
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
         result._cache = KeptCode(function)
     except RuntimeError:  # nothing can be written
-        return result  # type: ignore[no-any-return]
+        return result
     finally:
         numba.config.CACHE_DIR = before
     compile_or_load = result.compile

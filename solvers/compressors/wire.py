@@ -303,7 +303,7 @@ class Layout:
         Refusal
             If these are not the bytes that :meth:`encode` makes of a message.
         """
-        if not isinstance(payload, np.ndarray) or (payload.ndim, payload.dtype) != (3, np.uint8):
+        if not isinstance(payload, np.ndarray) or payload.ndim != 3 or payload.dtype != np.uint8:
             kind = f"{getattr(payload, 'dtype', type(payload).__name__)} {np.shape(payload)}"
             raise Refusal(f"a payload of {kind} is no message; give bytes (n, bytes, R) of uint8")
         if payload.shape[1] != self.bytes:

@@ -83,7 +83,8 @@ def _long_runs(card: Card, experiment: ConvexExperiment, seed: int) -> Verdict:
     """Hold whole runs, with the Lyapunov function that they record by default, to plain ones."""
     setting = Setting.at(experiment)
     theorem = card.potential(experiment.method, setting)
-    return runs_as_plain(experiment, seed, theorem and lyapunov_record(theorem, setting))
+    potential = lyapunov_record(theorem, setting) if theorem else None
+    return runs_as_plain(experiment, seed, potential)
 
 
 def _smallest(check: Check, experiment: ConvexExperiment, seed: int) -> Verdict | None:

@@ -39,6 +39,7 @@ ROOMS = {
             "invariants",
             *CONDUCT,
             "nothing is used untold",
+            "runs as plain ones",
             "Psi at the solution",
             "bits of a round as published",
             "no better than best",
