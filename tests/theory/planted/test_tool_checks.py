@@ -47,7 +47,7 @@ FAULTS = [
     fault("largest of all messages", "solvers.compressors.counting",
           ("sizes.max(axis=1,", "sizes.max(axis=0,"), on="gd"),
     fault("no number of the set", "solvers.compressors.counting",
-          ("- 1).bit_length()\n\n\ndef _format", ").bit_length()\n\n\ndef _format"), on="gd"),
+          ("(math.comb(d, k) - 1).bit_length()", "math.comb(d, k).bit_length()"), on="gd"),
     fault("a class without L_f", "theory.function_class",
           ("L_f=None if self.L_f is None else self.L_f / unit", "L_f=self.L_f / unit"), on="gd"),
     fault("a unit left out", "theory.function_class",
