@@ -13,7 +13,7 @@ Examples
 array([2352., 1764.])
 """
 
-from bitbound.interrupts import end_at_interrupts
+from bitbound.data.interrupts import end_at_interrupts
 
 end_at_interrupts()
 

@@ -20,7 +20,7 @@ from typing import TextIO
 from bitbound.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
 from bitbound.cli.words.parser import Parser
 from bitbound.data.errors import FailedJobsError, Refusal
-from bitbound.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
+from bitbound.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.outside_theorem import OutsideTheoremWarning
 

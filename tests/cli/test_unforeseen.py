@@ -118,6 +118,6 @@ def test_little_is_imported_before_an_interrupt_ends_in_one_line():
     """What comes before is Python's own start, where nobody of ours can catch anything."""
     told = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stderr
     imported = [line.rpartition("|")[2].strip() for line in told.splitlines()]
-    before = imported[: imported.index("bitbound.interrupts")]
+    before = imported[: imported.index("bitbound.data.interrupts")]
     ours = before[before.index("site") + 1 :] if "site" in before else before
     assert not {"typing", "enum", "signal", "re", "numpy"} & set(ours)
