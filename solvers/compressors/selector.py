@@ -68,7 +68,7 @@ def compressor(selector: str) -> Compressor:
         return _PLAIN[selector]()
     if selector.count("two-way(") > 1:
         raise Refusal(
-            f"{selector!r} goes both ways more than once; two-way() takes a compressor for each way"
+            f"{selector!r} has a way that goes both ways already; give a compressor for each way"
         )
     if ways := re.fullmatch(r"two-way\((.*?);(.*)\)", selector):
         return TwoWay(compressor(ways[1]), compressor(ways[2]))
