@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitbound.data.arrays import Array, array_namespace
+from bitbound.data.arrays import Array, array_namespace, fetched
 from bitbound.data.description import state
 from bitbound.data.errors import Refusal
 from bitbound.data.numbers import require_possible_kappa
@@ -165,6 +165,17 @@ class RidgeProblem(ABC):
     def f_star(self) -> float:
         """The minimum of f + g."""
         return float(self.value(self.x_star)[0])
+
+    @cached_property
+    def x_star_error(self) -> float:
+        """What is known of the distance of x_star to the minimiser: about how large it may be.
+
+        By strong convexity it is at most |gradient of f + g at x_star| over the modulus of f + g;
+        what rounding hides of the gradient is estimated as 2^-52 L_f |x_star| and added.
+        """
+        gradient, x = fetched(mean_gradient(self, self.x_star)), fetched(self.x_star)
+        hidden = np.finfo(np.float64).eps * self.constants.L_f * np.linalg.norm(x)
+        return float((np.linalg.norm(gradient) + hidden) / (self.bare.mu + self.ridge))
 
     @cached_property
     def grad_star(self) -> Array:

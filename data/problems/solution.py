@@ -53,22 +53,19 @@ def minimiser(problem: RidgeProblem) -> Point:
         step = _newton_step(problem, x, gradient)
         descent = float(-np.vdot(gradient, step))
         value = _value(problem, x)
-        if descent > 1e-9 * abs(value):
-            length = 1.0
-            while _value(problem, x + length * step) > value - 1e-4 * length * descent:
-                length /= 2
-            x = x + length * step
-            gradient = mean_gradient(problem, x)
-            continue
-        candidate = x + step
-        new = mean_gradient(problem, candidate)
-        if not np.linalg.norm(new) < np.linalg.norm(gradient) / 2:
+        if descent <= 1e-9 * abs(value):
             break
-        x, gradient = candidate, new
+        length = 1.0
+        while _value(problem, x + length * step) > value - 1e-4 * length * descent:
+            length /= 2
+        x = x + length * step
+        gradient = mean_gradient(problem, x)
+    x = _refined(problem, x)
     if not _is_solution(problem, x):
+        norm = np.linalg.norm(mean_gradient(problem, x))
         raise ArithmeticError(
-            f"Newton's method stopped at the gradient norm {np.linalg.norm(gradient):.1e} on"
-            f" {problem.name}, far above rounding; scale its features"
+            f"Newton's method stopped at the gradient norm {norm:.1e} on {problem.name}, far above"
+            " rounding; scale its features"
         )
     return x
 
@@ -77,8 +74,9 @@ def cached_solution(problem: P, solve: Callable[[P], Point]) -> Point:
     """Return the solution from the cache, or solve and put it there.
 
     The file is named by the fingerprint of the problem. It is believed only where the gradient is
-    at rounding level; one that is damaged, or holds another point, is told in a warning, set aside
-    and computed again. A folder that cannot be written is told.
+    at rounding level, and Newton steps take away what this allows where f + g is flat; one that is
+    damaged, or holds another point, is told in a warning, set aside and computed again. A folder
+    that cannot be written is told.
     """
     path = cache_folder() / "solutions" / f"{problem.fingerprint}.npz"
     kept = load_or_set_aside(path, partial(_load, problem))
@@ -101,7 +99,19 @@ def _load(problem: RidgeProblem, path: Path) -> Point:
         solved = _is_solution(problem, point)
     if not solved:
         raise DamagedFileError(f"{path} is damaged (the gradient at its point is not zero)")
-    return point
+    return _refined(problem, point)
+
+
+def _refined(problem: RidgeProblem, x: Point) -> Point:
+    """Take Newton steps from a point near the solution, as long as the gradient norm halves."""
+    gradient = mean_gradient(problem, x)
+    for _ in range(_ITERATIONS):
+        candidate = x + _newton_step(problem, x, gradient)
+        new = mean_gradient(problem, candidate)
+        if not np.linalg.norm(new) < np.linalg.norm(gradient) / 2:
+            break
+        x, gradient = candidate, new
+    return x
 
 
 def _is_solution(problem: RidgeProblem, x: Point) -> bool:

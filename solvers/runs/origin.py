@@ -1,4 +1,4 @@
-"""What made a trace, beside its specification: versions, the commit, how the data was stored."""
+"""What made a trace, beside its specification: versions, the commit, the storage, x*'s error."""
 
 import platform
 import subprocess
@@ -26,13 +26,15 @@ def versions() -> dict[str, str]:
 def origin(problem: Problem) -> dict[str, object]:
     """Return what is told of where a trace comes from, as JSON values.
 
-    The commit is None where this is no checkout, the storage where a problem has no rows.
+    The commit is None where this is no checkout, the storage where a problem has no rows, the
+    error of x* where a problem says none.
     """
     return {
         "bitbound": version("bitbound"),
         **versions(),
         "commit": commit(_ROOT),
         "storage": getattr(problem, "storage", None),
+        "x_star_error": getattr(problem, "x_star_error", None),
     }
 
 

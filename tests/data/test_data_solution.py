@@ -1,5 +1,7 @@
 """The minimiser by two linear solvers, and the cache that keeps it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -107,6 +109,28 @@ def test_what_is_no_solution_is_told_set_aside_and_computed_again(logistic, fold
     np.testing.assert_array_equal(again, logistic.x_star)
     np.testing.assert_array_equal(cached_solution(logistic, must_not_solve), logistic.x_star)
     assert aside.read_bytes() == written
+
+
+def test_a_solution_that_is_read_is_refined(make_dataset, folder):
+    """Where f + g is flat, a gradient at rounding level allows a large error."""
+    dataset = make_dataset()
+    rows = dataset.A * np.array([1.0, 1e-6, 1.0, 1.0, 1.0, 1.0])[None, :]
+    problem = LogisticRegression.from_data(replace(dataset, A=rows), 4, kappa=1e9)
+    (path,) = folder.iterdir()
+    flattest = np.linalg.eigh(problem.hessian(problem.x_star))[1][:, 0]
+    away = 1e-5 * np.linalg.norm(problem.x_star) * flattest
+    save_arrays(path, {"x_star": problem.x_star.ravel() + away})
+    found = cached_solution(problem, must_not_solve)
+    error = np.linalg.norm(found - problem.x_star)
+    assert error <= 2 * problem.x_star_error < 1e-2 * np.linalg.norm(away)
+
+
+def test_what_is_known_of_the_error_of_a_solution(problem):
+    """A bound by strong convexity; 0 would say that rounding hides nothing."""
+    scale = np.linalg.norm(problem.x_star)
+    assert 0 < problem.x_star_error < 1e-10 * scale
+    moved = replace(problem, x_star=problem.x_star * (1 + 1e-6))
+    assert 1e-6 * scale <= moved.x_star_error < 1e-6 * scale * 2 * problem.constants.kappa
 
 
 def test_a_solution_of_another_problem_is_not_believed(logistic, make_dataset, folder):

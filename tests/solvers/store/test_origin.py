@@ -19,9 +19,10 @@ def test_the_origin_stands_in_the_trace(store, monkeypatch):
     )
     first = store.trace(dense, **OPTIONS)
     assert set(first.specification["origin"]) == {
-        "bitbound", "python", "numpy", "scipy", "commit", "storage"
+        "bitbound", "python", "numpy", "scipy", "commit", "storage", "x_star_error"
     }  # fmt: skip
     assert first.specification["origin"]["storage"] == "dense"
+    assert 0 < first.specification["origin"]["x_star_error"] < 1e-9
     assert len(first.specification["problem"]["fingerprint"]) == 64
     monkeypatch.setattr("bitbound.solvers.runs.origin.commit", lambda root: "another")
     assert simulate(dense, **OPTIONS).specification["origin"]["commit"] == "another"
