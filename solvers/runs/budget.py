@@ -17,11 +17,26 @@ _SILENT_ROUNDS = 1000
 _LONGEST = 30.0
 """Days that a run may take for sure."""
 _DAY = 86_400.0  # seconds
+PATIENCE = 100_000
+"""Iterations, or gradients per client, before which no run is taken to stagnate."""
+STAGNANT_SHARE = 0.5
+"""The share of its work over which a run that stagnates has made no progress."""
+PROGRESS = 0.01
+"""By how much of itself the best f - f* has to fall to be progress."""
+STAGNATION = (
+    f"the best f - f* has not fallen by {PROGRESS:.0%} over the last {STAGNANT_SHARE:.0%} of the"
+    f" work, at least {PATIENCE:,} iterations or gradients"
+)
 
 
 @dataclass(frozen=True)
 class Budget:
     """A run ends as soon as one of these is reached.
+
+    A run that waits for an accuracy and has no other limit but iterations ends as "stagnated"
+    where it makes no progress: where the best f - f* has not fallen by 1 % over the last half of
+    the work, counted in iterations or gradients per client, whichever are more, and from 100,000
+    on. What falls more slowly would not arrive within 10,000,000 iterations either.
 
     Parameters
     ----------
@@ -119,6 +134,19 @@ class Budget:
                 f"the budget of {self.bits:g} bits can never be met: nothing was sent in "
                 f"{_SILENT_ROUNDS} rounds; give a budget of rounds"
             )
+
+    def stagnation(
+        self, work: NDArray[np.float64], since: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the fraction used of the work without progress that ends a run, (R,).
+
+        ``since`` is the work at which f - f* last made progress.
+        """
+        others = (self.bits, self.rounds, self.gradients, self.seconds)
+        if self.gap is None or any(limit is not None for limit in others):
+            return np.zeros_like(work)
+        end = np.maximum(since / (1 - STAGNANT_SHARE), PATIENCE)
+        return (work - since) / (end - since)
 
     def used(
         self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]

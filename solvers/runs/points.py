@@ -14,7 +14,7 @@ from bitbound.data.problem import Problem
 from bitbound.solvers.backend import mean, squared_norm
 from bitbound.solvers.libraries import host
 from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget, Record
+from bitbound.solvers.runs.budget import PROGRESS, Budget, Record
 from bitbound.solvers.runs.carried import Carried
 from bitbound.solvers.runs.trace import Column
 from bitbound.solvers.state import narrow, take, taken
@@ -157,7 +157,7 @@ class Points:
         x = point.x if everyone else taken(point.x, point.positions)
         gap = host(problem.gap(x))
         if not point.iteration.any():
-            now.first_gap[:] = gap
+            now.first_gap[:] = now.best_gap[:] = gap
         spent = {name: host(column)[runs] for name, column in point.spent.items()}
         row = {
             "run": runs,
@@ -176,7 +176,8 @@ class Points:
         budget, callback = self._wishes.budget, self._wishes.callback
         budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
-        used = budget.used(row | {"seconds": clock}, now.first_gap[runs])
+        used = {"stagnated": self._stagnation(row)}
+        used |= budget.used(row | {"seconds": clock}, now.first_gap[runs])
         used["diverged"] = 1.0 - np.isfinite(gap)
         if callback is not None and callback(row | {"x": x}):
             used["callback"] = np.ones(runs.size)
@@ -187,6 +188,18 @@ class Points:
             for ending, fraction in used.items():
                 for run in runs[fraction >= 1]:
                     now.ending[run] = ending
+
+    def _stagnation(self, row: Mapping[str, Column]) -> NDArray[np.float64]:
+        """Note which runs of a point make progress; return how near others are to being given up.
+
+        An array with one number per run of the point, 1 and more where a run stagnates.
+        """
+        now, runs, gap = self.now, row["run"], row["gap"]
+        work = np.fmax(row["iteration"], row["gradients"])
+        progress = gap <= (1 - PROGRESS) * now.best_gap[runs]
+        now.best_gap[runs[progress]] = gap[progress]
+        now.since[runs[progress]] = work[progress]
+        return self._wishes.budget.stagnation(work, now.since[runs])
 
     def _lyapunov(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> Array:
         """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""

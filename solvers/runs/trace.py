@@ -61,7 +61,7 @@ class Trace:
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
         What ended each run: "bits", "rounds", "gradients", "gap", "seconds", "iterations",
-        "callback" or "diverged".
+        "callback", "stagnated" or "diverged".
     x : array of shape (1, d, R) or None
         The last model of every run, if it was asked for.
 
