@@ -126,9 +126,10 @@ def _failures(pairs: Sequence[Ranked], target: float) -> list[str]:
     for contestant, trace in pairs:
         reached = np.count_nonzero(~np.isnan(trace.bits_to(target)))
         if reached < len(trace.seeds):
-            diverged = trace.ending.count("diverged")
-            told = f"{reached} of {len(trace.seeds)} runs arrive"
-            lines.append(f"{contestant.name}: {told}" + f", {diverged} diverge" * bool(diverged))
+            told = [f"{reached} of {len(trace.seeds)} runs arrive"]
+            for ending, verb in (("stagnated", "stagnate"), ("diverged", "diverge")):
+                told += [f"{trace.ending.count(ending)} {verb}"] * (ending in trace.ending)
+            lines.append(f"{contestant.name}: {', '.join(told)}")
     return lines
 
 

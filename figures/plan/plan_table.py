@@ -33,7 +33,9 @@ def plan_text(
     )
     sampled = sorted({offer.pair for offer in plan.offers[:rows] if offer.sampled})
     if sampled:
-        heading += f", for {', '.join(sampled)} that of the first {SAMPLED_ROUNDS} of a run"
+        heading += (
+            f", for {', '.join(sampled)} that of at most {SAMPLED_ROUNDS} first ones of a run"
+        )
     heading = "; ".join(filter(None, [heading, total_text(downlink)]))
     last = ["total", "rounds"] if downlink else ["rounds", "gradients"]
     header = ["method", "rule", "seconds", "bits up", "down", *last]

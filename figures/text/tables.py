@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.problems.heterogeneity import heterogeneity
 from bitbound.data.terminal import paragraph, table
+from bitbound.solvers.runs.budget import STAGNATION
 from bitbound.solvers.runs.trace import Trace
 from bitbound.solvers.total_bits import total_bits, total_text
 from bitbound.solvers.world.experiment import ConvexExperiment
@@ -95,6 +96,17 @@ def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0)
     return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
 
 
+def describe_endings(trace: Trace) -> str:
+    """Say how many runs have stagnated, with what that means, and how many diverged; or ""."""
+    runs, stagnated = len(trace.ending), trace.ending.count("stagnated")
+    diverged = trace.ending.count("diverged")
+    told = [
+        f"{stagnated} of {runs} runs stagnated: {STAGNATION}." * bool(stagnated),
+        f"{diverged} of {runs} runs diverged" * bool(diverged),
+    ]
+    return "\n".join(paragraph(line, hanging="  ") for line in told if line)
+
+
 def summary(
     experiment: ConvexExperiment,
     trace: Trace,
@@ -119,6 +131,7 @@ def summary(
                 accuracy_name(accuracy): json_number(bits[run])
                 for accuracy, bits in zip(accuracies, bits_to, strict=True)
             },
+            "ending": trace.ending[run],
             **{name: json_number(values[run]) for name, values in final.items()},
         }
         for run, seed in enumerate(trace.seeds)

@@ -12,7 +12,8 @@ from bitbound.data.errors import Refusal
 from bitbound.data.problem import Problem
 from bitbound.solvers.method import Every, Method, Schedule
 
-_ITERATIONS = 10_000_000
+ITERATIONS = 10_000_000
+"""The bound on runs for which nothing else is said."""
 _SILENT_ROUNDS = 1000
 _LONGEST = 30.0
 """Days that a run may take for sure."""
@@ -24,9 +25,10 @@ STAGNANT_SHARE = 0.5
 PROGRESS = 0.01
 """By how much of itself the best f - f* has to fall to be progress."""
 STAGNATION = (
-    f"the best f - f* has not fallen by {PROGRESS:.0%} over the last {STAGNANT_SHARE:.0%} of the"
-    f" work, at least {PATIENCE:,} iterations or gradients"
+    f"the best f - f* has not fallen by {100 * PROGRESS:g} % over the last"
+    f" {100 * STAGNANT_SHARE:g} % of the work, from {PATIENCE:,} iterations or gradients on"
 )
+"""When a run that waits for an accuracy stagnates, in words."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Budget:
     gradients: float | None = None
     gap: float | None = None
     seconds: float | None = None
-    iterations: int = _ITERATIONS
+    iterations: int = ITERATIONS
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -110,7 +112,7 @@ class Budget:
         iterations = min(self.iterations, self.rounds or self.iterations) if counted else 1
         several = method.steps_of_a_round
         steps = (getattr(method, several) if several else 1) * iterations
-        if steps <= _ITERATIONS:
+        if steps <= ITERATIONS:
             return
         x = problem.x_0
         problem.grad(x)  # the first one may be compiled
@@ -125,7 +127,7 @@ class Budget:
 
     def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
         """Refuse to wait for bits where a run has sent none in a thousand rounds."""
-        only_bits = self.rounds is None and self.gap is None and self.iterations == _ITERATIONS
+        only_bits = self.rounds is None and self.gap is None and self.iterations == ITERATIONS
         if self.bits is None or not only_bits:
             return
         silent = (point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)

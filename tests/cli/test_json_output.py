@@ -36,6 +36,7 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
         {
             "seed": seed,
             "bits_to": {name: bits[seed] for name, bits in accuracies.items()},
+            "ending": trace.ending[seed],
             "rounds": trace.final("rounds")[seed],
             "iterations": trace.final("iteration")[seed],
             "gradients": trace.final("gradients")[seed],

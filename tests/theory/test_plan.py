@@ -10,13 +10,14 @@ import pytest
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
 from bitbound.data.problems.quadratic import Quadratic
+from bitbound.data.problems.selector import problem as select_problem
 from bitbound.figures.plan.plan_drawing import draw_map
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
 from bitbound.theory.checks.method.promise import promise
 from bitbound.theory.plan.crossover import fastest, reigns
-from bitbound.theory.plan.offers import Costs
+from bitbound.theory.plan.offers import LONGEST_SOLVE, Costs
 from bitbound.theory.plan.planning import plan
 from bitbound.theory.setting import Setting
 
@@ -198,3 +199,18 @@ def test_a_network_has_positive_rates():
     with pytest.raises(Refusal, match="uplink = 0 of a network; expected a positive rate"):
         Network(uplink=0.0)
     assert network_named("lan").seconds(up=1e9) == 1.0
+
+
+def test_a_plan_is_bounded_where_local_solves_may_take_for_ever():
+    """At kappa = 1e14 one local solve takes minutes; what it takes at most stands for the mean."""
+    solved = select_problem("quadratic:d=12@4", kappa=1e14)
+    (offer,) = plan(solved, methods=["5gcs-cc"], compressors=["natural"]).offers
+    assert offer.sampled
+    per_round = offer.promised.gradients / offer.promised.rounds
+    assert per_round == pytest.approx(offer.experiment.method.K, rel=1e-12)
+    assert offer.experiment.method.K > LONGEST_SOLVE
+
+
+def test_measured_runs_keep_to_the_limits_of_a_budget(made):
+    (costs,) = made.measured(best=1, seeds=1, budget=Budget(iterations=1)).values()
+    assert np.isnan(costs.rounds)

@@ -24,8 +24,11 @@ from bitbound.theory.checks.method.round_cost import round_cost
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.setting import Setting
 
-SAMPLED_ROUNDS = 30
-"""Where the gradients of a round depend on the state, they are counted over so many rounds."""
+SAMPLED_ROUNDS, SAMPLED_GRADIENTS = 30, 5000
+"""Where the gradients of a round depend on the state, they are counted over so many rounds, or
+until so many gradients are evaluated."""
+LONGEST_SOLVE = 1_000_000
+"""Local steps of a round; where there may be more, nothing is run, and they stand for the mean."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class Offer:
         What promises: the title of a theorem, or "certificate".
     sampled : bool
         Whether the gradients of a round are those of the first rounds of a run, since they depend
-        on the state, and not their mean.
+        on the state, and not their mean; where a round may have more than ``LONGEST_SOLVE`` local
+        steps, they are its most.
     """
 
     card: Card
@@ -116,15 +120,15 @@ def offers(
     target: float,
 ) -> tuple[Offer, ...]:
     """Return what is promised for every method, rule and compressor that fit and have a theorem."""
-    compressors, found = tuple(compressors), []
-    for card in cards:
-        for sent in compressors if card.method.needs.compressor else (None,):
-            for rule in card.rules:
-                with quiet_machine():  # threads of BLAS only wait for each other here
-                    offer = _offer(problem, card, rule, sent, target)
-                if offer is not None:
-                    found.append(offer)
-    return tuple(found)
+    compressors = tuple(compressors)
+    with quiet_machine():  # threads of BLAS only wait for each other here
+        found = [
+            _offer(problem, card, rule, sent, target)
+            for card in cards
+            for sent in (compressors if card.method.needs.compressor else (None,))
+            for rule in card.rules
+        ]
+    return tuple(offer for offer in found if offer is not None)
 
 
 def certified(offer: Offer, target: float) -> Offer:
@@ -150,14 +154,15 @@ def certified(offer: Offer, target: float) -> Offer:
     return replace(offer, promised=costs, by="certificate")
 
 
-def measured(offer: Offer, target: float, seeds: int) -> Costs:
+def measured(offer: Offer, target: float, seeds: int, budget: Budget | None = None) -> Costs:
     """Run an offer and return what the target costs, medians over the seeds; NaN where never.
 
-    A run is given up at four times the promised rounds.
+    A run is given up at four times the promised rounds, and at the limits of the budget.
     """
-    rounds = int(min(4 * offer.promised.rounds + 100, 1e9))
-    budget = Budget(gap=target, rounds=rounds)
-    trace = simulate(offer.experiment, seeds=seeds, budget=budget)
+    limits = budget or Budget()
+    rounds = min(int(min(4 * offer.promised.rounds + 100, 1e9)), limits.rounds or 10**9)
+    until = replace(limits, gap=target, rounds=rounds)
+    trace = simulate(offer.experiment, seeds=seeds, budget=until)
     columns = ("uplink_bits", "downlink_bits", "rounds", "gradients")
     return Costs(*(float(np.median(trace.cost_to(target, column))) for column in columns))
 
@@ -192,6 +197,11 @@ def _costs(promised: Promise, gradients: float, target: float) -> Costs:
 
 
 def _sampled(experiment: ConvexExperiment) -> float:
-    """Count the gradients of a round over the first rounds of one run."""
-    trace = simulate(experiment, seeds=1, budget=Budget(rounds=SAMPLED_ROUNDS))
+    """Count the gradients of a round over the first rounds of one run, or bound them."""
+    method = experiment.method
+    most = getattr(method, method.steps_of_a_round) if method.steps_of_a_round else 0
+    if most > LONGEST_SOLVE:
+        return float(most)
+    budget = Budget(rounds=SAMPLED_ROUNDS, gradients=SAMPLED_GRADIENTS)
+    trace = simulate(experiment, seeds=1, budget=budget)
     return float(trace.final("gradients")[0] / trace.final("rounds")[0])

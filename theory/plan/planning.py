@@ -8,6 +8,7 @@ from bitbound.data.problem import Problem, is_strongly_convex
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.libraries import host
+from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.network import Network, network_named
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.cards.from_file import find_card
@@ -60,11 +61,15 @@ class Plan:
         """Return which offer is promised to be the fastest at which uplink, from slow to fast."""
         return reigns(self.offers, self.network)
 
-    def measured(self, best: int = BEST, seeds: int = 3) -> dict[str, Costs]:
-        """Run the best few offers and return by name what the target cost them, medians."""
-        return {
-            offer.name: measured(offer, self.target, seeds) for offer in self.offers[: max(best, 1)]
-        }
+    def measured(
+        self, best: int = BEST, seeds: int = 3, budget: Budget | None = None
+    ) -> dict[str, Costs]:
+        """Run the best few offers and return by name what the target cost them, medians.
+
+        The limits of the budget end a run that has not reached the target.
+        """
+        few = self.offers[: max(best, 1)]
+        return {offer.name: measured(offer, self.target, seeds, budget) for offer in few}
 
     def certified(self, best: int = BEST) -> "Plan":
         """Return the plan with certified costs for the best few, where these are smaller.

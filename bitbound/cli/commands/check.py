@@ -14,6 +14,7 @@ from bitbound.cli.words.options import (
     add_parameters,
     add_seeds,
     add_strict,
+    count,
     read_downlink_weight,
     read_experiment,
 )
@@ -30,6 +31,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     add_parameters(parser)
     add_seeds(parser, 5, "number of whole runs")
     parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
+    parser.add_argument(
+        "--iterations", type=count, default=20_000, help="at which every whole run ends"
+    )
     add_downlink_weight(parser)
     add_strict(parser)
     add_json(parser)
@@ -49,6 +53,7 @@ def check_method(chosen: argparse.Namespace) -> int:
             rule=chosen.parameters,
             by_rule=not chosen.set,
             seeds=chosen.seeds,
+            iterations=chosen.iterations,
             accuracy=chosen.until,
             downlink=weight,
             beyond=True,

@@ -2,14 +2,12 @@
 
 import argparse
 import json
-import sys
-
-from tqdm import tqdm
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
     add_fresh,
     add_json,
+    add_limits,
     add_network,
     add_output,
     add_problem_options,
@@ -17,10 +15,12 @@ from bitbound.cli.words.options import (
     add_strict,
     file_to_write,
     read_downlink_weight,
+    read_limits,
     read_network,
     read_output,
     read_problem,
 )
+from bitbound.cli.words.progress import progress_bar
 from bitbound.data.errors import Refusal
 from bitbound.data.terminal import for_terminal
 from bitbound.figures.comparison.compare import compare
@@ -43,6 +43,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
     add_seeds(parser, 5, "number of runs of each")
+    add_limits(parser)
     add_downlink_weight(parser)
     add_network(parser, None)
     add_strict(parser)
@@ -67,25 +68,18 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.report is not None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
-    with tqdm(
-        total=1.0,
-        desc="compare",
-        file=sys.stderr,
-        disable=None,
-        delay=0.01,  # nothing is shown before the first run
-        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
-    ) as bar:
+    with progress_bar("compare") as progress:
         found = compare(
             solved,
             chosen.methods,
             target=chosen.until,
             seeds=chosen.seeds,
+            budget=read_limits(chosen),
             network=network,
             strict=chosen.strict,
             store=Store(folder / "traces", chosen.fresh),
-            progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
+            progress=progress,
         )
-        bar.update(1 - bar.n)
     if chosen.json:
         print(json.dumps(found.summary(weight), allow_nan=False))
     else:

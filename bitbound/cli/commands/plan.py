@@ -7,11 +7,13 @@ from bitbound.cli.words.options import (
     NETWORK,
     add_downlink_weight,
     add_json,
+    add_limits,
     add_network,
     add_problem_options,
     count,
     file_to_write,
     read_downlink_weight,
+    read_limits,
     read_network,
     read_problem,
 )
@@ -41,6 +43,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
     )
+    add_limits(parser)
     parser.add_argument(
         "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg, .png or .pdf"
     )
@@ -49,7 +52,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
 
 def plan_methods(chosen: argparse.Namespace) -> None:
     """Print what is promised, what was measured if asked, and who is the fastest where."""
-    weight = read_downlink_weight(chosen)
+    weight, limits = read_downlink_weight(chosen), read_limits(chosen)
     if chosen.plot:
         from bitbound.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
 
@@ -63,7 +66,7 @@ def plan_methods(chosen: argparse.Namespace) -> None:
     )
     if chosen.certified:
         made = made.certified()
-    measured = made.measured(seeds=_SEEDS) if chosen.run else None
+    measured = made.measured(seeds=_SEEDS, budget=limits) if chosen.run else None
     if chosen.json:
         print(json.dumps(plan_summary(made, measured, weight), allow_nan=False))
     else:

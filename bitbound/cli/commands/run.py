@@ -2,23 +2,24 @@
 
 import argparse
 import json
-import sys
-
-from tqdm import tqdm
+from dataclasses import replace
 
 from bitbound.cli.words.options import (
     add_downlink_weight,
     add_experiment,
     add_json,
+    add_limits,
     add_parameters,
     add_seeds,
     add_strict,
     read_downlink_weight,
     read_experiment,
+    read_limits,
 )
+from bitbound.cli.words.progress import progress_bar
 from bitbound.data.errors import Refusal
 from bitbound.data.terminal import for_terminal
-from bitbound.figures.text.tables import cost_table, describe, summary
+from bitbound.figures.text.tables import cost_table, describe, describe_endings, summary
 from bitbound.solvers.libraries import LIBRARIES
 from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
@@ -35,6 +36,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
     end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
+    add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
     parser.add_argument("--wire", action="store_true", help="send every message as bytes")
@@ -53,22 +55,15 @@ def run_method(chosen: argparse.Namespace) -> None:
     weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
     require_theorem(card, experiment, strict=chosen.strict)
-    with tqdm(
-        total=1.0,
-        desc=experiment.method.name,
-        file=sys.stderr,
-        disable=None,
-        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
-    ) as bar:
+    with progress_bar(experiment.method.name) as progress:
         trace = simulate(
             experiment,
             seeds=chosen.seeds,
             budget=budget,
             wire=chosen.wire,
             library=chosen.library,
-            progress=lambda fraction: bar.update(max(0.0, fraction - bar.n)),
+            progress=progress,
         )
-        bar.update(1 - bar.n)
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
@@ -76,18 +71,19 @@ def run_method(chosen: argparse.Namespace) -> None:
         return
     print(for_terminal(lambda: describe(experiment)), end="\n\n")
     print(for_terminal(lambda: cost_table(trace, accuracies, weight)))
-    diverged = trace.ending.count("diverged")
-    if diverged:
-        print(f"\n{diverged} of {len(trace.ending)} runs diverged")
+    endings = describe_endings(trace)
+    if endings:
+        print("\n" + for_terminal(lambda: endings))
 
 
 def _end(chosen: argparse.Namespace) -> tuple[float, Budget]:
     """Return the finest f - f* that is printed, and where the runs stop."""
+    limits = read_limits(chosen)
     if chosen.bits is not None:
-        return _DEFAULT, Budget(bits=chosen.bits)
+        return _DEFAULT, replace(limits, bits=chosen.bits)
     until = _DEFAULT if chosen.until is None else chosen.until
     if 0 < until < _FINEST:
         raise Refusal(
             f"f - f* = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
         )
-    return until, Budget(gap=until)
+    return until, replace(limits, gap=until)

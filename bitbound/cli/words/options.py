@@ -13,6 +13,7 @@ from bitbound.data.problems.ridge_problem import RidgeProblem
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from bitbound.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from bitbound.solvers.total_bits import require_weight
 from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
@@ -23,6 +24,7 @@ from bitbound.theory.setting import Setting
 NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
 
+_CAPS = f"A run without a limit of bits, rounds, gradients or seconds also ends where {STAGNATION}."
 _TRIED = 2**16
 """Bytes that are written to see whether there is room."""
 
@@ -128,6 +130,33 @@ def add_fresh(parser: argparse.ArgumentParser) -> None:
 def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
     """Add ``--seeds``, the number of runs."""
     parser.add_argument("--seeds", type=count, default=default, help=meaning)
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add ``--rounds``, ``--iterations``, ``--gradients`` and ``--seconds``, which end every run.
+
+    The help names the caps on runs without them.
+    """
+    limits = parser.add_argument_group("limits of every run", _CAPS)
+    limits.add_argument("--rounds", type=count, help="communication rounds")
+    limits.add_argument(
+        "--iterations",
+        type=count,
+        default=ITERATIONS,
+        help=f"iterations, local steps among them (default: {ITERATIONS:,})",
+    )
+    limits.add_argument("--gradients", type=float, help="gradients per client")
+    limits.add_argument("--seconds", type=float, help="time on the clock for all its seeds")
+
+
+def read_limits(chosen: argparse.Namespace) -> Budget:
+    """Return the limits of every run, without an accuracy."""
+    return Budget(
+        rounds=chosen.rounds,
+        iterations=chosen.iterations,
+        gradients=chosen.gradients,
+        seconds=chosen.seconds,
+    )
 
 
 def add_downlink_weight(parser: argparse.ArgumentParser) -> None:

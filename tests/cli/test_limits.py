@@ -1,0 +1,65 @@
+"""Limits of runs on the command line: what ends runs, what is told of it, and the bar."""
+
+import io
+import json
+
+import pytest
+from tqdm import tqdm
+
+from bitbound.cli import main
+from bitbound.cli.words.progress import progress_bar
+
+LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_ends_every_run(capsys, limit):
+    words = ["run", "breast-cancer@9", "gd", "--kappa", "50", "--seeds", "1", limit, "3", "--json"]
+    assert main(words) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["ending"] == LIMITS[limit]
+    assert run[LIMITS[limit]] == 3
+
+
+@pytest.mark.parametrize("command", ["run breast-cancer@9 gd", "compare breast-cancer@9 gd"])
+@pytest.mark.parametrize("limit", [*LIMITS, "--seconds"])
+def test_limits_that_are_none_are_refused(capsys, command, limit):
+    assert main([*command.split(), limit, "-1"]) == 2
+    assert capsys.readouterr().err.startswith("bitbound: ")
+
+
+def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("bitbound.solvers.runs.budget.PATIENCE", 50)
+    method = ["breast-cancer@9", "--kappa", "50", "--seeds", "2", "--until", "1e-9"]
+    still = ["run", *method[:1], "gd", *method[1:], "--set", "gamma=1e-300"]
+    assert main(still) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "2 of 2 runs stagnated: the best f - f* has not fallen by 1 % over the last 50 %" in told
+    compared = ["compare", *method[:1], "gd[gamma=1e-300]", *method[1:]]
+    assert main([*compared, "--output", str(tmp_path)]) == 0
+    assert "0 of 2 runs arrive, 2 stagnate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "plan"])
+def test_help_names_the_caps(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "(default: 10,000,000)" in told
+    assert "from 100,000 iterations or gradients on" in told
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_bar_tells_the_mean_pace_and_may_fall(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with progress_bar("gd") as tell:
+        (bar,) = tqdm._instances
+        for fraction in (0.5, 0.25):
+            tell(fraction)
+            assert bar.n == fraction
+        assert bar.smoothing == 0.0
+    assert bar.n == 1.0
