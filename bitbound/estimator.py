@@ -1,11 +1,14 @@
 """Logistic regression by a federated method, as an estimator of scikit-learn."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -37,7 +40,12 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
     tol : float
         f - f* at which the run ends, as a part of what it is at the start.
     max_rounds : int
-        Communication rounds at which the run ends in any case.
+        Communication rounds, iterations (local steps among them) and gradients per client at which
+        the run ends in any case, with a ``ConvergenceWarning``.
+    standardise : bool
+        Whether every feature is divided by its standard deviation before the fit, and its mean
+        taken away where rows are dense and there is an intercept. The ridge is then that of these
+        features, the coefficients those of X. Off by default, as in scikit-learn.
     fit_intercept : bool
         Whether a constant feature is added; its coefficient has the ridge too.
     random_state : int
@@ -53,6 +61,8 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         Bits sent per client.
     n_rounds_ : int
         Communication rounds.
+    n_iter_ : int
+        Iterations, local steps among them.
     trace_ : Trace
         The run.
 
@@ -74,7 +84,8 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         clients: Any = 2,
         mu: float = 1e-2,
         tol: float = 1e-8,
-        max_rounds: int = 100_000,
+        max_rounds: int = 20_000,
+        standardise: bool = False,
         fit_intercept: bool = True,
         random_state: int = 0,
     ) -> None:
@@ -84,6 +95,7 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         self.mu = mu
         self.tol = tol
         self.max_rounds = max_rounds
+        self.standardise = standardise
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
@@ -101,8 +113,9 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         if len(self.classes_) < 2:
             raise ValueError("the targets are of one class, and logistic regression takes two")
         several = len(self.classes_) > 2
+        rows, mean, scale = self._scaled(X)
         solved = problem(
-            self._with_constant(X),
+            self._with_constant(rows),
             np.asarray(y),
             clients=self._dealt(X.shape[0]),
             loss="multinomial" if several else "logistic",
@@ -113,17 +126,31 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         trace = simulate(
             chosen.experiment,
             seeds=[int(self.random_state or 0)],
-            budget=Budget(gap=gap, rounds=self.max_rounds),
+            budget=Budget(
+                gap=gap,
+                rounds=self.max_rounds,
+                iterations=self.max_rounds,
+                gradients=self.max_rounds,
+            ),
             keep_model=True,
         )
         models: Any = trace.x
         x = models[0, :, 0].reshape(-1, len(self.classes_) if several else 1).T
         self.trace_ = trace
-        self.coef_ = x[:, : X.shape[1]]
-        self.intercept_ = x[:, X.shape[1]] if self.fit_intercept else np.zeros(len(x))
+        self.coef_ = x[:, : X.shape[1]] / scale
+        constant = x[:, X.shape[1]] if self.fit_intercept else np.zeros(len(x))
+        self.intercept_ = constant - self.coef_ @ mean
         self.n_bits_ = float(self.trace_.final("uplink_bits")[0])
         self.n_rounds_ = int(self.trace_.final("rounds")[0])
-        self.n_iter_ = self.n_rounds_
+        self.n_iter_ = int(self.trace_.final("iteration")[0])
+        if trace.ending != ("gap",):
+            warnings.warn(
+                f"the run was ended by its {trace.ending[0]} at f - f* ="
+                f" {trace.final('gap')[0]:.2g}, before tol; scale the features or give"
+                " standardise=True, or a larger max_rounds",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -157,6 +184,15 @@ class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: igno
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= N:
             raise Refusal(f"clients = {n!r} for {N} rows; choose from 1 to {N} clients")
         return np.random.default_rng(self.random_state).permutation(N) % n
+
+    def _scaled(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rows that are fitted, (X - mean) / scale, with mean and scale, (d,)."""
+        mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if not self.standardise:
+            return X, mean, scale
+        centred = self.fit_intercept and not scipy.sparse.issparse(X)
+        scaler = StandardScaler(with_mean=centred)
+        return scaler.fit_transform(X), scaler.mean_ if centred else mean, scaler.scale_
 
     def _with_constant(self, X: Any) -> Any:
         if not self.fit_intercept:

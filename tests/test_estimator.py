@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bitbound.estimator import FederatedLogisticRegression
@@ -13,9 +14,34 @@ from bitbound.estimator import FederatedLogisticRegression
 FAST = FederatedLogisticRegression(method="agd", compressor=None, tol=1e-4)
 
 
-@parametrize_with_checks([FAST])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([FAST, FederatedLogisticRegression()])
 def test_the_contract_of_scikit_learn(estimator, check):
+    """Of the estimator as it comes, too: its work is bounded whatever the rows."""
     check(estimator)
+
+
+def test_unscaled_rows_end_with_a_warning():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match=r"ended by its gradients at .* standardise=True"):
+        fitted = FederatedLogisticRegression(max_rounds=2000).fit(X, y)
+    assert fitted.trace_.final("gradients")[0] <= 2001
+    assert fitted.n_iter_ <= 2001
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_standardised_rows_are_those_of_scikit_learn(sparse, fit_intercept):
+    """The model is that of a pipeline with a scaler, given for the rows as they are."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    fitted = FederatedLogisticRegression(
+        "agd", None, tol=1e-12, standardise=True, fit_intercept=fit_intercept
+    ).fit(rows, y)
+    scaler = StandardScaler(with_mean=fit_intercept and not sparse).fit(rows)
+    plain = FederatedLogisticRegression("agd", None, tol=1e-12, fit_intercept=fit_intercept)
+    expected = plain.fit(scaler.transform(rows), y).predict_proba(scaler.transform(rows))
+    np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-5)
 
 
 def sets():
