@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -89,8 +90,17 @@ def _together(failed: Sequence[tuple[str, Exception]], jobs: int) -> Exception:
     errors = [error for _, error in failed]
     if isinstance(errors[0], Refusal) and len({str(error) for error in errors}) == 1:
         return errors[0]
-    sentences = "; ".join(f"{name}: {error or type(error).__name__}" for name, error in failed)
-    together = FailedJobsError(f"{len(failed)} of {jobs} curves failed: {sentences}")
+    address = os.environ.get(SCHEDULER)
+    silent = [name for name, error in failed if address and not str(error)]
+    worded = [(name, error) for name, error in failed if str(error) or not address]
+    sentences = [f"{name}: {str(error) or type(error).__name__}" for name, error in worded]
+    if silent:  # a scheduler that has gone says nothing
+        sentences.append(
+            f"the dask scheduler at {SCHEDULER}={address} has gone before {', '.join(silent)}; "
+            "start it again to go on"
+        )
+    told = "; ".join(sentences)
+    together = FailedJobsError(f"{len(failed)} of {jobs} curves failed: {told}")
     together.__cause__ = ExceptionGroup("what they raised", errors)
     return together
 
@@ -137,5 +147,11 @@ def _cluster(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
+_TURN = threading.Lock()
+"""Workers of a cluster may have several threads; Python's parser is not made for these."""
+
+
 def _trace(job: Traceable[T]) -> T:
-    return job.trace()
+    """Do a job; those of one process take turns."""
+    with _TURN:
+        return job.trace()

@@ -62,7 +62,7 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str], fresh: bool = False) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()  # a worker of a cluster may run elsewhere
         self.fresh = fresh
 
     def path(self, experiment: Experiment[Problem], **options: Any) -> Path:

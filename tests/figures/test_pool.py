@@ -2,14 +2,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
+from bitbound.data.errors import FailedJobsError, Refusal
 from bitbound.data.files.records import read_record
+from bitbound.figures.locodl import reproduction
 from bitbound.figures.locodl.jobs import Job
 from bitbound.figures.locodl.panels import Curve, Figure
 from bitbound.figures.locodl.recipes import demonstration, paper_figure
@@ -213,6 +217,67 @@ def test_a_cluster_is_used_where_one_is_named(executor, short, tmp_path, monkeyp
     assert told == ["tcp://scheduler:8786", "left"]
     assert place == 0
     assert isinstance(trace, Trace)
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A worker with two threads, as those of dask may have."""
+
+    class Client:
+        def __init__(self, address):
+            self.executor = ThreadPoolExecutor(2)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.executor.shutdown()
+
+        def get_executor(self):
+            return self.executor
+
+    monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
+
+
+class Alone:
+    """A job that fails where another one of its process is at work."""
+
+    name, at_work = "alone", 0
+
+    def trace(self):
+        Alone.at_work += 1
+        time.sleep(0.01)
+        alone = Alone.at_work == 1
+        Alone.at_work -= 1
+        return alone
+
+
+def test_threads_of_a_worker_take_turns(cluster):
+    """Python's parser is not made for two threads, nor are first imports of numba."""
+    assert all(alone for _, alone in traces([Alone() for _ in range(6)]))
+
+
+class Forsaken:
+    name = "gd on a problem"
+
+    def trace(self):
+        raise CancelledError
+
+
+def test_a_scheduler_that_has_gone_is_named(cluster):
+    told = r"2 of 2 curves failed: the dask scheduler at .*tcp://scheduler:8786 has gone before gd"
+    with pytest.raises(FailedJobsError, match=told):
+        list(traces([Forsaken(), Forsaken()]))
+
+
+def test_jobs_name_the_folder_of_traces_in_full(here, short, tmp_path, monkeypatch):
+    """A worker of a cluster is somewhere else, and a relative folder is another one there."""
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproduction, "traces", lambda jobs, processes: seen.extend(jobs) or [])
+    reproduce([short], Path("results"), seeds=1)
+    assert {job.store.folder for job in seen} == {tmp_path / "results" / "traces"}
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
