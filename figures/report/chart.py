@@ -127,7 +127,7 @@ def svg(chart: Chart) -> str:
     named = chart.named
     frame = _Frame(chart, above=bool(named))
     total = chart.height + _ROW * (len(named) + 0.5) * bool(named)
-    key = f' id="{chart.key}-axes"' if chart.key else ""
+    key = f' id="{escape(chart.key)}-axes"' if chart.key else ""
     parts = [
         f'<svg class="chart" viewBox="0 0 {WIDTH} {total:g}" role="img" '
         f'aria-label="{escape(chart.title)}" {frame.data}>',
@@ -145,7 +145,7 @@ def svg(chart: Chart) -> str:
 def swatch(colour: str, kind: str | None) -> str:
     """Return a short piece of the line of a series."""
     return (
-        f'<svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><g style="--c:{colour}">'
+        f'<svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><g style="--c:{escape(colour)}">'
         f'<path class="line" d="M0,4H26" stroke-dasharray="{_DASHES.get(kind, "4 2")}"/></g></svg>'
     )
 
@@ -205,7 +205,7 @@ class _Frame:
 
     def series(self, series: Series) -> str:
         """Return a band and a line, or dots."""
-        key = f' id="{series.key}"' if series.key else ""
+        key = f' id="{escape(series.key)}"' if series.key else ""
         name = escape(series.name)
         points = series.points
         if series.mark:
@@ -218,7 +218,7 @@ class _Frame:
             line = f'<path class="line" d="{self._path(points)}" stroke-dasharray="{dashes}"/>'
             drawn = [self._band(series), line]
         kind = "series faint" if series.faint else "series"
-        head = f'<g class="{kind}"{key} style="--c:{series.colour}" data-name="{name}">'
+        head = f'<g class="{kind}"{key} style="--c:{escape(series.colour)}" data-name="{name}">'
         return f"{head}{''.join(drawn)}</g>"
 
     def names(self, named: Sequence[Series]) -> list[str]:
@@ -236,7 +236,7 @@ class _Frame:
             leader = f'<path class="leader" d="M{x:.1f},{y:.1f}V{foot:g}"/>'
             bead = f'<circle class="bead" cx="{x:.1f}" cy="{foot:g}" r="3"/>'
             name = _text(x + shift, foot + 4, series.label, f"name {side}")
-            parts.append(f'<g style="--c:{series.colour}">{leader}{bead}{name}</g>')
+            parts.append(f'<g style="--c:{escape(series.colour)}">{leader}{bead}{name}</g>')
         return parts
 
     def _band(self, series: Series) -> str:

@@ -4,13 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from written_results import EVIL, write_results
 
 from bitbound.data.files.records import read_record
-from bitbound.figures.report.chart import Axis, Chart, Series, svg
+from bitbound.figures.report.chart import Axis, Chart, Series, svg, swatch
 from bitbound.figures.report.page import page, write_report
 from bitbound.figures.report.records import outcome_kind
 from bitbound.figures.report.results import read_results
@@ -95,6 +96,29 @@ def test_outcomes_are_filtered_by_their_kind(verdict, outcome):
 def test_texts_are_escaped(text):
     assert EVIL not in text
     assert "&lt;/script&gt;&lt;script&gt;alert(1)" in text
+
+
+@pytest.mark.parametrize("name", ['a"><script>alert(1)</script>', '" onload="alert(1)', "a'b & c"])
+def test_names_of_files_are_escaped(results, tmp_path, name):
+    """Of a record beside the others: the name of its file is in the ids of its chart."""
+    record = read_record(results / "demo.json") | {"figure": f"compared-{name}"}
+    found = replace(read_results(tmp_path), figures=[record])
+    parsed, plain = (
+        Elements(page(replace(found, figures=[record | {"figure": figure}])))
+        for figure in (f"compared-{name}", "compared-plain")
+    )
+    assert [(tag, set(given)) for tag, given in parsed.found] == [
+        (tag, set(given)) for tag, given in plain.found
+    ]
+    assert f"compared-{name}-0-axes" in parsed.values("id")
+
+
+def test_colours_and_ids_of_charts_are_escaped():
+    axis = Axis("x", 1.0, 100.0)
+    evil = '"><script>alert(1)</script>'
+    some = Series("s", [1, 10], [1, 2], colour=evil, key=evil, label=evil, kind=evil)
+    drawn = svg(Chart(evil, axis, axis, (some,), key=evil)) + swatch(evil, evil)
+    assert not [tag for tag, _ in Elements(drawn).found if tag == "script"]
 
 
 def test_a_number_unfolds_to_what_made_it(text, results):
