@@ -55,7 +55,7 @@ class LinearModel(RidgeProblem):
     >>> from bitbound import problem
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> problem(X, [1.0, 2.0, 4.0], clients=["a", "a", "b"], loss="least-squares", mu=0.1)
-    LinearModel('own data@2', n=2, d=2, kappa=27.67, view='composite', loss='least-squares')
+    LinearModel('own data@2', n=2, d=2, kappa=27.67, loss='least-squares')
     """
 
     loss: Loss

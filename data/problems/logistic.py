@@ -45,7 +45,7 @@ class LogisticRegression(RidgeProblem):
     --------
     >>> from bitbound import LogisticRegression, load
     >>> LogisticRegression.from_data(load("breast-cancer"), n=9, kappa=1e3)
-    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, view='composite', storage='dense')
+    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, storage='dense')
     """
 
     rows: Rows

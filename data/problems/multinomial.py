@@ -19,7 +19,7 @@ class MultinomialRegression(LinearModel):
     >>> from bitbound import problem
     >>> X, y = load_iris(return_X_y=True)
     >>> problem(X, y, clients=3, loss="multinomial", kappa=1e3)
-    MultinomialRegression('own data@3', n=3, d=12, kappa=1000, view='composite', loss='multinomial')
+    MultinomialRegression('own data@3', n=3, d=12, kappa=1000, loss='multinomial')
     """
 
     loss: Any

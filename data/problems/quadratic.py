@@ -31,13 +31,18 @@ class Quadratic(RidgeProblem):
     --------
     >>> from bitbound import Quadratic
     >>> Quadratic.random(3, 4, mu=1.0, L=10.0)
-    Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10, view='plain')
+    Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10)
     >>> Quadratic.from_arrays([[[2.0]], [[4.0]]], [[0.0], [3.0]]).x_star.item()
     2.0
     """
 
     H: Array
     c: Array
+
+    @property
+    def stated(self) -> Self:
+        """The plain view: kappa is max_i L_i over mu of the matrices."""
+        return self.plain
 
     @classmethod
     def from_arrays(

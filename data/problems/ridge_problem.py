@@ -123,6 +123,19 @@ class RidgeProblem(ABC):
         return self._view((self.bare.mu + self.ridge) / 2)
 
     @property
+    def stated(self) -> Self:
+        """The view in which L, mu and kappa are asked for and told: of data, the composite one."""
+        return self.composite
+
+    @property
+    def kappa(self) -> float:
+        """The condition number that a user asks for, whatever view a method solves.
+
+        That of the view solved is ``constants.kappa``: of data, (kappa + 1)/2 in the plain one.
+        """
+        return self.stated.constants.kappa
+
+    @property
     def view(self) -> str:
         """``plain`` or ``composite``."""
         return "composite" if self.ridge_g else "plain"
@@ -190,17 +203,16 @@ class RidgeProblem(ABC):
             "n": self.n,
             "d": self.d,
             "seed": self.seed,
-            "mu": self.constants.mu,
-            "kappa": self.constants.kappa,
+            "mu": self.stated.constants.mu,
+            "kappa": self.kappa,
             "fingerprint": self.fingerprint,
             "view": self.view,
             **({} if self.start is None else {"x_0": self.start.ravel().tolist()}),
         }
 
     def __repr__(self) -> str:
-        kappa = f"{self.constants.kappa:.4g}"
         kind = type(self).__name__
-        return f"{kind}({self.name!r}, n={self.n}, d={self.d}, kappa={kappa}, view={self.view!r})"
+        return f"{kind}({self.name!r}, n={self.n}, d={self.d}, kappa={self.kappa:.4g})"
 
     def _ridge_value(self, x: Array) -> Array:
         return (self.ridge / 2) * array_namespace(x).sum(x * x, axis=(0, 1))

@@ -88,13 +88,13 @@ def problem(
     --------
     >>> from bitbound import problem
     >>> problem("breast-cancer@9", kappa=1e3)
-    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, view='composite', storage='dense')
+    LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, storage='dense')
     >>> problem("quadratic:d=5@3", kappa=100)
-    Quadratic('quadratic:d=5@3', n=3, d=5, kappa=100, view='plain')
+    Quadratic('quadratic:d=5@3', n=3, d=5, kappa=100)
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> problem(X, y, clients=5, split="similarity:20", loss="huber:50", kappa=1e3)
-    LinearModel('own data@5', n=5, d=10, kappa=1000, view='composite', loss='huber')
+    LinearModel('own data@5', n=5, d=10, kappa=1000, loss='huber')
     """
     if isinstance(data, str) and is_own(data):
         if (y, clients, mu, kappa, loss, split) != (None, None, None, None, "logistic", "shuffled"):

@@ -29,7 +29,7 @@ def schema_page() -> str:
         "The specification, as an example:",
         code(_pretty(trace.specification), "json"),
         "## bitbound run --json",
-        '`null` stands for "never"; a problem\'s constants are those of the composite view.',
+        '`null` stands for "never"; a problem\'s L, mu and kappa are as asked for.',
         code(_pretty(summary(experiment, trace, [1e-1, 1e-2])), "json"),
     )
 

@@ -258,7 +258,8 @@ class Comparison:
     @property
     def kappa(self) -> float | None:
         """The condition number of the problem, where it has one."""
-        return json_number(getattr(self.problem.constants, "kappa", None))
+        own = getattr(self.problem, "kappa", None)
+        return json_number(own or getattr(self.problem.constants, "kappa", None))
 
     @property
     def made(self) -> str:

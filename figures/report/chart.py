@@ -144,8 +144,9 @@ def svg(chart: Chart) -> str:
 
 def swatch(colour: str, kind: str | None) -> str:
     """Return a short piece of the line of a series."""
+    shown = f"--c:{escape(colour)}"
     return (
-        f'<svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><g style="--c:{escape(colour)}">'
+        f'<svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><g style="{shown}">'
         f'<path class="line" d="M0,4H26" stroke-dasharray="{_DASHES.get(kind, "4 2")}"/></g></svg>'
     )
 

@@ -31,6 +31,13 @@ def describe_examination(found: Examination, view: str) -> str:
     )
 
 
+_VIEWS = {
+    "plain": "of the f_i with all of the ridge in them",
+    "composite": "of the f_i without the half of the ridge that is in g",
+}
+"""What the views are, in words."""
+
+
 def _summary(found: Examination) -> str:
     failing = [verdict.check for verdict in found.verdicts if not verdict.holds]
     untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
@@ -45,8 +52,8 @@ def _summary(found: Examination) -> str:
 def _constants(setting: Setting, view: str) -> str:
     c = setting.constants
     text = (
-        f"constants   of the {view} view: L = max_i L_i = {c.L:.6g}, mu = {c.mu:.6g}, "
-        f"kappa = L/mu = {c.kappa:.6g}, L_f = {c.L_f:.6g} (of the average of the f_i), "
+        f"constants   {_VIEWS[view]}: L = max_i L_i = {c.L:.6g}, mu = {c.mu:.6g}, "
+        f"L/mu = {c.kappa:.6g}, L_f = {c.L_f:.6g} (of the average of the f_i), "
         f"L_tilde = {c.L_tilde:.6g} (root mean square of the L_i)"
     )
     if setting.compressor.unbiased:

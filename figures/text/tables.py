@@ -117,8 +117,8 @@ def summary(
 
     With a weight of the downlink, the bits to an accuracy are total bits.
 
-    The constants of the problem are those of the composite view, formula (11) of LoCoDL, whatever
-    view the method solves.
+    L, mu and kappa of the problem are as a user asks for them, whatever view the method solves: of
+    data, those of formula (11) of LoCoDL.
     """
     bits_to = [trace.bits_to(accuracy, downlink) for accuracy in accuracies]
     columns = ("rounds", "iteration", "gradients", "uplink_bits", "downlink_bits", "gap")
@@ -142,7 +142,7 @@ def summary(
 def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
     """Return the problem, the method and the compressor as values of strict JSON."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
-    constants = problem.composite.constants
+    constants = problem.stated.constants
     return {
         "problem": {
             "name": problem.name,

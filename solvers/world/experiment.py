@@ -33,7 +33,7 @@ class Experiment(Generic[P_co]):
     >>> from bitbound import GD, Experiment, Quadratic
     >>> Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
     Experiment of GD(gamma=0.1)
-    on Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10, view='plain')
+    on Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10)
     with identity
     """
 

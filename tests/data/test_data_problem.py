@@ -9,7 +9,11 @@ import pytest
 from bitbound.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
 from bitbound.data.problems.linear_model import LinearModel
 from bitbound.data.problems.ridge_problem import mean_gradient
+from bitbound.data.problems.selector import problem as select_problem
+from bitbound.figures.text.tables import summary_of_parts
 from bitbound.solvers.libraries import host, transfer
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.world.experiment import Experiment
 
 
 def points(problem, runs=3, seed=0, shared=False):
@@ -98,8 +102,7 @@ def test_points_and_gradients_have_clients_features_and_runs(view):
 
 
 def test_a_problem_is_told_in_a_line(view):
-    kappa = f"{view.constants.kappa:.4g}"
-    line = f"({view.name!r}, n={view.n}, d={view.d}, kappa={kappa}, view={view.view!r}"
+    line = f"({view.name!r}, n={view.n}, d={view.d}, kappa={view.kappa:.4g}"
     more = {"storage": getattr(view, "storage", None)}
     more |= {"loss": view.loss.name} if isinstance(view, LinearModel) else {}
     told = "".join(f", {key}={value!r}" for key, value in more.items() if value)
@@ -159,7 +162,20 @@ def test_specification_is_ready_for_json(view):
     read = json.loads(json.dumps(view.specification))
     assert read["view"] == view.view
     assert (read["n"], read["d"]) == (view.n, view.d)
-    assert read["kappa"] == view.constants.kappa
+    assert (read["kappa"], read["mu"]) == (view.kappa, view.stated.constants.mu)
+
+
+@pytest.mark.parametrize("selector", ["breast-cancer@3", "quadratic:d=4@3"])
+@pytest.mark.parametrize("view", ["plain", "composite"])
+def test_kappa_is_what_was_asked_for_in_every_view(selector, view):
+    seen = getattr(select_problem(selector, kappa=100.0), view)
+    assert seen.kappa == seen.stated.constants.kappa == pytest.approx(100, rel=1e-12)
+    assert seen.specification["kappa"] == seen.kappa
+    assert "kappa=100" in repr(seen)
+    assert "view" not in repr(seen)
+    parts = summary_of_parts(Experiment.of(GD(0.1), seen, None))
+    assert parts["problem"]["kappa"] == seen.kappa
+    assert parts["problem"]["L"] == seen.stated.constants.L
 
 
 def test_problems_are_frozen(problem):

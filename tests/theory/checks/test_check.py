@@ -169,7 +169,10 @@ def test_text_says_margins_and_constants(capsys):
     text = capsys.readouterr().out
     assert "gamma < 2/L" in text
     assert "0.50 of its limit" in text
-    assert "of the composite view: L = max_i L_i = 9.5" in text
+    assert "of the f_i without the half of the ridge that is in g: L = max_i" in " ".join(
+        text.split()
+    )
+    assert "kappa=10," in text
     assert text.rstrip().endswith("no check fails")
 
 
