@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
 from bitbound.figures.episode.tuning import Contest, Results
 from bitbound.figures.text.verdicts import (
-    MEASURED,
     OURS,
+    SUPPORTED,
     ClaimVerdict,
     Quotation,
     claim_outcome,
@@ -74,7 +74,7 @@ def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
             "CELGC becomes slower and slower as H grows",
             SLOW.place,
             f"{speeds} {_list(values, celgc, 'H')}",
-            MEASURED if slower else FAILS,
+            SUPPORTED if slower else FAILS,
             quotation=SLOW.words,
         ),
         ClaimVerdict(
@@ -170,7 +170,7 @@ def lower_bound_verdicts(
             "clipped minibatch SGD never beats the lower bound",
             "lower bound, proved",
             f"at least {least:.0f} times the bound, on the grid",
-            MEASURED if least >= 1 else FAILS,
+            SUPPORTED if least >= 1 else FAILS,
         ),
         ClaimVerdict(
             "the rounds of clipped minibatch SGD grow in proportion to M",
@@ -198,7 +198,7 @@ def theorem_verdicts(runs: Sequence[Slope]) -> list[ClaimVerdict]:
             f"{run.running[-1]:.3f} after {run.rounds[-1]} rounds, {run.promised[-1]:.3f} promised "
             f"and 3 eps = {3 * THEOREM_EPSILON:g}: "
             f"{run.promised[-1] / run.running[-1]:.0f} times less",
-            MEASURED if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
+            SUPPORTED if run.running[-1] <= 3 * THEOREM_EPSILON else FAILS,
         )
         for run in runs
     ]

@@ -17,16 +17,16 @@ from bitbound.figures.locodl.claims import (
 from bitbound.figures.locodl.explanation import explanation
 from bitbound.figures.locodl.panels import Curve, Figure, Panel
 from bitbound.figures.text.tables import accuracy_name
-from bitbound.figures.text.verdicts import MEASURED, ClaimVerdict, verdicts_text
+from bitbound.figures.text.verdicts import SUPPORTED, ClaimVerdict, verdicts_text
 from bitbound.solvers.runs.trace import Trace
 from bitbound.theory.verdict import FAILS, UNDECIDED
 
 Traces = dict[tuple[Panel, Curve], Trace]
 _RULE = (
-    "A comparison of two curves is measured if all seeds agree on it or the 10-90 % bands of their "
-    "bits are disjoint in its order; it FAILS if all seeds agree on the opposite or the bands "
-    "are disjoint in the opposite order; else, and with fewer than three seeds, it is undecided. "
-    "A claim is measured if all its comparisons are, FAILS if one does, and else is undecided; "
+    "A comparison of two curves is supported if all seeds agree on it or the 10-90 % bands of "
+    "their bits are disjoint in its order; it FAILS if the bands are disjoint in the opposite "
+    "order; else, and with fewer than three seeds, it is undecided. "
+    "A claim is supported if all its comparisons are, FAILS if one does, and else is undecided; "
     "pairs in which neither curve gets there within the axis are left out. A claim about the "
     "same curves in another version of the figure is judged once. "
     "Numbers are medians of {}, with the band; 'never' is beyond the axis."
@@ -142,9 +142,28 @@ def judgement_text(judgement: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
+def judgement_summary(judgement: dict[str, Any]) -> str:
+    """Write how many claims have which outcome in every panel, and a line for each that FAILS."""
+    blocks = []
+    for figure in judgement["figures"]:
+        groups = [(panel["panel"], panel["claims"]) for panel in figure["panels"]]
+        groups.append(("across the panels", figure["across panels"]))
+        failing: dict[str, list[str]] = {}
+        for name, claims in groups:
+            for claim in claims:
+                if claim["outcome"] == FAILS:
+                    failing.setdefault(claim["claim"], []).append(name)
+        lines = [
+            paragraph(f"{FAILS}: {claim} [{'; '.join(names)}]", hanging="  ")
+            for claim, names in failing.items()
+        ]
+        blocks.append("\n".join([f"{figure['figure']}", _overview(figure), *lines]))
+    return "\n\n".join(blocks)
+
+
 def _overview(figure: dict[str, Any]) -> str:
     """Count the outcomes of every panel."""
-    outcomes = (MEASURED, FAILS, UNDECIDED)
+    outcomes = (SUPPORTED, FAILS, UNDECIDED)
     groups = [(panel["panel"], panel["claims"]) for panel in figure["panels"]]
     groups.append(("across the panels", figure["across panels"]))
     rows = [

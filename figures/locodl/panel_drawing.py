@@ -14,7 +14,7 @@ from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 from bitbound.figures.bands import band
 from bitbound.figures.drawing import STYLE, save
 from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
-from bitbound.figures.looks import in_legend_order, method_label, method_look
+from bitbound.figures.looks import in_legend_order, method_look
 from bitbound.figures.text.tables import accuracy_name, late_median
 from bitbound.solvers.runs.trace import Trace
 
@@ -79,7 +79,8 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
     columns = len(figure.panels)
     curves = [curve for _, curve in traces]
     names = in_legend_order({curve.method for curve in curves})
-    methods = {name: method_label(name) for name in names}
+    written = {curve.method: curve.method_name for curve in curves}
+    methods = {name: written[name] for name in names}
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
     height = max(3.2 + _LINE * (_NAMED + 1) / 72, _ROW * (len(methods) + len(kinds) + 3))
     canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
@@ -121,7 +122,7 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     chosen: dict[str, list[str]] = {}
     for curve in drawn:
         if curve.k is not None:
-            ks = chosen.setdefault(method_label(curve.method), [])
+            ks = chosen.setdefault(curve.method_name, [])
             ks += [str(curve.k)] * (str(curve.k) not in ks)
     alike: dict[str, list[str]] = {}
     for method, ks in chosen.items():

@@ -19,6 +19,10 @@ COMPRESSOR_LABELS = {
 """How the kinds of compressors are written in figures, in the order of a legend."""
 
 
+OURS = {("5gcs-cc", "best")}
+"""Methods whose constants are those of a theorem of our own, by their rule; legends say so."""
+
+
 @dataclass(frozen=True)
 class Curve:
     """One method with one compressor.
@@ -58,8 +62,12 @@ class Curve:
         if self.kind is not None:
             kind = COMPRESSOR_LABELS.get(self.kind, self.kind)
             parts.insert(0, kind.replace("rand-k", f"rand-{self.k}"))
-        method = method_label(self.method)
-        return f"{method}: {', '.join(parts)}" if parts else method
+        return f"{self.method_name}: {', '.join(parts)}" if parts else self.method_name
+
+    @property
+    def method_name(self) -> str:
+        """How the method is written, with a word where its constants are ours."""
+        return method_label(self.method) + " (ours)" * ((self.method, self.rule) in OURS)
 
 
 @dataclass(frozen=True)

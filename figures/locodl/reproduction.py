@@ -11,7 +11,7 @@ from bitbound.data.files.cache import write_text
 from bitbound.data.files.records import write_record
 from bitbound.data.terminal import for_terminal
 from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.judgement import Traces, judge, judgement_text
+from bitbound.figures.locodl.judgement import Traces, judge, judgement_summary, judgement_text
 from bitbound.figures.locodl.panel_drawing import draw_figure
 from bitbound.figures.locodl.panel_record import drawn_record
 from bitbound.figures.locodl.panel_table import panel_table
@@ -114,9 +114,10 @@ def reproduce_paper(
     for name, write in written.items():
         paths.append(folder / name)
         write_text(paths[-1], write())
-    for name in ("table2.txt", "verdicts.txt"):
-        if name in written:
-            tell("\n" + for_terminal(written[name]))
+    if "table2.txt" in written:
+        tell("\n" + for_terminal(written["table2.txt"]))
+    tell("\n" + for_terminal(partial(judgement_summary, judgement)))
+    tell(f"all claims with their numbers: {folder / 'verdicts.txt'}")
     return paths
 
 

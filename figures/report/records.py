@@ -17,7 +17,7 @@ from bitbound.figures.report.forms import (
     several,
     text,
 )
-from bitbound.figures.text.verdicts import MEASURED
+from bitbound.figures.text.verdicts import SUPPORTED
 from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
 _FIXED = (FAILS, ONLY_IF, NOT_TESTED, Known.MEASURED.words(), Known.PROVED.words())
@@ -34,7 +34,7 @@ SEARCHED = "holds at points searched"
 """Of what was searched, at however many points."""
 
 _outcome = kind("an outcome", lambda told: isinstance(told, str) and told.startswith(_FIXED))
-_judged = kind("an outcome", lambda told: told in (MEASURED, FAILS, UNDECIDED))
+_judged = kind("an outcome", lambda told: told in (SUPPORTED, FAILS, UNDECIDED))
 _colour = kind(
     "a colour", lambda told: isinstance(told, str) and bool(re.fullmatch("#[0-9A-Fa-f]{6}", told))
 )

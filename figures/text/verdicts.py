@@ -1,12 +1,12 @@
-"""What an experiment says about a claim: measured, FAILS, or undecided."""
+"""What an experiment says about a claim: supported, FAILS, or undecided."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bitbound.data.terminal import paragraph
-from bitbound.theory.verdict import FAILS, UNDECIDED, Known
+from bitbound.theory.verdict import FAILS, UNDECIDED
 
-MEASURED = Known.MEASURED.words()
+SUPPORTED = "supported"
 SEEDS = 3
 """With fewer seeds nothing is firm: every verdict is "undecided"."""
 OURS = "not in the paper"
@@ -38,7 +38,7 @@ class ClaimVerdict:
     measured : str
         The numbers that decide.
     outcome : str
-        One of ``MEASURED``, ``FAILS``, ``UNDECIDED``.
+        One of ``SUPPORTED``, ``FAILS``, ``UNDECIDED``.
     quotation : str
         The sentence of the paper.
     note : str
@@ -65,8 +65,8 @@ def claim_outcome(value: float, *, holds: float, fails: float) -> str:
     number that is not one, it is undecided.
     """
     if holds < fails:
-        return MEASURED if value <= holds else FAILS if value >= fails else UNDECIDED
-    return MEASURED if value >= holds else FAILS if value <= fails else UNDECIDED
+        return SUPPORTED if value <= holds else FAILS if value >= fails else UNDECIDED
+    return SUPPORTED if value >= holds else FAILS if value <= fails else UNDECIDED
 
 
 def verdicts_text(verdicts: Iterable[ClaimVerdict]) -> str:

@@ -15,7 +15,7 @@ from bitbound.figures.locodl.claims import (
     panel_findings,
 )
 from bitbound.figures.locodl.recipes import VERSIONS, paper_figure
-from bitbound.figures.text.verdicts import FAILS, MEASURED, OWN, UNDECIDED
+from bitbound.figures.text.verdicts import FAILS, OWN, SUPPORTED, UNDECIDED
 
 PANEL = paper_figure(2).panels[1]
 CURVE, OTHER = PANEL.curves[:2]
@@ -31,17 +31,17 @@ def comparison(fewer, more, factor=1.0):
 
 
 OUTCOMES = [
-    ([1, 2, 3], [4, 5, 6], 1, MEASURED),
+    ([1, 2, 3], [4, 5, 6], 1, SUPPORTED),
     ([4, 5, 6], [1, 2, 3], 1, FAILS),
-    ([1, 5, 9], [2, 6, 10], 1, MEASURED),  # the bands overlap, all seeds agree
-    ([2, 6, 10], [1, 5, 9], 1, FAILS),
+    ([1, 5, 9], [2, 6, 10], 1, SUPPORTED),  # the bands overlap, all seeds agree
+    ([2, 6, 10], [1, 5, 9], 1, UNDECIDED),  # by less than the spread between seeds
     ([1, 2, 3], [2.5, 3.5, 2], 1, UNDECIDED),  # the medians agree
     ([2, 3, 4], [3, 2, 5], 1, UNDECIDED),
     ([1, 1, 1], [1, 1, 1], 1, UNDECIDED),
-    ([1, 1.1, 1.2], [6, 6, 6.1], 5, MEASURED),
+    ([1, 1.1, 1.2], [6, 6, 6.1], 5, SUPPORTED),
     ([1, 1.1, 1.3], [6, 6, 6.1], 5, UNDECIDED),
     ([2, 2.1, 2.2], [6, 6, 6.1], 5, FAILS),
-    ([10, 10, 10], [INF, INF, INF], 1, MEASURED),
+    ([10, 10, 10], [INF, INF, INF], 1, SUPPORTED),
     ([INF, INF, INF], [10, 10, 10], 1, FAILS),
     ([INF, INF, INF], [INF, INF, INF], 1, UNDECIDED),
     ([10, 10, INF], [INF, INF, INF], 1, UNDECIDED),  # one seed is a tie of two that never arrive
@@ -88,7 +88,7 @@ def test_the_same_curves_are_judged_once(judged):
 def test_disjoint_bands_decide_although_one_seed_disagrees():
     many = np.arange(1, 101.0)
     low, high = np.append(many, 500), np.append(many + 200, 1)
-    assert comparison(low, high).outcome == MEASURED
+    assert comparison(low, high).outcome == SUPPORTED
     assert comparison(high, low).outcome == FAILS
 
 
@@ -107,12 +107,12 @@ def test_numbers_of_a_cost():
 def test_a_claim_fails_if_one_comparison_does_and_holds_if_all_do():
     good, bad = comparison([1] * 3, [2] * 3), comparison([2] * 3, [1] * 3)
     tie = comparison([1] * 3, [1] * 3)
-    assert JudgedClaim("", (good, good)).outcome == MEASURED
+    assert JudgedClaim("", (good, good)).outcome == SUPPORTED
     assert JudgedClaim("", (good, tie)).outcome == UNDECIDED
     assert JudgedClaim("", (good, tie, bad)).outcome == FAILS
     assert JudgedClaim("", (good, tie, bad)).decisive == bad
     beyond = comparison([INF] * 3, [INF] * 3)
-    assert JudgedClaim("", (good, beyond)).outcome == MEASURED
+    assert JudgedClaim("", (good, beyond)).outcome == SUPPORTED
     assert str(JudgedClaim("", (good, beyond))) == f"{good}; 1 of 2 pairs are beyond the axis"
     assert JudgedClaim("", (beyond,)).outcome == UNDECIDED
     closer = comparison([1] * 3, [1.5] * 3)
@@ -147,8 +147,8 @@ def outcomes(findings):
 def test_claims_of_a_panel_as_the_paper_has_them(made):
     found = outcomes(panel_findings(PanelBits(PANEL, artificial(made, PANEL))))
     fivefold = [claim for claim in found if "5 times" in claim]
-    assert len(found) == 10
-    assert set(found.values()) == {MEASURED}
+    assert len(found) == 6
+    assert set(found.values()) == {SUPPORTED}
     assert len(fivefold) == 1
 
 
@@ -186,7 +186,7 @@ def test_l1_selection_is_compared_with_rand_1_only(made):
             for found in panel_findings(PanelBits(panel, artificial(made, panel)))
             if found.claim.startswith("l1")
         )
-        assert alike.outcome == MEASURED
+        assert alike.outcome == SUPPORTED
         methods.append({each.fewer.curve.method for each in alike.comparisons})
     assert methods == [{"diana", "5gcs-cc"}, {"diana", "5gcs-cc", "locodl"}]
 
@@ -197,7 +197,7 @@ def test_larger_n_is_judged_between_neighbouring_panels(made):
         PanelBits(panel, artificial(made, panel, {m: b / (1 + place) for m, b in BITS.items()}))
         for place, panel in enumerate(panels)
     ]
-    assert set(outcomes(across_findings(shrinking)).values()) == {MEASURED}
+    assert set(outcomes(across_findings(shrinking)).values()) == {SUPPORTED}
     assert set(outcomes(across_findings(shrinking[::-1])).values()) == {FAILS}
     found = across_findings(shrinking)
     assert len(found) == len(BITS)
@@ -264,3 +264,38 @@ def test_of_two_promises_the_stronger_is_told():
     assert text == (
         f"DIANA: rand-1: {best.bits_to(1e-5):,.0f} bits promised; gamma = 0.1235, K = 3"
     )
+
+
+def test_words_of_claims(made, judged):
+    """A claim is supported, not measured; ratios have digits; what is ours and what changes."""
+    assert SUPPORTED == "supported"
+    assert "[x 0.00123]" in str(comparison([1e5] * 3, [123] * 3))
+    notes = {c["note"] for figure in judged["figures"] for c in figure["across panels"]}
+    assert all("the problem change as well" in note for note in notes)
+    labels = {curve.label for curve in paper_figure(2, "best").panels[0].curves}
+    ours = {label for label in labels if label.startswith("5GCS-CC")}
+    assert ours
+    assert all(label.startswith("5GCS-CC (ours)") for label in ours)
+
+
+def test_a_sentence_counts_once_for_both_accuracies(made):
+    found = panel_findings(PanelBits(PANEL, artificial(made, PANEL)))
+    quoted = [each.quotation for each in found if each.quotation.words]
+    assert sorted(quoted.count(each) for each in set(quoted)) == [1, 1, 1, 2]  # ADIANA: two claims
+    assert all({c.accuracy for c in each.comparisons} == {1e-3, 1e-5} for each in found[:4])
+
+
+def test_the_summary_has_a_line_for_each_claim_that_fails(judged):
+    text = judgement.judgement_summary(judged)
+    assert len(text.splitlines()) < 40
+    assert max(map(len, text.splitlines())) <= 80
+    failing = {
+        claim["claim"]
+        for figure in judged["figures"]
+        for claims in (*(p["claims"] for p in figure["panels"]), figure["across panels"])
+        for claim in claims
+        if claim["outcome"] == FAILS
+    }
+    assert failing
+    told = " ".join(text.split())
+    assert all(f"FAILS: {claim} [" in told for claim in failing)

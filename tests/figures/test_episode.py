@@ -30,7 +30,7 @@ from bitbound.figures.episode.theorem_runs import (
     TheoremRun,
 )
 from bitbound.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
-from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED, claim_outcome, verdicts_text
+from bitbound.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
 from bitbound.solvers.runs.budget import Budget, Record
 from bitbound.solvers.runs.grid import Grid
 from bitbound.solvers.runs.trace import COLUMNS, Trace
@@ -45,9 +45,9 @@ SMALL = Contest(
 
 def test_judged():
     assert [claim_outcome(x, holds=1, fails=2) for x in (0.5, 1, 1.5, 2, np.inf)] == [
-        MEASURED, MEASURED, UNDECIDED, FAILS, FAILS]  # fmt: skip
+        SUPPORTED, SUPPORTED, UNDECIDED, FAILS, FAILS]  # fmt: skip
     assert [claim_outcome(x, holds=2, fails=1) for x in (0.5, 1, 1.5, 2, np.inf)] == [
-        FAILS, FAILS, UNDECIDED, MEASURED, MEASURED]  # fmt: skip
+        FAILS, FAILS, UNDECIDED, SUPPORTED, SUPPORTED]  # fmt: skip
     assert claim_outcome(np.nan, holds=1, fails=2) == UNDECIDED
 
 
@@ -133,9 +133,9 @@ GOOD, BAD = fake([1e-4] * 4, [3, 3, 3, 3]), fake([1e-4, 1e-4, 0.5, 5.0], [3, 9, 
 @pytest.mark.parametrize(
     ("episode", "celgc", "unclipped", "outcomes"),
     [
-        (GOOD, BAD, GOOD, [MEASURED, MEASURED, MEASURED, MEASURED, FAILS]),
-        (BAD, GOOD, BAD, [FAILS, FAILS, FAILS, FAILS, MEASURED]),
-        (GOOD, BAD, BAD, [MEASURED, MEASURED, MEASURED, MEASURED, MEASURED]),
+        (GOOD, BAD, GOOD, [SUPPORTED, SUPPORTED, SUPPORTED, SUPPORTED, FAILS]),
+        (BAD, GOOD, BAD, [FAILS, FAILS, FAILS, FAILS, SUPPORTED]),
+        (GOOD, BAD, BAD, [SUPPORTED, SUPPORTED, SUPPORTED, SUPPORTED, SUPPORTED]),
     ],
 )
 def test_verdicts_come_out_otherwise_if_the_runs_do(episode, celgc, unclipped, outcomes):
@@ -149,10 +149,10 @@ def test_verdicts_on_the_lower_bound_and_the_theorem():
     M, bound = np.array(SLOPES), np.array(SLOPES) / 2
     flat = dict.fromkeys(COMPETITORS, 0 * M + 100)
     verdicts = lower_bound_verdicts(SLOPES, flat | {COMPETITORS[0]: 10 * M}, bound)
-    assert [v.outcome for v in verdicts] == [MEASURED, MEASURED, MEASURED]
+    assert [v.outcome for v in verdicts] == [SUPPORTED, SUPPORTED, SUPPORTED]
     verdicts = lower_bound_verdicts(SLOPES, dict.fromkeys(COMPETITORS, M / 4), bound)
-    assert [v.outcome for v in verdicts] == [FAILS, MEASURED, FAILS]
-    for mean, outcome in ((0.1, MEASURED), (3.1, FAILS)):
+    assert [v.outcome for v in verdicts] == [FAILS, SUPPORTED, FAILS]
+    for mean, outcome in ((0.1, SUPPORTED), (3.1, FAILS)):
         slope = Slope(0.0, np.array([0, 9]), np.array([9.0, mean]), np.array([9.0, 3.0]))
         assert theorem_verdicts([slope])[0].outcome == outcome
 

@@ -34,7 +34,7 @@ PAPER = [
 @pytest.mark.parametrize(("figure", "place", "data", "n", "bits", "k", "adiana"), PAPER)
 def test_panel_has_the_curves_of_the_paper(figure, place, data, n, bits, k, adiana):
     panel = paper_figure(figure).panels[place]
-    ks = {"LoCoDL": k, "ADIANA": adiana, "DIANA": 1, "5GCS-CC": 1}
+    ks = {"LoCoDL": k, "ADIANA": adiana, "DIANA": 1, "5GCS-CC (ours)": 1}
     compressed = [
         f"{method}: {kind}"
         for method, number in ks.items()

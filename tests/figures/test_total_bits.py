@@ -20,7 +20,7 @@ from bitbound.figures.locodl.recipes import all_rules, paper_figure
 from bitbound.figures.locodl.reproduction import weighed
 from bitbound.figures.locodl.table_2 import table_2
 from bitbound.figures.report.charts import looseness_chart, panel_chart, savings_chart
-from bitbound.figures.text.verdicts import FAILS, MEASURED, UNDECIDED
+from bitbound.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
 from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.gd import GD
 from bitbound.solvers.runs.budget import Budget
@@ -84,10 +84,10 @@ def test_a_band_is_over_the_total(made):
 
 
 COMPARED = [  # bits sent to the accuracy, those where a run was given up, received for each sent
-    ([10] * 3, 20, [30] * 3, 40, 1.0, MEASURED),
+    ([10] * 3, 20, [30] * 3, 40, 1.0, SUPPORTED),
     ([30] * 3, 40, [10] * 3, 20, 1.0, FAILS),
     ([10] * 3, 20, [30] * 3, 40, 9.0, FAILS),  # 10 x 10 against 30 x 2
-    ([10] * 3, 20, [INF] * 3, 40, 1.0, MEASURED),  # 20 against more than 80
+    ([10] * 3, 20, [INF] * 3, 40, 1.0, SUPPORTED),  # 20 against more than 80
     ([10] * 3, 20, [INF] * 3, 40, 9.0, UNDECIDED),  # 100 against more than 80
     ([INF] * 3, 90, [10] * 3, 20, 1.0, FAILS),  # more than 180 against 20
     ([INF] * 3, 5, [10] * 3, 20, 1.0, UNDECIDED),  # more than 10 against 20
@@ -115,7 +115,7 @@ def test_what_diverges_never_arrives(made):
     arrives = received(made([np.array([0, 50.0])] * 3, [np.array([1, 1e-5])] * 3), 1.0)
     gone = made([np.array([0, 1.0])] * 3, [np.array([1, 9.0])] * 3, ["diverged"] * 3)
     costs = PanelBits(replace(PANEL, downlink=1.0), {CURVE: arrives, OTHER: gone})
-    assert BitComparison(costs.of(CURVE, 1e-5), costs.of(OTHER, 1e-5), 1e-5).outcome == MEASURED
+    assert BitComparison(costs.of(CURVE, 1e-5), costs.of(OTHER, 1e-5), 1e-5).outcome == SUPPORTED
 
 
 def test_verdicts_say_which_bits_they_count(made, monkeypatch):

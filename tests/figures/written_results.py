@@ -41,7 +41,7 @@ def write_results(folder: Path) -> None:
     }
     cost = {"median": 1.0, "low": 1.0, "high": None}
     compared = {
-        "accuracy": 1e-3, "factor": 1.0, "outcome": "measured",
+        "accuracy": 1e-3, "factor": 1.0, "outcome": "supported",
         "fewer": {"curve": curves[0].label, "panel": panel.title} | cost,
         "more": {"curve": curves[1].label, "panel": panel.title} | cost,
     }  # fmt: skip
@@ -78,7 +78,7 @@ def write_results(folder: Path) -> None:
         "audit/audit-locodl.json": audit,
         "episode/report.json": {
             "panels": contest_records(clipped),
-            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "measured"))],
+            "verdicts": [asdict(ClaimVerdict("c", "s", "m", "supported"))],
         },
         "bench/1.json": {
             "date": "2026-01-01T00:00", "commit": "c", "versions": {}, "absent": [],
