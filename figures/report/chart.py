@@ -237,7 +237,8 @@ class _Frame:
             leader = f'<path class="leader" d="M{x:.1f},{y:.1f}V{foot:g}"/>'
             bead = f'<circle class="bead" cx="{x:.1f}" cy="{foot:g}" r="3"/>'
             name = _text(x + shift, foot + 4, series.label, f"name {side}")
-            parts.append(f'<g style="--c:{escape(series.colour)}">{leader}{bead}{name}</g>')
+            of = f' data-of="{escape(series.key)}"' if series.key else ""
+            parts.append(f'<g{of} style="--c:{escape(series.colour)}">{leader}{bead}{name}</g>')
         return parts
 
     def _band(self, series: Series) -> str:

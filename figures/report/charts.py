@@ -31,14 +31,17 @@ def median(costs: Sequence[float | None]) -> float:
 
 
 def panel_chart(panel: Record, key: str) -> Chart:
-    """Draw f - f* against the bits of all curves; the best of every method is named."""
+    """Draw f - f* against the bits of all curves.
+
+    The best of every method is named at its end, if its line comes down to the target.
+    """
     target, weight = panel["targets"][-1], panel["downlink_weight"]
     best: dict[str, tuple[float, int]] = {}
     for place, curve in enumerate(panel["curves"]):
         cost = _cost(curve, target, weight)
         if np.isfinite(cost):
             best[curve["method"]] = min(best.get(curve["method"], (cost, place)), (cost, place))
-    named = {place for _, place in best.values()}
+    named = {place for _, place in best.values() if _arrives(panel["curves"][place], target)}
     series = tuple(
         Series(
             f"{curve['label']}: {_told(curve, target, weight)}",
@@ -61,6 +64,22 @@ def panel_chart(panel: Record, key: str) -> Chart:
         series,
         key=key,
     )
+
+
+def beyond_axis(panel: Record) -> list[str]:
+    """Return the labels of the curves that get to the target, but beyond where the axis ends."""
+    target, weight = panel["targets"][-1], panel["downlink_weight"]
+    return [
+        f"{curve['label']}: {_told(curve, target, weight)}"
+        for curve in panel["curves"]
+        if np.isfinite(_cost(curve, target, weight)) and not _arrives(curve, target)
+    ]
+
+
+def _arrives(curve: Record, target: str) -> bool:
+    """Whether the line of a curve comes down to a target."""
+    return any(value is not None and value <= 1.001 * float(target)
+               for value in curve["line"]["median"])  # fmt: skip
 
 
 def _cost(curve: Record, target: str, downlink: float) -> float:

@@ -16,6 +16,7 @@ from bitbound.figures.report.chart import Chart, svg, swatch
 from bitbound.figures.report.records import outcome_kind
 from bitbound.figures.report.results import Results, read_results
 from bitbound.figures.text.tables import count_text
+from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
 _PACKAGE = "bitbound.figures.report"
 _COLUMNS = ("bits", "downlink bits", "rounds", "gradients")
@@ -34,6 +35,7 @@ def page(results: Results) -> str:
         results=results,
         panels=_panels(results),
         counts=_counts(results),
+        verdicts=_verdicts(results),
         titles={part.anchor: part.title for part in results.parts},
         version=version("bitbound"),
         style=_part("chart.css") + _part("report.css"),
@@ -84,10 +86,14 @@ def _panels(results: Results) -> dict[str, list[dict[str, Any]]]:
                 for place, curve in enumerate(panel["curves"])
             ]
             rows.sort(key=lambda row: row["costs"][0])
-            chart = charts.panel_chart(panel, key)
-            found.setdefault(figure["figure"], []).append(
-                {"panel": panel, "key": key, "chart": chart, "rows": rows}
-            )
+            entry = {
+                "panel": panel,
+                "key": key,
+                "chart": charts.panel_chart(panel, key),
+                "beyond": charts.beyond_axis(panel),
+                "rows": rows,
+            }
+            found.setdefault(figure["figure"], []).append(entry)
     return found
 
 
@@ -95,13 +101,7 @@ def _counts(results: Results) -> dict[str, str]:
     """Return by anchor what a reader must know first about a part."""
     counts = {}
     if results.judgement:
-        claims = [
-            claim
-            for figure in results.judgement["figures"]
-            for group in (*figure["panels"], {"claims": figure["across panels"]})
-            for claim in group["claims"]
-        ]
-        counts["verdicts"] = _outcomes([claim["outcome"] for claim in claims])
+        counts["verdicts"] = _outcomes(_claim_outcomes(results))
     if results.episode:
         counts["episode"] = _outcomes([each["outcome"] for each in results.episode["verdicts"]])
     if results.theory:
@@ -125,6 +125,43 @@ def _counts(results: Results) -> dict[str, str]:
     if results.bench:
         counts["bench"] = f"{len(results.bench['ratios'])} ratios, {results.bench['date'][:10]}"
     return counts
+
+
+def _claim_outcomes(results: Results) -> list[str]:
+    """Return the outcomes of the claims about the figures of LoCoDL."""
+    figures = results.judgement["figures"] if results.judgement else []
+    return [
+        claim["outcome"]
+        for figure in figures
+        for group in (*figure["panels"], {"claims": figure["across panels"]})
+        for claim in group["claims"]
+    ]
+
+
+def _verdicts(results: Results) -> list[tuple[str, int, int, int]]:
+    """Return by anchor how many verdicts hold, are neither, and FAIL; parts without are left out.
+
+    Holding under a hypothesis that is added counts as failing, as what was stated does.
+    """
+    episode = results.episode["verdicts"] if results.episode else []
+    outcomes = {
+        "verdicts": _claim_outcomes(results),
+        "episode": [each["outcome"] for each in episode],
+        "theory": [outcome_kind(row["outcome"]) for row in results.theory],
+        "scaling": [Known.MEASURED.words() if fit["holds"] else FAILS for fit in results.scaling],
+        "audit": [outcome_kind(s["verdict"]) for audit in results.audits for s in audit["steps"]],
+    }
+    neither, failing = (UNDECIDED, NOT_TESTED), (FAILS, ONLY_IF)
+    return [
+        (
+            anchor,
+            sum(outcome not in (*neither, *failing) for outcome in found),
+            sum(outcome in neither for outcome in found),
+            sum(outcome in failing for outcome in found),
+        )
+        for anchor, found in outcomes.items()
+        if found
+    ]
 
 
 def _outcomes(outcomes: list[str]) -> str:

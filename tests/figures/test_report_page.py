@@ -12,6 +12,7 @@ from written_results import EVIL, write_results
 
 from bitbound.data.files.records import read_record
 from bitbound.figures.report.chart import Axis, Chart, Series, svg, swatch
+from bitbound.figures.report.charts import beyond_axis, panel_chart
 from bitbound.figures.report.page import page, write_report
 from bitbound.figures.report.records import outcome_kind
 from bitbound.figures.report.results import read_results
@@ -134,6 +135,37 @@ def test_verdicts_show_the_curves_that_decide(text):
     assert uses == ["#demo-0-axes", "#demo-0-0", "#demo-0-1"]
 
 
+def test_only_lines_that_come_down_to_the_target_are_named_below(results):
+    """A line that the edge of the axis cuts off has no bead there; the caption tells its cost."""
+    (panel,) = read_record(results / "demo.json")["panels"]
+    curve = panel["curves"][0]
+    whole = [series.label for series in panel_chart(panel, "k").named]
+    assert len(whole) == 3
+    assert beyond_axis(panel) == []
+    cut = next(i for i, y in enumerate(curve["line"]["median"]) if y < 1e-2)
+    curve["line"] = {name: values[:cut] for name, values in curve["line"].items()}
+    (told,) = beyond_axis(panel)
+    assert told.startswith(f"{curve['label']}: ")
+    assert [s.label for s in panel_chart(panel, "k").named] == [w for w in whole if w != told]
+
+
+def test_verdicts_stand_first_and_what_was_not_run_last(text):
+    sections = [f'<section id="{name}">' for name in ("outcomes", "overview", "curves")]
+    places = [text.index(each) for each in (*sections, "Not run: ", "<footer>")]
+    assert places == sorted(places)
+    first = text[places[0] : places[1]]
+    assert re.search(r"Claims of the LoCoDL paper</a></td><td>0</td><td>0</td><td>2</td>", first)
+    assert re.search(r"EPISODE and its rivals</a></td><td>1</td><td>0</td><td>0</td>", first)
+
+
+def test_every_curve_can_be_switched(text):
+    elements = Elements(text)
+    switched = elements.values("data-shows")
+    assert switched
+    assert set(switched) <= set(elements.values("id"))
+    assert set(elements.values("data-of")) >= set(switched)
+
+
 def test_points_are_where_their_values_are():
     axis = Axis("x", 1.0, 100.0)
     chart = Chart("t", axis, Axis("y", 1e-4, 1.0), (Series("s", [1, 10, 100], [1, 1e-2, None]),))
@@ -164,9 +196,14 @@ def test_a_browser_finds_no_fault_and_the_slider_ranks(results, tmp_path):
     probe = """<script>
     const slid = document.getElementById("weight"); slid.value = 100;
     slid.dispatchEvent(new Event("input"));
+    const box = document.querySelector("[data-shows]"); box.click();
+    for (const row of document.querySelectorAll(".ranking details")) row.open = true;
     document.querySelector('.filter button[data-show="undecided"]').click();
     document.title = JSON.stringify({
       order: [...document.querySelectorAll(".ranking tbody tr")].map((r) => r.dataset.up),
+      stale: document.querySelectorAll(".panel.stale").length,
+      wide: document.documentElement.scrollWidth - innerWidth,
+      switched: getComputedStyle(document.getElementById(box.dataset.shows)).display,
       shown: document.querySelectorAll('[data-is~="claim"]:not([hidden])').length,
       requests: performance.getEntriesByType("resource").map((each) => each.name),
     });
@@ -181,6 +218,9 @@ def test_a_browser_finds_no_fault_and_the_slider_ranks(results, tmp_path):
     seen = json.loads(re.search(r"<title>(.*?)</title>", ran.stdout)[1].replace("&quot;", '"'))
     assert seen["requests"] == []
     assert seen["shown"] == 0
+    assert seen["stale"] == 1
+    assert seen["switched"] == "none"
+    assert seen["wide"] <= 0
     curves = read_record(results / "demo.json")["panels"][0]["curves"]
     ends = [curve["costs"]["1e-4"] for curve in curves]
     totals = [sorted(u + 10 * d for u, d in zip(e["bits"], e["downlink bits"], strict=True))[1]

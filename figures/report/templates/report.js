@@ -64,8 +64,17 @@ slider?.addEventListener("input", () => {
   const weight = +slider.value ? 10 ** (-4 + +slider.value / 20) : 0;
   document.getElementById("weight-text").textContent = weight ? String(+weight.toPrecision(2)) : "0";
   rank(weight);
+  for (const panel of document.querySelectorAll(".panel")) panel.classList.toggle("stale", Math.abs(weight - panel.dataset.weight) > 1e-9);
 });
 if (slider) rank(0);
+
+// Switches: a curve and its name are drawn or not.
+for (const box of document.querySelectorAll("[data-shows]")) {
+  box.addEventListener("change", () => {
+    const of = CSS.escape(box.dataset.shows);
+    for (const part of document.querySelectorAll(`#${of}, [data-of="${of}"]`)) part.toggleAttribute("hidden", !box.checked);
+  });
+}
 
 // Filters: what is shown has the chosen value, of its outcome or of its severity.
 for (const button of document.querySelectorAll(".filter button")) {
