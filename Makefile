@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) audit certified episode faults fuzz mutants scaling theory bench report docs test lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test lint types clean
 
 all: demo
 
@@ -24,6 +24,10 @@ $(FIGURES): figure%: .venv/installed
 # The figures of EPISODE and its rivals, with verdicts.
 episode: .venv/installed
 	$(BIN)/bitbound episode
+
+# The pictures of the README, with their numbers inside; needs figure 1 and EPISODE, long.
+pictures: .venv/installed-dev episode
+	$(BIN)/python docs/making/pictures.py results
 
 # The proofs of EPISODE, LoCoDL and normalised EF21, step by step.
 audit: .venv/installed

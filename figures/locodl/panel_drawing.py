@@ -130,7 +130,7 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     if alike:
         each = ", ".join(f"{ks} ({', '.join(methods)})" for ks, methods in alike.items())
         place.annotate(
-            f"k = {each if len(alike) > 1 else next(iter(alike))}",
+            f"rand-k with k = {each if len(alike) > 1 else next(iter(alike))}",
             (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=_SMALL, color="0.35",
         )  # fmt: skip
 

@@ -142,7 +142,7 @@ def summary(
 def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
     """Return the problem, the method and the compressor as values of strict JSON."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
-    constants = problem.stated.constants
+    constants = getattr(problem, "stated", problem.composite).constants
     return {
         "problem": {
             "name": problem.name,

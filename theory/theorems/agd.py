@@ -55,6 +55,6 @@ CARD = Card(
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
     roles={"gamma": Role.STEP_SIZE},
-    colour="#666666",
+    colour="#484848",
     marker="8",
 )

@@ -108,6 +108,6 @@ CARD = Card(
         "s": Role.OWNERS,
         "m": Role.COUNT,
     },
-    colour="#AA4499",
+    colour="#8B00F2",
     marker="h",
 )
