@@ -53,6 +53,6 @@ CARD = Card(
     orders=Orders.of("kappa", "d*kappa"),
     bill=uncompressed_both_ways,
     roles={"gamma": Role.STEP_SIZE},
-    colour="#8C8C8C",
+    colour="#666666",
     marker="",
 )

@@ -68,7 +68,7 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.report is not None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
-    with progress_bar("compare") as progress:
+    with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
             solved,
             chosen.methods,

@@ -10,11 +10,11 @@ from bitbound.solvers.runs.loop import Progress
 
 
 @contextmanager
-def progress_bar(name: str) -> Iterator[Progress]:
+def progress_bar(name: str, delay: float = 0.0) -> Iterator[Progress]:
     """Show the fraction of the work that is done, and the time left at the mean pace so far.
 
-    Nothing is shown before the first fraction is told. A fraction may fall: a run that was near to
-    be given up has made progress.
+    Nothing is shown in the first ``delay`` seconds. A fraction may fall: a run that was near to be
+    given up has made progress.
     """
     with tqdm(
         total=1.0,
@@ -22,7 +22,7 @@ def progress_bar(name: str) -> Iterator[Progress]:
         file=sys.stderr,
         disable=None,
         smoothing=0.0,
-        delay=0.01,
+        delay=delay,
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
     ) as bar:
 
