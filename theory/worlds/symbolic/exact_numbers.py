@@ -108,7 +108,8 @@ _NUMBERS = (Exact, int, float, Fraction, fmpq, np.integer, np.bool_)
 
 for _name in ("neg", "pos", "abs", "eq", "lt", "le", "gt", "ge"):
     setattr(Exact, f"__{_name}__", _exactly(getattr(operator, f"__{_name}__")))
-Exact.__pow__, Exact.__mod__ = _exactly(_power), _exactly(_rest)  # type: ignore[attr-defined]
+for _name, _operation in (("pow", _power), ("mod", _rest)):
+    setattr(Exact, f"__{_name}__", _exactly(_operation))
 for _name in ("add", "sub", "mul", "truediv"):
     _operation = getattr(operator, f"__{_name}__")
     setattr(Exact, f"__{_name}__", _exactly(_operation))
