@@ -2,7 +2,7 @@
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import copies, masked, mean, squared_norm, total, where
+from bitbound.solvers.backend import copies, everyone, masked, mean, squared_norm, total, where
 from bitbound.solvers.method import (
     Every,
     Functions,
@@ -26,6 +26,7 @@ __all__ = [
     "Solution",
     "WithProbability",
     "copies",
+    "everyone",
     "masked",
     "mean",
     "squared_norm",

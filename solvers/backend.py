@@ -147,6 +147,20 @@ def copies(x: Array, n: int) -> Array:
     return x + array_namespace(x).zeros((n, 1, 1), dtype=x.dtype, device=device(x))
 
 
+def everyone(x: Array) -> Array:
+    """Return the mask of all clients that have a vector: (n, d, R) to (n, 1, R), all true.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitbound import everyone
+    >>> everyone(np.zeros((2, 4, 1))).ravel()
+    array([ True,  True])
+    """
+    xp = array_namespace(x)
+    return xp.ones((x.shape[0], 1, x.shape[2]), dtype=xp.bool, device=device(x))
+
+
 def floor_power_of_two(x: Array) -> Array:
     """Return sign(x) 2^a with 2^a <= |x| < 2^(a+1), by clearing the mantissa; exact.
 

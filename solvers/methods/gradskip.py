@@ -13,6 +13,7 @@ from bitbound.solvers.authoring import (
     Solution,
     WithProbability,
     copies,
+    everyone,
     mean,
     where,
 )
@@ -79,7 +80,7 @@ class GradSkip(Method):
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         h = copies(0 * x, problem.n)
-        return State(copies(x, problem.n), h, active=h[:, :1, :] == 0)
+        return State(copies(x, problem.n), h, active=everyone(h))
 
     def local_step(self, s: State, problem: Gradients, channel: Messages) -> State:
         gradient = problem.grad(s.x, active=s.active)
@@ -104,7 +105,7 @@ class GradSkip(Method):
 
     def fixed_point(self, problem: Solution) -> State:
         x, h = copies(problem.x_star, problem.n), problem.grad_star
-        return State(x, h, active=h[:, :1, :] == h[:, :1, :])
+        return State(x, h, active=everyone(h))
 
     def invariants(self, s: State, problem: Functions) -> tuple[Array, ...]:
         return (where(s.active, 0 * s.h, s.h - problem.grad(s.x)),)

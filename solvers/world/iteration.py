@@ -122,6 +122,8 @@ def _round(
         whole = method.communicate(s, problem.at(turn), channel.at(turn))
         return each(lambda new, old: where(turn.mask, new, old), whole, s), talking
     everyone = bool(talking.all())
+    if everyone and not use_up:
+        return settled(method.communicate(s, problem, channel)), talking
     runs = np.arange(number_of_runs(s)) if everyone else np.flatnonzero(talking)
     if not everyone:
         method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)

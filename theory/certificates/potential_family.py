@@ -12,7 +12,6 @@ from itertools import chain
 
 import numpy as np
 
-from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
@@ -24,7 +23,7 @@ from bitbound.theory.certificates.symbolic_step import (
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.independent import independent
-from bitbound.theory.worlds.orbits import Nothing, OrbitChannel
+from bitbound.theory.worlds.orbits import first_state
 from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -294,7 +293,7 @@ def _parts(
 ) -> QuadraticPotential:
     """Return the sum of the squares of all parts of a state, in natural units, perhaps f - f*."""
     n, L = functions.n, functions.L
-    arrays = _fields(method, n)
+    arrays = vars(first_state(method, n))
     names = [(name, x.shape[0] == n > 1) for name, x in arrays.items() if x.dtype != bool]
     natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
@@ -309,11 +308,6 @@ def _parts(
     return QuadraticPotential(
         np.diag(sizes), apart, gradients, weight, names=tuple(names), counts=counts
     )
-
-
-def _fields(method: Method, n: int) -> dict[str, Array]:
-    """Return the first state of n clients, where all gradients are 0."""
-    return vars(method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, 1)))
 
 
 def _independent(
@@ -361,7 +355,7 @@ def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tu
     shared = {name for name, own in start.names if not own}
     if step.functions.n == 1:
         with suppress(Refusal, ValueError, IndexError):  # parameters may be those of one client
-            shared = {name for name, x in _fields(method, 2).items() if x.shape[0] == 1}
+            shared = {name for name, x in vars(first_state(method, 2)).items() if x.shape[0] == 1}
     numbers = (number for name, number in step.basis.names.items() if name[0] == "state")
     found = []
     for (name, _), number in zip(start.names, numbers, strict=False):

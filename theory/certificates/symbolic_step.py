@@ -306,7 +306,7 @@ def _form(
     if isinstance(term, Squares):
         gram = expected_gram(frame.gram(term.vectors), functions, problem, channel)
         return Form(frame.blocks(gram, basis), values)
-    noise = term.point * basis.noise[None, :, None]
+    noise = frame.mapped(lambda rows: rows * basis.noise[None, :, None], term.point)
     smoothness = functions.average_smoothness + (functions.L if method.needs.composite else 0)
     gram = expected_gram(smoothness / 2 * frame.gram(noise), functions, problem, channel)
     blocks = frame.blocks(gram, basis)

@@ -80,7 +80,7 @@ class Flag:
 
     def of(self, x_star: Array, grad_star: Array) -> Array:
         """Return the field."""
-        wide = self.values.shape[1] > 1
+        wide = self.values.shape[1] > 1 and isinstance(x_star.shape[1], int)  # no mask of symbols
         return like(x_star, np.repeat(self.values[:, :1], x_star.shape[1] if wide else 1, axis=1))
 
 

@@ -6,7 +6,8 @@ that were treated alike so far. Of n coins there are then three outcomes and not
 of heads stand for all (:mod:`~bitbound.theory.worlds.heads`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -14,7 +15,6 @@ from math import comb, inf, lgamma, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
@@ -26,6 +26,14 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.solvers.world.ownership import check_owners
 from bitbound.theory.worlds.heads import numbers_of_heads
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from bitbound.theory.worlds.symbolic.clients import (
+    ClientArray,
+    ClientMask,
+    ClientRows,
+    contents,
+    share,
+)
+from bitbound.theory.worlds.symbolic.opaque import FEATURES, StepRefusal
 
 LARGEST_POWER = 1000
 """Of two that is a float."""
@@ -43,21 +51,25 @@ class OrbitChannel(Scripted):
     def __init__(
         self,
         n: int,
-        d: int,
         script: Sequence[int] = (),
         counts: Sequence[int] | None = None,
         *,
         other_heads: bool = False,
     ) -> None:
-        super().__init__(n, d, script)
+        super().__init__(n, FEATURES, script)
         self.cells = cells_of_kinds((n,) if counts is None else counts)
+        self.layout = ClientRows.of(self.cells, self.cells)
         self.other_heads = other_heads
         self.alike, self.chooses = 1.0, False
 
-    def client_coins(self, q: Sequence[float]) -> Array:
+    def coin(self, p: float) -> ClientMask:
+        """Toss one coin."""
+        return ClientMask(super().coin(p), self.layout.kinds)
+
+    def client_coins(self, q: Sequence[float]) -> ClientMask:
         """Toss one coin per client; of every cell, only a few numbers of heads matter."""
         new = len(self.options) >= len(self.script)  # and no coins that were met before
-        for cell in self.cells if new else ():
+        for cell in self.layout.kinds if new else ():
             own = tuple(q)[cell.start : cell.stop]
             if own.count(own[0]) < len(own):
                 raise Refusal(
@@ -70,17 +82,18 @@ class OrbitChannel(Scripted):
         heads = numbers_of_heads(sizes, chances, other=self.other_heads)
         return self._refine(self.choose(heads, signed=True))
 
-    def cohort(self, m: int) -> Array:
+    def cohort(self, m: int) -> ClientMask:
         """Draw m of n clients."""
         return self._some(m, self.cells)
 
-    def ownership(self, s: int, cohort: Array | None = None) -> Array:
+    def ownership(self, s: int, cohort: Array | None = None) -> ClientMask:
         """Draw the owners of every feature: uniform s-subsets of the cohort."""
-        inside = [cell for cell in self.cells if cohort is None or cohort[cell[0], 0, 0]]
+        members = contents(True if cohort is None else cohort, self.layout)
+        inside = [cell for cell in self.cells if members[cell[0], 0, 0]]
         check_owners(s, sum(map(len, inside)))
         return self._some(s, inside)
 
-    def _some(self, size: int, inside: list[range]) -> NDArray[np.bool_]:
+    def _some(self, size: int, inside: list[range]) -> ClientMask:
         left = sum(map(len, inside))
         self.alike *= _ways(left, size)
         heads = []
@@ -105,7 +118,7 @@ class OrbitChannel(Scripted):
         chosen: int = self.choose([(p, k) for k, p in enumerate(odds) if p > 0])
         return chosen
 
-    def _refine(self, heads: Sequence[int]) -> NDArray[np.bool_]:
+    def _refine(self, heads: Sequence[int]) -> ClientMask:
         """Return the mask of the first clients of every cell, which become cells of their own."""
         self.chooses = True
         mask = np.zeros((self.n, 1, 1), dtype=bool)
@@ -114,7 +127,7 @@ class OrbitChannel(Scripted):
             mask[cell.start : cell.start + count] = True
             halves += [half for half in (cell[count:], cell[:count]) if half]
         self.cells = halves
-        return mask
+        return ClientMask(mask, self.layout.kinds)
 
 
 def cells_of_kinds(counts: Sequence[int]) -> list[range]:
@@ -160,19 +173,27 @@ class Orbit:
 
 
 class Nothing:
-    """A problem whose gradients are all 0, which counts them per client."""
+    """A problem of vectors without entries, which counts the gradients per client."""
 
-    def __init__(self, n: int) -> None:
-        self.n, self.d = n, 1
-        self.count = 0.0
+    d = FEATURES
+
+    def __init__(self, n: int, counts: Sequence[int] | None = None) -> None:
+        self.n, self.count = n, 0.0
+        kinds = cells_of_kinds((n,) if counts is None else counts)
+        self.layout = ClientRows.of(kinds, kinds)
+
+    @property
+    def x_0(self) -> ClientArray:
+        """A vector that all clients share."""
+        return self.layout.array(np.zeros((1, 0, 1)))
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
     ) -> Array:
         if active is None:
             active = self.n
-        self.count += active / self.n if isinstance(active, int) else float(np.mean(active))
-        return np.zeros((self.n, 1, 1))
+        self.count += active / self.n if isinstance(active, int) else share(active, self.layout)
+        return self.layout.array(np.zeros((len(self.layout.counts), 0, 1)))
 
     def grad_g(self, y: Array) -> Array:
         return 0 * y
@@ -214,26 +235,42 @@ class _Meter(OrbitChannel):
         counts: Sequence[int] | None,
         other_heads: bool,
     ) -> None:
-        super().__init__(n, d, script, counts, other_heads=other_heads)
+        super().__init__(n, script, counts, other_heads=other_heads)
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
         self.bits = self.bits_down = 0.0
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        self.bits += self.message * (1.0 if cohort is None else float(np.mean(cohort)))
+        self.bits += self.message * share(cohort, self.layout)
         return v
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
-        self.bits += self.vector * (1.0 if mask is None else float(np.mean(mask)))
+        self.bits += self.vector * share(mask, self.layout)
         return v if mask is None else mask * v
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
-        self.bits_down += self.vector * (1.0 if mask is None else float(np.mean(mask)))
+        self.bits_down += self.vector * share(mask, self.layout)
         return v
 
     def downlink(self, v: Array) -> Array:
         self.bits_down += self.message_down
         return v
+
+
+def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> Any:
+    """Return the first state of a method on vectors without entries."""
+    problem = Nothing(n, counts)
+    with _named(method):
+        return method.start(problem.x_0, problem, OrbitChannel(n, counts=counts))
+
+
+@contextmanager
+def _named(method: Method) -> Iterator[None]:
+    """Say in a refusal which method's step it is."""
+    try:
+        yield
+    except StepRefusal as refusal:
+        raise refusal.of(method.name) from None
 
 
 def orbits(
@@ -252,11 +289,12 @@ def orbits(
     are ``counts``, are not exchangeable; ``other_heads`` are as in :class:`OrbitChannel`.
     """
     spent: list[tuple[float, float, float, float]] = []
-    state = method.start(np.zeros((1, 1, 1)), Nothing(n), OrbitChannel(n, max(d, 1)))
+    state = first_state(method, n, counts)
 
     def step(channel: _Meter) -> _Meter:
-        problem = Nothing(n)
-        theorem_step(method, state, problem, channel)
+        problem = Nothing(n, counts)
+        with _named(method):
+            theorem_step(method, state, problem, channel)
         bits = channel.bits, channel.bits_down
         spent.append((float(channel.probability), *bits, problem.count))
         return channel

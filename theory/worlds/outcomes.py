@@ -73,11 +73,15 @@ class Scripted:
         """Say whether all runs communicate after an iteration, counted from 1: (1,)."""
         if isinstance(schedule, Every):
             return np.array([iteration % schedule.iterations == 0])
-        return self.coin(schedule.p)[0, 0]
+        return np.array([self._heads(schedule.p)])
 
     def coin(self, p: float) -> Array:
         """Toss one coin."""
-        return np.full((1, 1, 1), self.choose([(p, True), (1 - p, False)]))
+        return np.full((1, 1, 1), self._heads(p))
+
+    def _heads(self, p: float) -> bool:
+        heads: bool = self.choose([(p, True), (1 - p, False)])
+        return heads
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client, 2^n options."""

@@ -8,7 +8,8 @@ from math import comb, prod
 import pytest
 
 from bitbound.data.errors import Refusal
-from bitbound.solvers.authoring import where
+from bitbound.solvers.authoring import masked
+from bitbound.solvers.authoring import mean as mean_of_clients
 from bitbound.solvers.methods.gradskip import GradSkip
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
@@ -67,16 +68,14 @@ def test_they_are_few_and_no_larger_for_more_coins():
 
 @dataclass(frozen=True)
 class AverageOfHeads(GradSkip):
-    """GradSkip whose clients also move as those with heads do in the mean."""
+    """GradSkip whose clients with heads also move as these do in the mean."""
 
     name = "average-of-heads"
 
     def local_step(self, s, problem, channel):
         heads = channel.client_coins(self.q)
         step = self.gamma * (problem.grad(s.x) - s.h)
-        count = heads.sum(axis=0, keepdims=True)
-        together = where(heads, step, 0 * step).sum(axis=0, keepdims=True) / (1 + count)
-        return replace(s, x=s.x - step - together)
+        return replace(s, x=s.x - step - masked(heads, mean_of_clients(masked(heads, step))))
 
 
 @pytest.mark.parametrize("n", [3, 1000])

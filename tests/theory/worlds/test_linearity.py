@@ -96,15 +96,15 @@ class DCGD(Method):
 @pytest.mark.parametrize(
     ("method", "family", "sentence"),
     [
-        (Clipped(0.05), FAMILY, "not linear"),
-        (ClippedLate(0.05), FAMILY, "not linear"),
-        (RestsEarly(0.05), FAMILY, "not linear"),
-        (Absolute(0.05), FAMILY, "not linear"),
+        (Clipped(0.05), FAMILY, "not linear .* multiplies two vectors"),
+        (ClippedLate(0.05), FAMILY, "not linear .* calls clip of a vector"),
+        (RestsEarly(0.05), FAMILY, "not linear .* calls absolute of a vector"),
+        (Absolute(0.05), FAMILY, "not linear .* calls absolute of a vector"),
         (Weighted(0.02), FAMILY, "does not treat all clients alike"),
         (FedAvg(0.05), FAMILY, "does not stay at its fixed point"),
         (Lying(0.05), FAMILY, "does not keep what it declares"),
         (DCGD(0.02), replace(FAMILY, omega=4.0), "does not stay at its fixed point"),
-        (NormalisedEF21(0.1), replace(FAMILY, alpha=0.5), "whose steps are normalised"),
+        (NormalisedEF21(0.1), replace(FAMILY, alpha=0.5), "takes a norm or an inner product"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Method) else "",
 )

@@ -1,16 +1,50 @@
 """Arrays that hold one row for all clients that are treated alike, for any number of clients.
 
-They look like arrays (n, d, R) and are used by the unchanged method; what is stored has a few rows.
+The unchanged method uses them like arrays (n, d, R), and sees nothing of them but these letters.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
+
+from bitbound.data.arrays import Array
+from bitbound.theory.worlds.symbolic.exact_numbers import Exact
+from bitbound.theory.worlds.symbolic.opaque import (
+    FEATURES,
+    NORM,
+    NOT_ALIKE,
+    NOT_LINEAR,
+    RUNS,
+    Letter,
+    Opaque,
+    refuse,
+)
+
+_NUMBERS = int | float | Fraction | Exact | np.integer | np.floating | np.bool_
+_OPERATIONS = {
+    np.add: "add",
+    np.subtract: "sub",
+    np.multiply: "mul",
+    np.true_divide: "truediv",
+    np.negative: "neg",
+    np.positive: "pos",
+    np.bitwise_and: "and_",
+    np.logical_and: "and_",
+    np.bitwise_or: "or_",
+    np.logical_or: "or_",
+    np.bitwise_xor: "xor",
+    np.logical_xor: "xor",
+    np.invert: "invert",
+    np.logical_not: "invert",
+}
+_PER_CLASS = "give clients of one class the same number"
+_PRODUCTS = {"norm", "dot", "vdot", "vecdot", "inner", "outer", "einsum", "tensordot"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +55,8 @@ class ClientRows:
     ----------
     cells : sequence of range
         Clients that are treated alike.
+    kinds : sequence of range
+        Clients of one kind, of which the cells are parts.
     representatives : (m,) int
         A client of each row.
     counts : (m,) int
@@ -30,16 +66,17 @@ class ClientRows:
     """
 
     cells: Sequence[range]
+    kinds: Sequence[range]
     representatives: NDArray[np.intp]
     counts: NDArray[np.intp]
     n: int
 
     @classmethod
-    def of(cls, cells: Sequence[range]) -> "ClientRows":
+    def of(cls, cells: Sequence[range], kinds: Sequence[range]) -> "ClientRows":
         """Return rows for the first, the second and the other clients of every cell."""
         parts = _parts(cells)
         first, counts = [part[0] for part in parts], [len(part) for part in parts]
-        return cls(cells, np.array(first), np.array(counts), sum(counts))
+        return cls(cells, kinds, np.array(first), np.array(counts), sum(counts))
 
     @cached_property
     def row_of(self) -> NDArray[np.intp]:
@@ -49,99 +86,295 @@ class ClientRows:
             rows[part.start : part.stop] = row
         return rows
 
+    def mask(self, x: Any) -> "ClientMask":
+        """Return a mask as one of all clients."""
+        return ClientMask(contents(x, self), self.kinds)
+
+    def array(self, rows: NDArray[Any]) -> Any:
+        """Return the array that has these rows, or one row that all share; a mask if of bool."""
+        if rows.dtype != bool:
+            return ClientArray(rows, self)
+        return ClientMask(rows[self.row_of] if len(rows) > 1 else rows, self.kinds)
+
 
 def _parts(cells: Sequence[range]) -> list[range]:
     return [part for cell in cells for part in (cell[:1], cell[1:2], cell[2:]) if part]
 
 
-class ClientArray(NDArrayOperatorsMixin):
-    """An array (n, d, R) by its rows (m, d, R), or (1, d, R) of what all clients share.
+class _Array(Opaque):
+    """What vectors and masks have in common."""
 
-    Operators, ``where`` and sums work on the rows; for anything else the array is written out.
-    Arrays of numpy with n rows are taken to be the same for all clients of a row.
-    """
+    ndim: ClassVar[int] = 3
+    device: ClassVar[str] = "cpu"
 
-    def __init__(self, values: NDArray[Any], layout: ClientRows) -> None:
-        self.values, self.layout = values, layout
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Clients, features, runs."""
-        rows, d, runs = self.values.shape
-        return (self.layout.n if rows == len(self.layout.counts) else 1), d, runs
-
-    @property
-    def dtype(self) -> Any:
-        """Type of the entries."""
-        return self.values.dtype
-
-    @property
-    def device(self) -> str:
-        """Where the entries are."""
-        return "cpu"
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return 3
-
-    def __array_namespace__(self, api_version: str | None = None) -> Any:
-        return np
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        written = self.values[self.layout.row_of] if self.shape[0] > 1 else self.values
-        return written if dtype is None else written.astype(dtype)
+    __slots__ = ()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if method != "__call__" or options or ufunc.signature:
-            written = [np.asarray(x) if isinstance(x, ClientArray) else x for x in inputs]
-            return getattr(ufunc, method)(*written, **options)
-        return self._by_rows(ufunc, inputs)
+        name = _OPERATIONS.get(ufunc)
+        if name is None or method != "__call__" or options:
+            self._refuse(f"calls {ufunc.__name__} of {self.WORD}")
+        if isinstance(inputs[0], Opaque):
+            return getattr(operator, name)(*inputs)
+        return getattr(inputs[1], f"__r{name.rstrip('_')}__")(inputs[0])
 
     def __array_function__(
         self, function: Any, types: Iterable[type], inputs: Any, options: Any
     ) -> Any:
         if function is np.where and len(inputs) == 3:
-            return self._by_rows(np.where, inputs)
-        if function in {np.sum, np.mean} and options.get("axis") == 0 and options.get("keepdims"):
-            return inputs[0].sum() if function is np.sum else inputs[0].mean()
-        written = [np.asarray(x) if isinstance(x, ClientArray) else x for x in inputs]
-        return function(*written, **options)
+            return chosen(*inputs)
+        if function in {np.sum, np.mean}:
+            return getattr(inputs[0], function.__name__)(*inputs[1:], **options)
+        self._refuse_function(function.__name__)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, tuple) and index[0] == slice(None):
-            return ClientArray(self.values[index], self.layout)
-        return np.asarray(self)[index]
+    def _refuse_function(self, name: str) -> Any:
+        if name in _PRODUCTS:
+            refuse(NOT_LINEAR, *NORM)
+        self._refuse(f"calls {name} of {self.WORD}")
 
-    def sum(self, axis: int = 0, keepdims: bool = True) -> Any:
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return _Namespace(self)
+
+
+class ClientMask(_Array):
+    """A mask of clients, (n, 1, R) or (1, 1, R) of all alike, or numbers made of masks.
+
+    It comes from the channel or the problem; one of the method's own is the same for all clients
+    of a class.
+    """
+
+    WORD = "a mask"
+    IS_WHAT = "looks at who takes part"
+    INSTEAD = "choose by it with where(mask, x, y) or masked(mask, x)"
+
+    __slots__ = ("_kinds", "_values")
+
+    def __init__(self, values: NDArray[Any], kinds: Sequence[range]) -> None:
+        self._values, self._kinds = values, kinds
+
+    @property
+    def shape(self) -> tuple[int, int, Letter]:
+        """Clients, 1, runs."""
+        return len(self._values), 1, RUNS
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the entries."""
+        return self._values.dtype
+
+    def _calculated(self, operation: str, *others: Any) -> Any:
+        """Return what is made of a mask and of other masks or numbers."""
+        values = [numbers_of(x, self._kinds) for x in others]
+        if any(x is None for x in values):
+            return NotImplemented
+        logical = operation in {"and_", "or_", "xor", "invert"}
+        own = self._values
+        if logical and any(np.asarray(x).dtype != bool for x in (own, *values)):
+            self._refuse("takes for a mask what is none")
+        if not logical and own.dtype == bool:
+            own = own.astype(int)
+        return ClientMask(getattr(operator, operation)(own, *values), self._kinds)
+
+
+def _of_mask(operation: str, *, reflected: bool = False) -> Any:
+    def calculate(mask: ClientMask, *others: Any) -> Any:
+        return mask._calculated(operation, *others)
+
+    def subtract_from(mask: ClientMask, other: Any) -> Any:
+        return mask._calculated("neg")._calculated("add", other)
+
+    return subtract_from if reflected and operation == "sub" else calculate
+
+
+for _operation in ("and_", "or_", "xor", "add", "sub", "mul"):
+    _name = _operation.rstrip("_")
+    setattr(ClientMask, f"__{_name}__", _of_mask(_operation))
+    setattr(ClientMask, f"__r{_name}__", _of_mask(_operation, reflected=True))
+for _operation in ("invert", "neg", "pos", "truediv"):
+    setattr(ClientMask, f"__{_operation}__", _of_mask(_operation))
+
+
+class ClientArray(_Array):
+    """A vector of every client, (n, d, R), or one that all share, (1, d, R), by its rows."""
+
+    WORD = "a vector"
+    IS_WHAT = NOT_LINEAR
+    INSTEAD = (
+        "add vectors, scale them by parameters, n or coins, average them over the clients, and use "
+        "copies, masked and where"
+    )
+
+    __slots__ = ("_layout", "_rows")
+
+    def __init__(self, rows: NDArray[Any], layout: ClientRows) -> None:
+        self._rows, self._layout = rows, layout
+
+    @property
+    def shape(self) -> tuple[int, Letter, Letter]:
+        """Clients, features, runs."""
+        return (self._layout.n if self._of_all else 1), FEATURES, RUNS
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the entries, the same in every world."""
+        return np.dtype(float)
+
+    @property
+    def _of_all(self) -> bool:
+        return len(self._rows) == len(self._layout.counts)
+
+    def sum(self, axis: int | None = None, keepdims: bool = False) -> "ClientArray":
         """Sum over the clients: (1, d, R)."""
         if axis != 0 or not keepdims:
-            return np.asarray(self).sum(axis=axis, keepdims=keepdims)
+            self._refuse("sums over other than the clients, or leaves their axis out")
         if self.shape[0] == 1:
             return self
-        weighted = (
-            self.values * self.layout.counts.astype(object if self._exact else float)[:, None, None]
-        )
-        return ClientArray(weighted.sum(axis=0, keepdims=True), self.layout)
+        number = object if self._rows.dtype == object else float
+        weighted = self._rows * self._layout.counts.astype(number)[:, None, None]
+        return ClientArray(weighted.sum(axis=0, keepdims=True), self._layout)
 
-    def mean(self, axis: int = 0, keepdims: bool = True) -> Any:
+    def mean(self, axis: int | None = None, keepdims: bool = False) -> "ClientArray":
         """Average over the clients: (1, d, R)."""
-        if axis != 0 or not keepdims:
-            return np.asarray(self).mean(axis=axis, keepdims=keepdims)
-        return self.sum() / self.shape[0]
+        return self.sum(axis, keepdims) / self.shape[0]
 
-    @cached_property
-    def _exact(self) -> bool:
-        return bool(self.dtype == object)
+    def __add__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._rows + self._term(other), self._layout)
 
-    def _by_rows(self, function: Callable[..., Any], inputs: Sequence[Any]) -> "ClientArray":
-        return ClientArray(function(*(rows_of(x, self.layout) for x in inputs)), self.layout)
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._rows - self._term(other), self._layout)
+
+    def __rsub__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._term(other) - self._rows, self._layout)
+
+    def __mul__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._rows * self._factor(other, "multiplies two vectors"), self._layout)
+
+    def __rmul__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._factor(other, "multiplies two vectors") * self._rows, self._layout)
+
+    def __truediv__(self, other: Any) -> "ClientArray":
+        return ClientArray(self._rows / self._factor(other, "divides two vectors"), self._layout)
+
+    def __rtruediv__(self, other: Any) -> "ClientArray":
+        self._refuse("divides by a vector")
+
+    def __neg__(self) -> "ClientArray":
+        return ClientArray(-self._rows, self._layout)
+
+    def __pos__(self) -> "ClientArray":
+        return self
+
+    def _term(self, other: Any) -> Any:
+        """Return what may be added: the rows of a vector, or 0."""
+        if isinstance(other, ClientArray):
+            return other._rows
+        zero = None if isinstance(other, ClientMask) else numbers_of(other, self._layout.kinds)
+        if zero is None or np.any(zero != 0):
+            self._refuse("adds numbers to a vector")
+        return _rows_of_mask(zero, self._layout)
+
+    def _factor(self, other: Any, product: str) -> Any:
+        """Return what may be multiplied with: a number, or one for each row."""
+        if isinstance(other, ClientArray):
+            self._refuse(product)
+        factor = numbers_of(other, self._layout.kinds)
+        if factor is None:
+            self._refuse(f"calculates with a vector and {type(other).__name__}")
+        return _rows_of_mask(factor, self._layout)
 
 
-def rows_of(x: Any, layout: ClientRows) -> Any:
-    """Return the rows of an array, those of an array of numpy with n rows included."""
-    if isinstance(x, ClientArray):
-        return x.values
-    if isinstance(x, np.ndarray) and x.ndim == 3 and x.shape[0] == layout.n > 1:
-        return x[layout.representatives]
+@dataclass(frozen=True)
+class _Namespace:
+    """Functions of opaque arrays, by their names in the array API standard."""
+
+    like: Any
+    __name__: ClassVar[str] = "opaque"
+    bool: ClassVar[type] = bool
+
+    def where(self, mask: Any, yes: Any, no: Any) -> Any:
+        return chosen(mask, yes, no)
+
+    def sum(self, x: Any, **options: Any) -> Any:
+        return x.sum(**options)
+
+    def zeros(self, shape: Any, **_: Any) -> Any:
+        return np.zeros(shape)
+
+    def ones(self, shape: Any, **_: Any) -> ClientMask:
+        """Return the mask of everyone, (n, 1, R)."""
+        return self.asarray(np.ones((shape[0], 1, 1), dtype=bool))
+
+    def asarray(self, values: NDArray[Any], **_: Any) -> ClientMask:
+        """Return a mask of the method's own."""
+        kinds = self.like._layout.kinds
+        return ClientMask(np.asarray(numbers_of(values, kinds)), kinds)
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: self.like._refuse_function(name)
+
+
+def chosen(mask: Any, yes: Any, no: Any) -> Any:
+    """Return ``yes`` where a mask holds and ``no`` elsewhere, both of vectors or of numbers."""
+    vector = next((x for x in (yes, no) if isinstance(x, ClientArray)), None)
+    opaque = next(x for x in (vector, mask, yes, no) if isinstance(x, ClientArray | ClientMask))
+    kinds = opaque._kinds if vector is None else opaque._layout.kinds
+    own = numbers_of(mask, kinds)
+    if own is None or np.asarray(own).dtype != bool:
+        opaque._refuse("chooses by what is no mask")
+    if vector is None:
+        numbers = [numbers_of(x, kinds) for x in (yes, no)]
+        return ClientMask(np.where(own, *numbers), kinds)
+    rows = _rows_of_mask(own, vector._layout), vector._term(yes), vector._term(no)
+    return ClientArray(np.where(*rows), vector._layout)
+
+
+def numbers_of(x: Any, kinds: Sequence[range]) -> Any:
+    """Return a number, what a mask holds, or an array that is one number for each class; or None.
+
+    Raises
+    ------
+    Refusal
+        If an array tells clients of one class, features or runs apart, or a length is not known.
+    """
+    if isinstance(x, Letter):
+        x._refuse(f"calculates with {x.WORD}")
+    if isinstance(x, ClientMask):
+        return x._values
+    if isinstance(x, _NUMBERS):
+        return x
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "biufO":
+        return None
+    if x.dtype == object and not all(isinstance(entry, _NUMBERS) for entry in x.flat):
+        return None
+    n = kinds[-1].stop
+    if x.ndim and (x.shape[1:] != (1, 1) or len(x) not in {1, n}):
+        refuse(NOT_ALIKE, f"uses an array of shape {x.shape}", "take one number, or " + _PER_CLASS)
+    apart = len(x) > 1 if x.ndim else False
+    if apart and any(np.any(x[one.start : one.stop] != x[one.start]) for one in kinds):
+        it = "uses an array in which clients of one class have different values"
+        refuse(NOT_ALIKE, it, _PER_CLASS + " and each value a class of clients")
     return x
+
+
+def contents(x: Any, layout: ClientRows) -> NDArray[Any]:
+    """Return what a mask holds of every client: (n, 1, 1)."""
+    return np.broadcast_to(np.asarray(numbers_of(x, layout.kinds)), (layout.n, 1, 1))
+
+
+def share(mask: Any, layout: ClientRows) -> float:
+    """Return the part of the clients that a mask has; None is everyone."""
+    return 1.0 if mask is None else float(np.mean(contents(mask, layout)))
+
+
+def rows_of(x: Array, layout: ClientRows) -> Any:
+    """Return the rows of an array of clients, or of a mask; an array of rows is what it is."""
+    if isinstance(x, ClientArray):
+        return x._rows
+    return _rows_of_mask(x._values, layout) if isinstance(x, ClientMask) else x
+
+
+def _rows_of_mask(values: Any, layout: ClientRows) -> Any:
+    if isinstance(values, np.ndarray) and values.ndim and len(values) > 1:
+        return values[layout.representatives]
+    return values

@@ -7,7 +7,7 @@ kinds, not on n. The runs of the last axis are directions of R^n that the blocks
 client i holds the entry of its row times the unknown of its field and kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.theory.worlds.orbits import cells_of_kinds
 from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 
@@ -88,7 +89,7 @@ class Frame:
         self.exact, self.members, self.counts = exact, cells, list(counts)
         self.n = sum(self.counts)
         self.everyone = np.ones(self.n, dtype=bool)
-        self.layout = ClientRows.of(cells)
+        self.layout = ClientRows.of(cells, cells_of_kinds(self.counts))
         ends = np.cumsum(self.counts)
         self.cell_kinds = [int(np.searchsorted(ends, cell[0], side="right")) for cell in cells]
         rows = [min(len(cell), 3) for cell in cells]
@@ -125,6 +126,10 @@ class Frame:
     def array(self, values: Matrix) -> ClientArray:
         """Return rows, or one row that all share, as an array of clients."""
         return ClientArray(values, self.layout)
+
+    def mapped(self, function: Callable[[Matrix], Matrix], v: Array) -> ClientArray:
+        """Return an array of clients with a function of its rows, which no method may have."""
+        return self.array(function(rows_of(v, self.layout)))
 
     def unknown(self, basis: Basis, number: int) -> ClientArray:
         """Return an unknown of every client, (n, basis, R), or a shared one, (1, basis, R)."""

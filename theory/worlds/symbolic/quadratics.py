@@ -18,7 +18,7 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.orbits import Orbit
 from bitbound.theory.worlds.outcomes import Scripted
 from bitbound.theory.worlds.symbolic.clients import ClientArray
-from bitbound.theory.worlds.symbolic.frames import Basis, Frame
+from bitbound.theory.worlds.symbolic.frames import Basis, Frame, Matrix
 from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 
 
@@ -70,15 +70,14 @@ class QuadraticProblem(SymbolicProblem):
     def __init__(self, basis: Basis, frame: Frame, extreme: ExtremeClass, unit: float) -> None:
         super().__init__(basis, frame, [])
         own = np.array(extreme.curvatures)[frame.row_kinds] / unit
-        self.slopes, self.ridge = frame.array(own[:, None, None]), extreme.ridge / unit
+        self.slopes, self.ridge = own[:, None, None], extreme.ridge / unit
         self.rest, self.solved = extreme.rest, False
 
     def grad(
         self, x: Array, active: Array | int | None = None, sample: int | str | None = None
     ) -> ClientArray:
         """Exact gradients of the f_i; (n, basis, R)."""
-        found: ClientArray = self.slopes * x
-        return found
+        return self.frame.mapped(lambda rows: self.slopes * rows, x)
 
     def grad_g(self, y: Array) -> Array:
         """Gradient of g; (1, basis, R)."""
@@ -94,9 +93,9 @@ class QuadraticProblem(SymbolicProblem):
     ) -> Array:
         """Return where gradient steps on the clients end, as a sum of powers."""
         here = slope(start)
-        factors = 1 - step * _curvatures(slope, start, here)
-        powers = factors.values ** np.arange(count)
-        return start - step * self.frame.array(powers.sum(axis=2, keepdims=True)) * here
+        factors = 1 - step * self._curvatures(slope, start, here)
+        powers = (factors ** np.arange(count)).sum(axis=2, keepdims=True)
+        return start - step * self.frame.mapped(lambda rows: powers * rows, here)
 
     def minimise(
         self,
@@ -116,15 +115,15 @@ class QuadraticProblem(SymbolicProblem):
         self.solved = True
         left = 1 - self.rest * criterion["accuracy"] ** 0.5
         here = gradient(centre, given, active, self)
-        curvatures = _curvatures(lambda y: gradient(y, given, active, self), centre, here)
-        end = -left / (criterion["mu"] + left * curvatures) * here
-        return end, here + curvatures * end
+        curvatures = self._curvatures(lambda y: gradient(y, given, active, self), centre, here)
+        factors = -left / (criterion["mu"] + left * curvatures)
+        end = self.frame.mapped(lambda rows: factors * rows, here)
+        return end, here + self.frame.mapped(lambda rows: curvatures * rows, end)
 
-
-def _curvatures(slope: Callable[[Array], Array], point: Array, here: Array) -> ClientArray:
-    """Return the curvatures of functions of which the gradient at a point is known."""
-    found: ClientArray = (slope(point + 1.0) - here)[:, :1, :1]
-    return found
+    def _curvatures(self, slope: Callable[[Array], Array], point: Array, here: Array) -> Matrix:
+        """Return the curvatures, (m, 1, 1), of functions with a known gradient at a point."""
+        ahead = slope(self.frame.mapped(lambda rows: rows + 1.0, point))
+        return self.frame.rows(ahead - here)[:, :1, :1]
 
 
 class ExtremeChannel(SymbolicChannel):
@@ -151,15 +150,16 @@ class ExtremeChannel(SymbolicChannel):
             if not any(self.extreme.common):
                 return alone
             sign = self.signs.choose([(0.5, 1.0), (0.5, -1.0)])
-            return alone + self.send(self._times(sign, self.extreme.common) * v, cohort)
+            return alone + self.send(self._times(sign, self.extreme.common, v), cohort)
         kinds = range(len(self.functions.kinds))
         errors = [1 - self.functions.contraction(kind) for kind in kinds]
-        return self.send((1 + self._times(self.extreme.sign, errors)) * v, cohort)
+        return self.send(v + self._times(self.extreme.sign, errors, v), cohort)
 
-    def _times(self, sign: float, squares: Sequence[float]) -> ClientArray:
-        """Return the roots of squares, given for each kind, with a sign."""
+    def _times(self, sign: float, squares: Sequence[float], v: Array) -> ClientArray:
+        """Return vectors times the roots of squares, given for each kind, with a sign."""
         frame = self.problem.frame
-        return frame.array(sign * np.array(squares)[frame.row_kinds, None, None] ** 0.5)
+        roots = sign * np.array(squares)[frame.row_kinds, None, None] ** 0.5
+        return frame.mapped(lambda rows: roots * rows, v)
 
     def downlink(self, v: Array) -> Array:
         """Return v with the server's noise, or too long or too short."""

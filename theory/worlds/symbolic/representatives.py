@@ -19,8 +19,10 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves, Order
-from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
+from bitbound.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
 from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
+from bitbound.theory.worlds.symbolic.opaque import FEATURES as UNKNOWN
+from bitbound.theory.worlds.symbolic.opaque import Letter
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""
@@ -58,7 +60,7 @@ class Representatives:
     @cached_property
     def layout(self) -> ClientRows:
         """Which client each row stands for."""
-        return ClientRows.of(self.orbit.cells)
+        return ClientRows.of(self.orbit.cells, cells_of_kinds(self.counts))
 
     @property
     def order(self) -> Order:
@@ -81,9 +83,9 @@ class Representatives:
         x_star = rng.standard_normal((1, FEATURES, 1))
         return _Functions(self.layout, self.array(x_star), self.L * v, self.L * B)
 
-    def array(self, rows: NDArray[Any]) -> ClientArray:
+    def array(self, rows: NDArray[Any]) -> Any:
         """Return the array of all clients that has these rows."""
-        return ClientArray(rows, self.layout)
+        return self.layout.array(rows)
 
     @cached_property
     def star(self) -> Any:
@@ -134,8 +136,8 @@ class _Functions:
         return self.layout.n
 
     @property
-    def d(self) -> int:
-        return FEATURES
+    def d(self) -> Letter:
+        return UNKNOWN
 
     @property
     def grad_star(self) -> ClientArray:
@@ -159,16 +161,19 @@ class _Channel(OrbitChannel):
 
     def __init__(self, world: Representatives, seed: int, order: Order | None) -> None:
         n, script = world.layout.n, world.orbit.script
-        super().__init__(n, FEATURES, script, world.counts)
+        super().__init__(n, script, world.counts)
         self.world, self.order = world, order
         self.rng = np.random.default_rng(seed)
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         gains = self._gains(len(self.world.layout.counts))
-        return self.send(v * (gains if self.order is None else gains[self.order]), cohort)
+        return self.send(self._times(gains if self.order is None else gains[self.order], v), cohort)
 
     def downlink(self, v: Array) -> Array:
-        return v * self._gains(1)
+        return self._times(self._gains(1), v)
+
+    def _times(self, gains: NDArray[np.float64], v: Array) -> ClientArray:
+        return ClientArray(gains * rows_of(v, self.world.layout), self.world.layout)
 
     def _gains(self, rows: int) -> NDArray[np.float64]:
         return self.rng.uniform(0.5, 1.5, (rows, FEATURES, 1))

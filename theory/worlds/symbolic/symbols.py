@@ -21,10 +21,11 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
 from bitbound.theory.worlds.symbolic.accurate_solves import accurate_solve
-from bitbound.theory.worlds.symbolic.clients import ClientArray
+from bitbound.theory.worlds.symbolic.clients import ClientArray, contents
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
+from bitbound.theory.worlds.symbolic.opaque import FEATURES
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class SymbolicProblem:
         one_by_one: bool = True,
     ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
-        self.d, self.basis = basis.size, basis
+        self.d, self.basis = FEATURES, basis
         self.frame, self.evaluations, self.one_by_one = frame, evaluations, one_by_one
         self.solves: list[LocalSolve] = [] if solves is None else solves
         rows_of_all = len(frame.row_cells)
@@ -119,7 +120,7 @@ class SymbolicProblem:
         return accurate_solve(self.solves, change, start, own, self.frame, self.basis, **criterion)
 
     def _clients(self, active: Array) -> NDArray[np.bool_]:
-        return np.broadcast_to(np.asarray(active), (self.frame.n, 1, 1))[:, 0, 0]
+        return contents(active, self.frame.layout)[:, 0, 0]
 
     def evaluate(
         self, function: str, x: Array, active: NDArray[np.bool_]
@@ -175,7 +176,7 @@ class SymbolicChannel(OrbitChannel):
     ) -> None:
         script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
         counts = problem.frame.counts
-        super().__init__(functions.n, problem.d, script, counts, other_heads=other_heads)
+        super().__init__(functions.n, script, counts, other_heads=other_heads)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
         self.errors = errors
@@ -186,9 +187,9 @@ class SymbolicChannel(OrbitChannel):
         if self.method.needs.compressor == "contractive":
             if all(self.functions.contraction(k) == 1 for k in range(len(self.functions.kinds))):
                 return self.send(v, cohort)  # nothing is lost
-            active = np.ones(self.n, dtype=bool) if cohort is None else np.asarray(cohort)[:, 0, 0]
             frame = self.problem.frame
-            sent = frame.expression(v, np.broadcast_to(active, self.n))
+            active = contents(True if cohort is None else cohort, frame.layout)[:, 0, 0]
+            sent = frame.expression(v, active)
             return self.send(v + self._error(sent), cohort)
         if self.functions.omega == 0:
             return self.send(v, cohort)
@@ -247,7 +248,7 @@ def unknown_state(method: Method, problem: SymbolicProblem) -> Any:
     def unknowns(x: Array) -> Array:
         number = next(numbers)
         if x.dtype == bool:
-            return x
+            return problem.frame.layout.mask(x)
         name = problem.basis.index("state", number, every_client=x.shape[0] == problem.n)
         return problem.frame.unknown(problem.basis, name)
 

@@ -1,0 +1,108 @@
+"""What a method may not do with what it does not see: vectors, masks, dimensions.
+
+A certificate is for all functions, compressors and dimensions, and of steps that are linear and the
+same for all clients of a class. So a step may add vectors, scale them by numbers that come from its
+parameters, n and coins, average them over the clients, and choose by masks that the channel gave.
+Anything else is refused where it is done.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+from bitbound.data.errors import Refusal
+
+NOT_LINEAR = "is not linear"
+NOT_ALIKE = "does not treat all clients alike"
+OF_DIMENSION = "depends on the dimension"
+
+NORM = (
+    "takes a norm or an inner product",
+    "take a length that is a parameter; a method that clips is certified where clipping is a "
+    "contraction, as Clip21 is in a ball",
+)
+
+
+class StepRefusal(Refusal):
+    """A step that does what no certificate is about."""
+
+    def __init__(self, why: str, name: str = "") -> None:
+        super().__init__(f"the step of {name} {why}" if name else f"the step {why}")
+        self.why = why
+
+    def of(self, name: str) -> "StepRefusal":
+        """Return the refusal of a method of that name."""
+        return StepRefusal(self.why, name)
+
+
+def refuse(is_what: str, it: str, instead: str) -> NoReturn:
+    """Refuse an operation: say what the step is by it, what it does, and what to do instead."""
+    raise StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
+
+
+class Opaque:
+    """Something that is refused all that Python can do with it, but for what a subclass allows."""
+
+    WORD: ClassVar[str]
+    """What it is, for sentences."""
+    IS_WHAT: ClassVar[str]
+    """What a step is that looks inside."""
+    INSTEAD: ClassVar[str]
+    """What to do in the place of looking inside."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.WORD}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by libraries that see what they were given
+            raise AttributeError(name)
+        self._refuse(f"uses .{name} of {self.WORD}")
+
+    def _refuse(self, it: str) -> NoReturn:
+        refuse(self.IS_WHAT, it, self.INSTEAD)
+
+    @classmethod
+    def _refusal_of(cls, it: str) -> Callable[..., NoReturn]:
+        def refused(self: Opaque, *_: Any, **__: Any) -> NoReturn:
+            self._refuse(it.format(self.WORD))
+
+        return refused
+
+
+_REFUSED = {
+    "compares {}": "eq ne lt le gt ge",
+    "reads the numbers of {}": "array bool float int complex index round trunc floor ceil",
+    "reads single entries of {}": "getitem setitem len iter reversed contains",
+    "takes the absolute value of {}": "abs",
+    "takes a power of {}": "pow rpow",
+    "calculates with {}": "add radd sub rsub mul rmul truediv rtruediv neg pos "
+    "and rand or ror xor rxor invert",
+    "takes a remainder of {}": "mod rmod divmod rdivmod floordiv rfloordiv",
+    "multiplies matrices with {}": "matmul rmatmul",
+    "changes {} in place, and with it what else refers to it": "iadd isub imul itruediv iand ior "
+    "ixor ipow imatmul imod ifloordiv",
+    "looks {} up": "hash",
+}
+for _it, _names in _REFUSED.items():
+    for _name in _names.split():
+        setattr(Opaque, f"__{_name}__", Opaque._refusal_of(_it))
+
+
+class Letter(Opaque):
+    """A length that is not known: d features, or R runs."""
+
+    WORD = "the number of features or runs"
+    IS_WHAT = OF_DIMENSION
+    INSTEAD = "make the number that is meant a parameter"
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+FEATURES, RUNS = Letter("d"), Letter("R")
