@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol
 
-from bitbound.data.arrays import Array, plain_numbers
+from bitbound.data.arrays import Array, array_namespace, plain_numbers
+from bitbound.data.errors import Refusal
 
 
 class Functions(Protocol):
@@ -128,6 +129,19 @@ class Messages(Protocol):
         """Draw s owners in the cohort for every entry: (n, d, R) bool."""
 
 
+def require_probability(name: str, p: Any) -> None:
+    """Refuse what is no probability, of a parameter, or of one that is an array over the runs.
+
+    Raises
+    ------
+    Refusal
+        Unless 0 <= p <= 1.
+    """
+    inside = (p >= 0) & (p <= 1)
+    if not (array_namespace(inside).all(inside) if hasattr(inside, "shape") else inside):
+        raise Refusal(f"{name} = {p} is no probability; give a number from 0 to 1")
+
+
 @dataclass(frozen=True)
 class WithProbability:
     """Communicate after each iteration with probability p, one coin per run.
@@ -213,6 +227,8 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         plain_numbers(self)
+        if isinstance(self.schedule, WithProbability):
+            require_probability(f"the probability of a round of {self.name}", self.schedule.p)
 
     @property
     def per_run(self) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ LEVELS = [
     ["solvers.runs"],
     ["solvers.store"],
     ["theory"],
+    ["theory.worlds.opaque"],
     ["theory.worlds", "theory.formulas"],
     ["theory.worlds.numbers", "theory.worlds.symbolic", "theory.theorems"],
     ["theory.cards"],

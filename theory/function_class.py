@@ -75,6 +75,9 @@ class FunctionClass:
         is not compressed.
     omega_down : float
         The omega of the server's compressor, where it is unbiased.
+    deterministic : bool
+        Whether contractions draw nothing, as top-k: equal vectors then have equal errors, where a
+        step contracts one more than once.
     classes : tuple of ClientClass
         Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
         worst of theirs, and hold for g.
@@ -96,6 +99,7 @@ class FunctionClass:
     L_f: float | None = None
     alpha_down: float | None = None
     omega_down: float = 0.0
+    deterministic: bool = False
     classes: tuple[ClientClass, ...] = ()
 
     def __post_init__(self) -> None:
@@ -141,6 +145,7 @@ class FunctionClass:
             L_f=L_f if setting.mu < L_f < setting.L else None,
             alpha_down=alpha_down if 0 < alpha_down < 1 else None,
             omega_down=omega_down,
+            deterministic=setting.deterministic,
         )
 
     @classmethod
@@ -195,6 +200,7 @@ class FunctionClass:
             L_f=alike.L_f,
             alpha_down=alike.alpha_down,
             omega_down=alike.omega_down,
+            deterministic=alike.deterministic,
         )
 
     @classmethod
@@ -204,6 +210,7 @@ class FunctionClass:
         L_f: float | None = None,
         alpha_down: float | None = None,
         omega_down: float = 0.0,
+        deterministic: bool = False,
     ) -> Self:
         """Return the family of problems whose clients are of given classes."""
         given = tuple(classes)
@@ -219,6 +226,7 @@ class FunctionClass:
             L_f=L_f,
             alpha_down=alpha_down,
             omega_down=omega_down,
+            deterministic=deterministic,
             classes=given,
         )
 
@@ -260,7 +268,9 @@ class FunctionClass:
     def contracting(self, alpha: float) -> Self:
         """Return the class with messages of B(alpha) in the place of its compressors."""
         classes = tuple(replace(one, omega=0.0, alpha=alpha) for one in self.classes)
-        return replace(self, omega=0.0, omega_joint=None, alpha=alpha, classes=classes)
+        return replace(
+            self, omega=0.0, omega_joint=None, alpha=alpha, deterministic=False, classes=classes
+        )
 
     def in_units(self, unit: float) -> Self:
         """Return the class of the functions divided by a unit."""

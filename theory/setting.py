@@ -109,6 +109,12 @@ class Setting:
         return self.compressor.alpha(self.d)
 
     @property
+    def deterministic(self) -> bool:
+        """Whether no message is drawn, so that equal vectors have equal errors."""
+        both = self.compressor, downward(self.compressor)
+        return all(one.deterministic(self.d) for one in both)
+
+    @property
     def alpha_down(self) -> float:
         """Contraction of the server's compressor; 1 if it broadcasts uncompressed vectors."""
         return downward(self.compressor).alpha(self.d)

@@ -31,6 +31,7 @@ def describe_account(account: Account) -> str:
         noise += f", omega of the server = {family.omega_down:g}"
     elif family.alpha_down is not None:
         noise += f", alpha of the server = {family.alpha_down:g}"
+    noise += ", deterministic" * family.deterministic
     needs_one = account.method.needs.shared_minimiser and family.n > 1
     lines = [
         f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",

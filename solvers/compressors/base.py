@@ -100,6 +100,10 @@ class Compressor(ABC):
     def uniforms(self, d: int) -> int:
         """How many uniform numbers one client needs for one message."""
 
+    def deterministic(self, d: int) -> bool:
+        """Whether C(x) is a function of x, as nothing is drawn: equal vectors have equal errors."""
+        return self.uniforms(d) == 0
+
     @abstractmethod
     def message(self, x: Array, uniforms: Array) -> Message:
         """Return what the clients send: arrays (n, count, R) in the order of the layout.

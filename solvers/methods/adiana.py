@@ -16,6 +16,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
+from bitbound.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class ADIANA(Method):
     name: ClassVar[str] = "adiana"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
     schedule: ClassVar[Every] = Every()
+
+    def __post_init__(self) -> None:
+        require_probability(f"p of {self.name}", self.p)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         return State(x, x, x, copies(0 * x, problem.n), 0 * x, problem.grad(x))

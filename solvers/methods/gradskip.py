@@ -17,6 +17,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
+from bitbound.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class GradSkip(Method):
 
     name: ClassVar[str] = "gradskip"
     needs: ClassVar[Needs] = Needs()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for q in set(self.q):
+            require_probability(f"q_i of {self.name}", q)
 
     @property
     def schedule(self) -> WithProbability:

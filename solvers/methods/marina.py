@@ -15,6 +15,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
+from bitbound.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ class MARINA(Method):
     name: ClassVar[str] = "marina"
     needs: ClassVar[Needs] = Needs(compressor="unbiased")
     schedule: ClassVar[Every] = Every()
+
+    def __post_init__(self) -> None:
+        require_probability(f"p of {self.name}", self.p)
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:
         gradient = problem.grad(x)

@@ -16,16 +16,15 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.errors import Refusal
 from bitbound.solvers.backend import masked
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
 from bitbound.solvers.libraries import host, like
-from bitbound.solvers.method import Every, Schedule
+from bitbound.solvers.method import Every, Schedule, require_probability
 from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
-from bitbound.solvers.world.ownership import owned, ownership_rows
+from bitbound.solvers.world.ownership import check_cohort, owned, ownership_rows
 from bitbound.solvers.world.randomness import Streams
 
 _UNCOMPRESSED = Identity()
@@ -112,6 +111,7 @@ class Channel:
         if isinstance(self.streams, DeviceStreams):
             return self.streams.turn(schedule.p)
         p = host(schedule.p) if hasattr(schedule.p, "shape") else schedule.p
+        require_probability("the probability of a round", p)
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
     def steps_to_round(
@@ -136,11 +136,14 @@ class Channel:
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""
+        require_probability("the probability of a coin", p)
         return self._shared("coin", 1) < p
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss a coin on every client, true with probability q_i; (n, 1, R) bool."""
-        return self._shared("client coins", self.n) < self._once(np.asarray(q)[:, None, None])
+        chances = np.asarray(q)[:, None, None]
+        require_probability("the probability of a client's coin", chances)
+        return self._shared("client coins", self.n) < self._once(chances)
 
     def cohort(self, m: int) -> Array:
         """Draw a uniformly random set of m clients; (n, 1, R) bool.
@@ -150,8 +153,7 @@ class Channel:
         Refusal
             Unless 1 <= m <= n.
         """
-        if not 1 <= m <= self.n:
-            raise Refusal(f"a cohort of {m} of {self.n} clients; choose between 1 and {self.n}")
+        check_cohort(m, self.n)
         ranks = self._ranks("cohort", 0.0)
         return (ranks < m)[:, None, :]
 

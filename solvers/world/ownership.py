@@ -9,6 +9,12 @@ from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
 
 
+def check_cohort(m: int, n: int) -> None:
+    """Refuse a number m of clients that cannot be drawn of n."""
+    if not 1 <= m <= n:
+        raise Refusal(f"a cohort of {m} of {n} clients; choose between 1 and {n}")
+
+
 def check_owners(s: int, m: int) -> None:
     """Refuse a number s of owners per entry that m clients cannot have."""
     if not 2 <= s <= m:

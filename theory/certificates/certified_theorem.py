@@ -70,6 +70,9 @@ class CertifiedTheorem(Theorem):
                     setting.alpha_down,
                 )
             )
+        if functions.deterministic:
+            drawn = float(not setting.deterministic)
+            conditions.append(Condition("compressors that draw nothing", drawn, 0.0))
         return tuple(conditions)
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:

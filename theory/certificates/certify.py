@@ -20,6 +20,7 @@ from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
+from bitbound.theory.worlds.symbolic.step_outcomes import as_used
 
 
 def certify(
@@ -74,6 +75,7 @@ def certify(
                 "that is searched for may not; take the stated one"
             )
         method, potential = cut[0], potential or cut[1]
+    functions = as_used(method, functions)
     if potential == "search":
         stated = card_of(method).theorems if cut is None else (cut[1],)
         proof = _searched(method, functions, stated)

@@ -97,8 +97,10 @@ class Certificate:
             f"{field.name} = {value:g}"
             for field in fields(self.functions)
             if isinstance(value := getattr(self.functions, field.name), int | float)
+            and field.name != "deterministic"
             and (value or field.name != "omega_down")
         )
+        constants += ", deterministic contractions" * self.functions.deterministic
         return (
             f"Certificate of {self.method}\n"
             f"over all functions with {constants}\n"

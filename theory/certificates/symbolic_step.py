@@ -31,6 +31,7 @@ from bitbound.theory.worlds.symbolic.kernels import (
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
 from bitbound.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from bitbound.theory.worlds.symbolic.symbols import (
+    Contraction,
     Evaluation,
     SymbolicChannel,
     SymbolicProblem,
@@ -217,7 +218,7 @@ def _symbolic_step(
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
     solves: list[LocalSolve] = []
-    errors: list[tuple[int, int, Blocks]] = []
+    errors: list[Contraction] = []
     counts, functions = given.counts, given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
@@ -256,11 +257,12 @@ def _symbolic_step(
     inequalities = {
         name: form * method.gradient for name, form in interpolation(evaluations, functions).items()
     }
-    for kind, number, vector in errors:
-        inequalities[f"contraction {number}"] = contraction(kind, number, vector, functions)
+    for one in errors:
+        form = contraction(one.kind, one.unknown, one.vector, functions)
+        inequalities[f"contraction {one.unknown}"] = form
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
-    evaluated = {e.gradient for e in evaluations} | {number for _, number, _ in errors}
+    evaluated = {e.gradient for e in evaluations} | {one.unknown for one in errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
@@ -282,7 +284,7 @@ def _symbolic_step(
         inequalities,
         kernels,
         tuple(evaluations),
-        tuple((number, vector) for _, number, vector in errors),
+        tuple((one.unknown, one.vector) for one in errors),
         tuple(solves),
     )
 

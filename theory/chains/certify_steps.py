@@ -73,7 +73,7 @@ def certify_steps(
         functions = FunctionClass.of(functions)
     once = certify(method, functions, potential=potential)
     once.require_kept("a chain of several steps")
-    method = once.method
+    method, functions = once.method, once.functions
     psi = Reweighted(once.potential, once.weights)
     found: list[Chain] = [Chain((once,), (steps,))] if measure == "potential" else []
     if measure != "potential":

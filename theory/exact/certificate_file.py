@@ -61,6 +61,7 @@ def _about(proof: Certificate) -> str:
         noises.append(f"; compressors with omega = {own}")
     if needs.downlink == "unbiased":
         noises.append(f"; a server with omega = {_text(functions.omega_down)}")
+    noises.append("; contractions that draw nothing" * functions.deterministic)
     return f"{proof.method.name} ({told}){''.join(noises)}"
 
 

@@ -21,19 +21,19 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.identity import Identity
 from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Method, WithProbability
+from bitbound.solvers.method import Method, WithProbability, require_probability
 from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ownership import check_owners
+from bitbound.solvers.world.ownership import check_cohort, check_owners
 from bitbound.theory.worlds.heads import numbers_of_heads
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.symbolic.clients import (
+from bitbound.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
     ClientRows,
     contents,
     share,
 )
-from bitbound.theory.worlds.symbolic.opaque import FEATURES, StepRefusal
+from bitbound.theory.worlds.opaque.letters import FEATURES, StepRefusal
+from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 LARGEST_POWER = 1000
 """Of two that is a float."""
@@ -68,6 +68,7 @@ class OrbitChannel(Scripted):
 
     def client_coins(self, q: Sequence[float]) -> ClientMask:
         """Toss one coin per client; of every cell, only a few numbers of heads matter."""
+        require_probability("the probability of a client's coin", np.asarray(q))
         new = len(self.options) >= len(self.script)  # and no coins that were met before
         for cell in self.layout.kinds if new else ():
             own = tuple(q)[cell.start : cell.stop]
@@ -84,6 +85,7 @@ class OrbitChannel(Scripted):
 
     def cohort(self, m: int) -> ClientMask:
         """Draw m of n clients."""
+        check_cohort(m, self.n)
         return self._some(m, self.cells)
 
     def ownership(self, s: int, cohort: Array | None = None) -> ClientMask:
@@ -161,7 +163,7 @@ class Orbit:
     Where it stands for several numbers of heads, the probability is a weight of either sign.
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
     would go through; ``chooses`` tells whether there are any, and ``other_heads`` by which numbers
-    of heads.
+    of heads. ``messages`` is how many a client, or the server, sends compressed.
     """
 
     probability: float
@@ -170,6 +172,7 @@ class Orbit:
     alike: float
     chooses: bool
     other_heads: bool
+    messages: int
 
 
 class Nothing:
@@ -239,8 +242,10 @@ class _Meter(OrbitChannel):
         self.message, self.vector = compressor.bits(d), Identity().bits(d)
         self.message_down = downward(compressor).bits(d)
         self.bits = self.bits_down = 0.0
+        self.uplinks = self.downlinks = 0
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
+        self.uplinks += 1
         self.bits += self.message * share(cohort, self.layout)
         return v
 
@@ -253,6 +258,7 @@ class _Meter(OrbitChannel):
         return v
 
     def downlink(self, v: Array) -> Array:
+        self.downlinks += 1
         self.bits_down += self.message_down
         return v
 
@@ -309,6 +315,7 @@ def orbits(
             channel.alike,
             channel.chooses,
             other_heads,
+            max(channel.uplinks, channel.downlinks),
         )
         for probability, channel in outcomes(
             step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every, Schedule
-from bitbound.solvers.world.ownership import ownership_template
+from bitbound.solvers.method import Every, Schedule, require_probability
+from bitbound.solvers.world.ownership import check_cohort, ownership_template
 
 
 class Scripted:
@@ -80,11 +80,13 @@ class Scripted:
         return np.full((1, 1, 1), self._heads(p))
 
     def _heads(self, p: float) -> bool:
+        require_probability("the probability of a coin", p)
         heads: bool = self.choose([(p, True), (1 - p, False)])
         return heads
 
     def client_coins(self, q: Sequence[float]) -> Array:
         """Toss one coin per client, 2^n options."""
+        require_probability("the probability of a client's coin", np.asarray(q))
         options = [
             (prod(p if heads else 1 - p for p, heads in zip(q, coins, strict=True)), coins)
             for coins in product([True, False], repeat=self.n)
@@ -93,6 +95,7 @@ class Scripted:
 
     def cohort(self, m: int) -> Array:
         """Draw m of n clients, (n choose m) options."""
+        check_cohort(m, self.n)
         return self._subset(m, range(self.n))
 
     def ownership(self, s: int, cohort: Array | None = None) -> Array:

@@ -4,6 +4,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -104,6 +105,7 @@ def _rest(number: Rational, divisor: Rational) -> Rational:
     return number - divisor * (number / divisor).floor()
 
 
+Real.register(Exact)
 _NUMBERS = (Exact, int, float, Fraction, fmpq, np.integer, np.bool_)
 
 for _name in ("neg", "pos", "abs", "eq", "lt", "le", "gt", "ge"):

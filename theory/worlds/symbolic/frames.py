@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
 from bitbound.data.errors import Refusal
+from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.orbits import cells_of_kinds
-from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 
 Matrix = NDArray[Any]

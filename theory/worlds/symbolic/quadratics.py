@@ -15,9 +15,9 @@ import numpy as np
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.worlds.opaque.clients import ClientArray
 from bitbound.theory.worlds.orbits import Orbit
 from bitbound.theory.worlds.outcomes import Scripted
-from bitbound.theory.worlds.symbolic.clients import ClientArray
 from bitbound.theory.worlds.symbolic.frames import Basis, Frame, Matrix
 from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 

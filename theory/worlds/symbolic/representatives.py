@@ -19,10 +19,10 @@ from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves, Order
+from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from bitbound.theory.worlds.opaque.letters import FEATURES as UNKNOWN
+from bitbound.theory.worlds.opaque.letters import Letter
 from bitbound.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
-from bitbound.theory.worlds.symbolic.clients import ClientArray, ClientRows, rows_of
-from bitbound.theory.worlds.symbolic.opaque import FEATURES as UNKNOWN
-from bitbound.theory.worlds.symbolic.opaque import Letter
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""

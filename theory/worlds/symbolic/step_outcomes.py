@@ -1,7 +1,7 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 
@@ -86,6 +86,16 @@ class StepOutcomes:
     def _few_stand_for_all(self) -> bool:
         """Whether there are many clients, of which cohorts, masks or coins tell some apart."""
         return self.functions.n > MANY_CLIENTS and any(orbit.chooses for orbit in self.found)
+
+
+def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
+    """Return the class without a word on whether contractions are drawn, where it says nothing.
+
+    It does where an outcome of a step contracts more than once.
+    """
+    drawn = replace(functions, deterministic=False)
+    once = drawn == functions or all(o.messages < 2 for o in outcomes_of(method, drawn).found)
+    return drawn if once else functions
 
 
 @lru_cache(maxsize=1)

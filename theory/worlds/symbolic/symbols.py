@@ -19,13 +19,13 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.opaque.clients import ClientArray, contents
+from bitbound.theory.worlds.opaque.letters import FEATURES
 from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
 from bitbound.theory.worlds.symbolic.accurate_solves import accurate_solve
-from bitbound.theory.worlds.symbolic.clients import ClientArray, contents
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
-from bitbound.theory.worlds.symbolic.opaque import FEATURES
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,19 @@ class Evaluation:
     def gradient(self) -> int:
         """The number of the gradient of this kind."""
         return self.unknown + max(self.kind, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction:
+    """A contraction of clients of a kind, or of the server (-1): its error and the vector.
+
+    ``place`` is its number among those of its outcome.
+    """
+
+    kind: int
+    unknown: int
+    vector: Blocks
+    place: int
 
 
 class SymbolicProblem:
@@ -161,9 +174,10 @@ class SymbolicProblem:
 class SymbolicChannel(OrbitChannel):
     """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
 
-    ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors``,
-    shared by all outcomes of a step, for contractions the kind, the unknown and the vector's
-    blocks; the kind of the server is -1.
+    ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors`` are
+    the contractions, shared by all outcomes of a step. An outcome draws each of its own anew, and
+    independently of the coins: so that of one vector at one place is the same in two outcomes, and
+    two in one outcome are only where contractions are deterministic.
     """
 
     def __init__(
@@ -171,7 +185,7 @@ class SymbolicChannel(OrbitChannel):
         method: Method,
         functions: FunctionClass,
         problem: SymbolicProblem,
-        errors: list[tuple[int, int, Blocks]],
+        errors: list[Contraction],
         orbit: Orbit | None = None,
     ) -> None:
         script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
@@ -179,7 +193,7 @@ class SymbolicChannel(OrbitChannel):
         super().__init__(functions.n, script, counts, other_heads=other_heads)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
-        self.errors = errors
+        self.errors, self.contractions = errors, 0
         self.noises: list[tuple[int, Array]] = []
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -220,11 +234,12 @@ class SymbolicChannel(OrbitChannel):
                 "a vector is contracted that depends on the noise of this very step; such a step "
                 "cannot be certified: begin it with this message"
             )
-        server = -1 in sent
+        server, place = -1 in sent, self.contractions
+        self.contractions += 1
         known: dict[int, dict[int, Blocks]] = {}
-        for kind, number, vector in self.errors:
-            if (kind < 0) == server:
-                known.setdefault(number - max(kind, 0), {})[kind] = vector
+        for one in self.errors:
+            if (one.kind < 0) == server and (self.functions.deterministic or one.place == place):
+                known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
         fitting = (
             first
             for first, found in known.items()
@@ -235,7 +250,9 @@ class SymbolicChannel(OrbitChannel):
             first = basis.index("error", len(self.errors), every_client=not server)
         found = known.get(first, {})
         self.errors += [
-            (k, first + max(k, 0), vector) for k, vector in sent.items() if k not in found
+            Contraction(kind, first + max(kind, 0), vector, place)
+            for kind, vector in sent.items()
+            if kind not in found
         ]
         return frame.unknown(basis, first)
 

@@ -6,16 +6,15 @@ The unchanged method uses them like arrays (n, d, R), and sees nothing of them b
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact
-from bitbound.theory.worlds.symbolic.opaque import (
+from bitbound.theory.worlds.opaque.letters import (
     FEATURES,
     NORM,
     NOT_ALIKE,
@@ -26,7 +25,7 @@ from bitbound.theory.worlds.symbolic.opaque import (
     refuse,
 )
 
-_NUMBERS = int | float | Fraction | Exact | np.integer | np.floating | np.bool_
+_NUMBERS = Real | np.bool_
 _OPERATIONS = {
     np.add: "add",
     np.subtract: "sub",

@@ -1,0 +1,1 @@
+"""Arrays and numbers that a method calculates with and does not see."""
