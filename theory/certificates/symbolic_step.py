@@ -146,7 +146,7 @@ def symbolic_step(
     outcomes = outcomes_of(method, functions)
     found, natural = outcomes.found, outcomes.natural
     if not trusted:
-        outcomes.require_linear()
+        outcomes.require_certifiable()
     kinds = len(functions.kinds)
     one_by_one = True
     for one_by_one, size in ROOMS:

@@ -6,8 +6,7 @@ that were treated alike so far. Of n coins there are then three outcomes and not
 of heads stand for all (:mod:`~bitbound.theory.worlds.heads`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -32,7 +31,7 @@ from bitbound.theory.worlds.opaque.clients import (
     contents,
     share,
 )
-from bitbound.theory.worlds.opaque.letters import FEATURES, StepRefusal
+from bitbound.theory.worlds.opaque.letters import FEATURES, watched
 from bitbound.theory.worlds.outcomes import Scripted, outcomes
 
 LARGEST_POWER = 1000
@@ -163,7 +162,7 @@ class Orbit:
     Where it stands for several numbers of heads, the probability is a weight of either sign.
     ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
     would go through; ``chooses`` tells whether there are any, and ``other_heads`` by which numbers
-    of heads. ``messages`` is how many a client, or the server, sends compressed.
+    of heads. ``contractions`` is how many messages of a client, or of the server, are contracted.
     """
 
     probability: float
@@ -172,7 +171,7 @@ class Orbit:
     alike: float
     chooses: bool
     other_heads: bool
-    messages: int
+    contractions: int
 
 
 class Nothing:
@@ -266,17 +265,8 @@ class _Meter(OrbitChannel):
 def first_state(method: Method, n: int, counts: Sequence[int] | None = None) -> Any:
     """Return the first state of a method on vectors without entries."""
     problem = Nothing(n, counts)
-    with _named(method):
+    with watched(method.name):
         return method.start(problem.x_0, problem, OrbitChannel(n, counts=counts))
-
-
-@contextmanager
-def _named(method: Method) -> Iterator[None]:
-    """Say in a refusal which method's step it is."""
-    try:
-        yield
-    except StepRefusal as refusal:
-        raise refusal.of(method.name) from None
 
 
 def orbits(
@@ -299,7 +289,7 @@ def orbits(
 
     def step(channel: _Meter) -> _Meter:
         problem = Nothing(n, counts)
-        with _named(method):
+        with watched(method.name):
             theorem_step(method, state, problem, channel)
         bits = channel.bits, channel.bits_down
         spent.append((float(channel.probability), *bits, problem.count))
@@ -315,7 +305,10 @@ def orbits(
             channel.alike,
             channel.chooses,
             other_heads,
-            max(channel.uplinks, channel.downlinks),
+            max(
+                channel.uplinks * (method.needs.compressor == "contractive"),
+                channel.downlinks * (method.needs.downlink != "unbiased"),
+            ),
         )
         for probability, channel in outcomes(
             step, lambda script: _Meter(n, bits_d, script, compressor, counts, other_heads)

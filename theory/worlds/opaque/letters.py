@@ -6,7 +6,9 @@ parameters, n and coins, average them over the clients, and choose by masks that
 Anything else is refused where it is done.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, NoReturn
 
 from bitbound.data.errors import Refusal
@@ -34,9 +36,27 @@ class StepRefusal(Refusal):
         return StepRefusal(self.why, name)
 
 
+_refused: ContextVar[list[StepRefusal]] = ContextVar("what a step was refused")
+
+
 def refuse(is_what: str, it: str, instead: str) -> NoReturn:
     """Refuse an operation: say what the step is by it, what it does, and what to do instead."""
-    raise StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
+    refusal = StepRefusal(f"{is_what} and has no certificate: it {it}; {instead}")
+    _refused.get([]).append(refusal)
+    raise refusal
+
+
+@contextmanager
+def watched(name: str) -> Iterator[None]:
+    """Refuse what a method of a name is refused here, even if it goes on in spite of that."""
+    refused: list[StepRefusal] = []
+    token = _refused.set(refused)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+        if refused:
+            raise refused[0].of(name) from None
 
 
 class Opaque:

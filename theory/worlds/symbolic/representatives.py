@@ -5,7 +5,7 @@ that stands for all others, are on functions of their own; sums count it as ofte
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves, Order
+from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves
 from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.opaque.letters import FEATURES as UNKNOWN
 from bitbound.theory.worlds.opaque.letters import Letter
@@ -62,16 +62,6 @@ class Representatives:
         """Which client each row stands for."""
         return ClientRows.of(self.orbit.cells, cells_of_kinds(self.counts))
 
-    @property
-    def order(self) -> Order:
-        """The first two clients of every cell change places."""
-        order, row = np.arange(len(self.layout.counts)), 0
-        for size in map(len, self.orbit.cells):
-            if size > 1:
-                order[[row, row + 1]] = row + 1, row
-            row += min(size, 3)
-        return order
-
     @cached_property
     def problem(self) -> "_Functions":
         """The functions."""
@@ -92,9 +82,11 @@ class Representatives:
         """The fixed point."""
         return self._rows(fixed_point(self.method, self.problem))
 
-    def step(self, s: Any, order: Order | None = None) -> Any:
-        """Do one step, perhaps with renumbered functions and messages."""
-        return self._step(s, self._channel(0, order), order)
+    def step(self, s: Any) -> Any:
+        """Do one step, which does not see what it calculates with."""
+        return self._step(s, self._channel(0))
+
+    opaque_step = step
 
     def walk(self) -> Iterator[Any]:
         """Yield the states of a run from its start, with the same outcome in every step."""
@@ -110,18 +102,15 @@ class Representatives:
         found = invariants(self.method, each(self.array, s), self.problem)
         return tuple(rows_of(x, self.layout) for x in found)
 
-    def _step(
-        self, s: Any, channel: "_Channel", order: Order | None = None, most: float = 2
-    ) -> Any:
-        problem = self.problem if order is None else self.problem.renumbered(order)
-        solved = OneStepSolves(problem, most)
+    def _step(self, s: Any, channel: "_Channel", most: float = 2) -> Any:
+        solved = OneStepSolves(self.problem, most)
         return self._rows(theorem_step(self.method, each(self.array, s), solved, channel))
 
     def _rows(self, s: Any) -> Any:
         return each(lambda x: rows_of(x, self.layout), s)
 
-    def _channel(self, seed: int, order: Order | None = None) -> "_Channel":
-        return _Channel(self, seed, order)
+    def _channel(self, seed: int) -> "_Channel":
+        return _Channel(self, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,22 +141,19 @@ class _Functions:
         slope = np.abs(self.B).max()
         return slope * (y - self.x_star) - self.grad_star.mean()
 
-    def renumbered(self, order: Order) -> "_Functions":
-        return replace(self, v=self.v[order], B=self.B[order])
-
 
 class _Channel(OrbitChannel):
     """The messages of one outcome, each feature multiplied by a gain of its own."""
 
-    def __init__(self, world: Representatives, seed: int, order: Order | None) -> None:
+    def __init__(self, world: Representatives, seed: int) -> None:
         n, script = world.layout.n, world.orbit.script
         super().__init__(n, script, world.counts)
-        self.world, self.order = world, order
+        self.world = world
         self.rng = np.random.default_rng(seed)
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
         gains = self._gains(len(self.world.layout.counts))
-        return self.send(self._times(gains if self.order is None else gains[self.order], v), cohort)
+        return self.send(self._times(gains, v), cohort)
 
     def downlink(self, v: Array) -> Array:
         return self._times(self._gains(1), v)

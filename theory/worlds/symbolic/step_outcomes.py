@@ -10,8 +10,8 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.linearity import SimulatedWorld, World, require_linear
-from bitbound.theory.worlds.orbits import Orbit, orbits
+from bitbound.theory.worlds.linearity import GenericWorld, World, require_certifiable
+from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
 from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.representatives import Representatives
 from bitbound.theory.worlds.units import MethodInUnits, in_units, in_units_of
@@ -48,9 +48,10 @@ class StepOutcomes:
     @cached_property
     def natural(self) -> MethodInUnits:
         """The method in its units."""
+        found = self.found  # first, for what is refused there
         if self._few_stand_for_all:
             L = self.functions.L
-            worlds = Representatives.some(self.method, self.found, self.functions.counts, L)
+            worlds = Representatives.some(self.method, found, self.functions.counts, L)
             walks = (islice(world.walk(), 3) for world in worlds)
             return in_units_of(self.method, L, chain.from_iterable(walks))
         return in_units(self.method, min(self.functions.n, MANY_CLIENTS), self.functions.L)
@@ -61,17 +62,18 @@ class StepOutcomes:
         natural, functions = self.natural, self.functions
         if self._few_stand_for_all:
             return Representatives.some(natural, self.found, functions.counts)
-        n = min(functions.n, MANY_CLIENTS)
-        kinds = functions.kind_of_client if n == functions.n else None
-        return SimulatedWorld.some(natural, n, kinds)
+        few = functions.n <= MANY_CLIENTS
+        return GenericWorld.some(
+            natural, cells_of_kinds(functions.counts if few else [MANY_CLIENTS])
+        )
 
     @cached_property
-    def _linear(self) -> None:
-        require_linear(self.natural, self._worlds)
+    def _certifiable(self) -> None:
+        require_certifiable(self.natural, self._worlds)
 
-    def require_linear(self) -> None:
-        """Refuse a method that is not linear, or not alike on the clients of a kind."""
-        return self._linear
+    def require_certifiable(self) -> None:
+        """Refuse a method that is not what its steps on opaque vectors say, or not at rest."""
+        return self._certifiable
 
     def require_sums(self, *pairs: tuple[Matrix, Matrix]) -> None:
         """Refuse a step by which parts of a form have other means over other numbers of heads."""
@@ -94,7 +96,9 @@ def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
     It does where an outcome of a step contracts more than once.
     """
     drawn = replace(functions, deterministic=False)
-    once = drawn == functions or all(o.messages < 2 for o in outcomes_of(method, drawn).found)
+    once = drawn == functions or all(
+        orbit.contractions < 2 for orbit in outcomes_of(method, drawn).found
+    )
     return drawn if once else functions
 
 

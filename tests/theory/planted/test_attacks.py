@@ -1,0 +1,86 @@
+"""No attack on certificates gets a certificate that is not true of its runs."""
+
+from dataclasses import replace
+
+import pytest
+from attacks import ATTACKS, POTENTIALS, TwiceEF21, potential
+
+from bitbound.data.errors import Refusal
+from bitbound.data.problems.quadratic import Quadratic
+from bitbound.solvers.compressors.selector import compressor
+from bitbound.solvers.methods.ef21 import EF21
+from bitbound.solvers.methods.gd import GD
+from bitbound.solvers.world.experiment import Experiment
+from bitbound.theory.cards.catalogue import METHODS
+from bitbound.theory.certificates.certify import certify
+from bitbound.theory.checks.examination import check
+from bitbound.theory.exact.refinement import prove
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.setting import Setting
+from bitbound.theory.worlds.probing import one_step
+
+BY_NAME = {attack.method.name: attack for attack in ATTACKS}
+FIVE = ["parallel", "client 150", "a step of 1/d", "a diagonal preconditioner", "far threshold"]
+"""The sixth is that of two contractions."""
+
+
+def test_attacks_are_many():
+    assert len(BY_NAME) == len(ATTACKS) >= 70
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.method.name)
+def test_an_attack_is_refused_or_gets_true_numbers(attack):
+    if attack.sentence:
+        with pytest.raises(Refusal, match=attack.sentence):
+            certify(attack.method, attack.functions)
+    else:
+        assert certify(attack.method, attack.functions).decrease <= attack.most
+
+
+@pytest.mark.parametrize(("vectors", "sentence"), POTENTIALS.values(), ids=list(POTENTIALS))
+def test_a_potential_that_is_no_form_of_the_state_is_refused(vectors, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        certify(GD(0.05), FunctionClass(3, 1.0, 10.0), potential=potential(vectors))
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_a_check_promises_nothing_of_it(name):
+    attack = BY_NAME[name]
+    found = check(attack.method, Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=1, iterations=50)
+    assert "has no certificate" in found.unpromised
+    assert all(promised.theorem is None for promised in found.promised)
+
+
+TOP, DRAWN = compressor("top-k:1"), compressor("scaled(rand-k:1)")
+
+
+def test_two_contractions_are_equal_only_of_compressors_that_draw_nothing():
+    """The certificate says so where it says something, and is then that of EF21 itself."""
+    method, settings = TwiceEF21(0.0025), []
+    for sent in (TOP, DRAWN):
+        problem = Quadratic.random(10, 2, mu=1.0, L=50.0, seed=0)
+        settings.append(Setting.of(method, problem, sent))
+    classes = [replace(FunctionClass.of(where), L_f=None) for where in settings]
+    assert [one.deterministic for one in classes] == [True, False]
+    equal, drawn = (certify(method, one) for one in classes)
+    assert "deterministic contractions" in repr(equal)
+    assert equal.decrease > 0
+    assert prove(equal).verify()
+    assert drawn.decrease < 0
+    once = certify(EF21(0.0025), classes[0], potential=equal.potential)
+    assert not once.functions.deterministic
+    assert once.decrease == pytest.approx(equal.decrease, rel=1e-6)
+
+
+@pytest.mark.parametrize(("sent", "apart"), [(TOP, False), (DRAWN, True)], ids=["top", "drawn"])
+def test_the_exact_step_and_runs_agree(sent, apart):
+    """Where messages are drawn, their difference has a variance, and runs diverge."""
+    problem = Quadratic.random(10, 2, mu=1.0, L=50.0, seed=0)
+    experiments = [Experiment.of(m(0.0025), problem, sent) for m in (EF21, TwiceEF21)]
+    potential = METHODS["ef21"].theorems[0]
+    state = experiments[0].method.fixed_point(problem)
+    state = replace(state, x=state.x + 1.0)
+    once, twice = (one_step(one, potential, state).expected for one in experiments)
+    assert (twice > 2 * once) == apart
+    if not apart:
+        assert twice == pytest.approx(once, rel=1e-9)
