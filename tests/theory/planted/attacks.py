@@ -4,6 +4,7 @@ Each does on functions, clients, dimensions or messages that nobody tried what i
 those that were tried. Most change the direction of gradient descent, x <- x - gamma v.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -28,6 +29,7 @@ from bitbound.solvers.libraries import like
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.ef21 import EF21
 from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
+from bitbound.theory.certificates.certify import certify
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Squares
 
@@ -88,6 +90,16 @@ class Attack:
     sentence: str = ""
     functions: FunctionClass = field(default_factory=lambda: FunctionClass(3, 1.0, 10.0))
     most: float = np.inf
+
+    def answer(self) -> tuple[str, bool]:
+        """Return what is said of it, and whether that is not as it should be."""
+        try:
+            found = certify(self.method, self.functions)
+        except Refusal as refusal:
+            said = str(refusal)
+            return said, not (self.sentence and re.search(self.sentence, said))
+        believed = bool(self.sentence) or found.decrease > self.most
+        return f"1 - factor = {found.decrease:.3g}", believed
 
 
 LINEAR = "is not linear and has no certificate: it "

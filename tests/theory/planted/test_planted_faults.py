@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from attacks import ATTACKS
 from battery import findings, problem_findings, proof_findings
 from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
@@ -115,10 +116,15 @@ def table() -> Iterator[str]:
         alone = [name for name in catches if len(rows[name]) == 1]
         letter = chr(ord("A") + place)
         yield f"{letter}  catches {len(catches):3} of {len(rows)}, {len(alone):2} of them alone"
+    answers = {attack.method.name: attack.answer() for attack in ATTACKS}
+    yield ""
+    yield from (f"{name}: {said}" for name, (said, _) in answers.items())
     missed = [name for name, row in rows.items() if not row]
+    missed += [name for name, (_, fails) in answers.items() if fails]
     alarms = [alarm for seed in MANY_SEEDS for alarm in false_alarms(seed)]
     yield ""
-    yield f"{len(rows) - len(missed)} of {len(rows)} faults are caught"
+    planted_here = len(rows) + len(answers)
+    yield f"{planted_here - len(missed)} of {planted_here} faults and attacks are caught"
     yield from (f"not caught: {name}" for name in missed)
     yield f"{len(alarms)} false alarms in {len(MANY_SEEDS)} seeds of {len(SUBJECTS)} subjects"
     yield from alarms
