@@ -125,4 +125,5 @@ class Letter(Opaque):
         return self._name
 
 
-FEATURES, RUNS = Letter("d"), Letter("R")
+FEATURES: Any = Letter("d")  # in the place of an int
+RUNS: Any = Letter("R")

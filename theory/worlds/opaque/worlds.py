@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitbound.data.arrays import Array
 from bitbound.solvers.method import Functions, Messages, Schedule
 from bitbound.theory.worlds.opaque.clients import ClientRows, rows_of
-from bitbound.theory.worlds.opaque.letters import FEATURES, Letter
+from bitbound.theory.worlds.opaque.letters import FEATURES
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class HiddenFunctions:
 
     inner: Functions
     layout: ClientRows
-    d: ClassVar[Letter] = FEATURES
+    d: ClassVar[int] = FEATURES
 
     @property
     def n(self) -> int:

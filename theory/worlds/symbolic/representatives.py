@@ -17,11 +17,11 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
+from bitbound.theory.worlds.generic import FEATURES
 from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import FEATURES, OneStepSolves
+from bitbound.theory.worlds.linearity import OneStepSolves
 from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from bitbound.theory.worlds.opaque.letters import FEATURES as UNKNOWN
-from bitbound.theory.worlds.opaque.letters import Letter
 from bitbound.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
 
 OUTCOMES = 4
@@ -125,7 +125,7 @@ class _Functions:
         return self.layout.n
 
     @property
-    def d(self) -> Letter:
+    def d(self) -> int:
         return UNKNOWN
 
     @property
