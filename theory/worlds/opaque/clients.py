@@ -103,7 +103,6 @@ def _parts(cells: Sequence[range]) -> list[range]:
 class _Array(Opaque):
     """What vectors and masks have in common."""
 
-    ndim: ClassVar[int] = 3
     device: ClassVar[str] = "cpu"
 
     __slots__ = ()
