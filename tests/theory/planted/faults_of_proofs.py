@@ -62,8 +62,8 @@ PROOF_FAULTS = [
         (
             "long run: contractions that are too short only",
             "theory.worlds.symbolic.quadratics",
-            "(1 + self._times(self.extreme.sign, errors))",
-            "(1 + self._times(-1.0, errors))",
+            "v + self._times(self.extreme.sign, errors, v)",
+            "v + self._times(-1.0, errors, v)",
         ),
         (
             "long run: means divided by one client too many",
