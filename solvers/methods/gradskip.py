@@ -77,7 +77,7 @@ class GradSkip(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for q in set(self.q):
+        for q in {id(q): q for q in self.q}.values():  # of many clients, few of which differ
             require_probability(f"q_i of {self.name}", q)
 
     @property

@@ -67,7 +67,6 @@ class OrbitChannel(Scripted):
 
     def client_coins(self, q: Sequence[float]) -> ClientMask:
         """Toss one coin per client; of every cell, only a few numbers of heads matter."""
-        require_probability("the probability of a client's coin", np.asarray(q))
         new = len(self.options) >= len(self.script)  # and no coins that were met before
         for cell in self.layout.kinds if new else ():
             own = tuple(q)[cell.start : cell.stop]
@@ -77,6 +76,8 @@ class OrbitChannel(Scripted):
                     "and are not exchangeable; give all of a class the same, or every client a "
                     "class of its own"
                 )
+        for cell in self.layout.kinds:
+            require_probability("the probability of a client's coin", q[cell.start])
         self.alike *= 2.0**self.n if self.n < LARGEST_POWER else inf
         sizes, chances = zip(*((len(cell), q[cell[0]]) for cell in self.cells), strict=True)
         heads = numbers_of_heads(sizes, chances, other=self.other_heads)
