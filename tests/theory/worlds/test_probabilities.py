@@ -63,7 +63,7 @@ CHANNELS = {
 @pytest.mark.parametrize("world", CHANNELS)
 def test_a_channel(world, p):
     channel = CHANNELS[world]()
-    for toss in (channel.coin, lambda p: channel.client_coins([0.5, p, 0.5])):
+    for toss in (channel.coin, lambda p: channel.client_coins([p] * 3)):
         with pytest.raises(Refusal, match=ADVICE):
             toss(p)
 
