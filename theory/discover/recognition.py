@@ -77,15 +77,19 @@ def fitted(kind: type[Method], method: Method) -> Method | None:
     goal = aim
     given = {field.name: getattr(method, field.name) for field in fields(method)}
     start = np.log([given.get(field.name, 0.5) for field in fields(kind)])
+    most = [0.0 if field.name == "p" else 3.0 for field in fields(kind)]  # a probability
+
+    def made(x: NDArray[np.float64]) -> Method:
+        return make(*np.exp(np.clip(x, -20.0, most)).tolist())
 
     def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        run = moments(make(*np.exp(np.clip(x, -20.0, 3.0))))
+        run = moments(made(x))
         return np.ones_like(goal) if run is None else (run - goal) / np.max(np.abs(goal))
 
     solved = scipy.optimize.least_squares(residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
     if np.max(np.abs(solved.fun)) > SAME:
         return None
-    return make(*np.exp(solved.x).tolist())
+    return made(solved.x)
 
 
 def moves_alike(one: Method, other: Method) -> bool:
