@@ -25,13 +25,7 @@ from bitbound.solvers.method import Method
 from bitbound.solvers.state import each
 from bitbound.solvers.world.iteration import theorem_step
 from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.generic import (
-    FEATURES,
-    GenericChannel,
-    GenericFunctions,
-    Subject,
-    generic_functions,
-)
+from bitbound.theory.worlds.generic import FEATURES, GenericChannel, GenericFunctions
 from bitbound.theory.worlds.invariants import invariants
 from bitbound.theory.worlds.opaque.clients import rows_of
 from bitbound.theory.worlds.opaque.worlds import hidden
@@ -117,9 +111,10 @@ class GenericWorld:
 
     @classmethod
     def some(cls, method: Method, kinds: Sequence[range]) -> Iterator[Self]:
-        """Yield a few."""
-        functions = generic_functions(Subject.of(method, kinds[-1].stop), FEATURES, seed=1)
-        return (cls(method, replace(functions, curve=np.positive), kinds, d) for d in DRAWS)
+        """Yield a few, for a method in its natural units."""
+        functions = GenericFunctions.random(kinds[-1].stop, FEATURES, 1, method.needs)
+        affine = replace(functions, scale=0.5, curve=np.positive)
+        return (cls(method, affine, kinds, draw) for draw in DRAWS)
 
     @property
     def star(self) -> Any:
