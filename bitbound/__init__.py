@@ -120,7 +120,6 @@ if TYPE_CHECKING:
     from bitbound.theory.cards.coverage import run
     from bitbound.theory.certificates.certify import certify
     from bitbound.theory.certificates.largest_step import largest_step
-    from bitbound.theory.certificates.proof import Certificate
     from bitbound.theory.certificates.worst_instance import divergence, worst_instance
     from bitbound.theory.chains.certify_steps import certify_steps
     from bitbound.theory.chains.chain import Chain
@@ -130,6 +129,7 @@ if TYPE_CHECKING:
     from bitbound.theory.outside_theorem import OutsideTheoremWarning
     from bitbound.theory.plan.planning import Plan, plan
     from bitbound.theory.potential import Gap, Squares
+    from bitbound.theory.proofs.certificate import Certificate
     from bitbound.theory.setting import Setting
     from bitbound.theory.theorem import Condition, Theorem
     from bitbound.theory.worlds.probing import one_step

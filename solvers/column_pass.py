@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bitbound.data.files.compilation import compiled
+from bitbound.data.compiled.compilation import compiled
 
 
 @compiled

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.solvers.deferred import Deferred, Received
 from bitbound.solvers.entries import Shifted
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitbound.data.compiled.compilation import is_worth_loading
 from bitbound.data.errors import Refusal
-from bitbound.data.files.compilation import is_worth_loading
 from bitbound.solvers.deferred import Deferred, Received
 
 

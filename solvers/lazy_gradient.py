@@ -7,7 +7,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.columns import Columns

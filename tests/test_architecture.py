@@ -32,7 +32,9 @@ PROJECT = modules(ROOT)
 
 LEVELS = [
     ["data"],
+    ["data.own"],
     ["data.files", "data.losses"],
+    ["data.compiled"],
     ["data.passes"],
     ["data.problems", "data.relaxed"],
     ["solvers"],
@@ -42,11 +44,11 @@ LEVELS = [
     ["solvers.steps"],
     ["solvers.runs"],
     ["solvers.store"],
-    ["theory"],
+    ["theory", "theory.cones"],
     ["theory.worlds.opaque"],
     ["theory.worlds", "theory.formulas"],
     ["theory.worlds.numbers", "theory.worlds.symbolic", "theory.theorems"],
-    ["theory.cards"],
+    ["theory.cards", "theory.proofs"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],

@@ -7,7 +7,7 @@ from bitbound.data.errors import Refusal
 from bitbound.data.losses.base import Loss
 from bitbound.data.losses.logistic_loss import Logistic
 from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
-from bitbound.data.own_file import is_own, own_instance
+from bitbound.data.own.own_file import is_own, own_instance
 
 _LOSSES: tuple[type[Loss], ...] = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
 _BY_NAME = {loss.name: loss for loss in _LOSSES}

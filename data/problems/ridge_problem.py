@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bitbound.data.arrays import Array, array_namespace, fetched
-from bitbound.data.description import state
 from bitbound.data.errors import Refusal
 from bitbound.data.numbers import require_possible_kappa
+from bitbound.data.own.description import state
 from bitbound.data.problem import Constants
 
 

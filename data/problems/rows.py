@@ -14,8 +14,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
-from bitbound.data.description import state
 from bitbound.data.errors import Refusal
+from bitbound.data.own.description import state
 from bitbound.data.passes.dense_steps import DenseSteps
 from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.passes.fused_steps import FusedSteps

@@ -16,7 +16,7 @@ from bitbound.data.losses.logistic_loss import Logistic
 from bitbound.data.losses.loss_selector import loss_named
 from bitbound.data.losses.multinomial_loss import Multinomial
 from bitbound.data.numbers import whole
-from bitbound.data.own_file import file_and_name, is_own, load_file
+from bitbound.data.own.own_file import file_and_name, is_own, load_file
 from bitbound.data.problems.linear_model import LinearModel, Weighting
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.data.problems.multinomial import MultinomialRegression

@@ -7,13 +7,13 @@ from typing import Any
 
 from bitbound.data.terminal import paragraph
 from bitbound.solvers.total_bits import total_text
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import Objective, Optimum, objective_value
 from bitbound.theory.certificates.summary import Account
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.promised_bits import PromisedBits
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Region
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.quadratic_potential import QuadraticPotential
 from bitbound.theory.verdict import FAILS, Known, readable_factor, times_psi
 from bitbound.theory.worlds.orbits import StepCost

@@ -10,7 +10,7 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.files.compilation import is_worth_loading
+from bitbound.data.compiled.compilation import is_worth_loading
 from bitbound.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import Compressor, stretched

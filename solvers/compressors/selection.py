@@ -9,8 +9,8 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array, array_namespace, is_numpy
+from bitbound.data.compiled.compilation import can_compile, is_worth_loading
 from bitbound.data.errors import Refusal
-from bitbound.data.files.compilation import can_compile, is_worth_loading
 from bitbound.solvers.backend import feature_sum, gather, scatter, squared_norm
 from bitbound.solvers.compressors import wire
 from bitbound.solvers.compressors.base import (

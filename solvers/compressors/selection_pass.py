@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.files.compilation import compiled
+from bitbound.data.compiled.compilation import compiled
 from bitbound.solvers.column_pass import write_entries
 
 

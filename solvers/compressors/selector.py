@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 
 from bitbound.data.errors import Refusal
 from bitbound.data.numbers import whole
-from bitbound.data.own_file import instance, is_own, own_instance
+from bitbound.data.own.own_file import instance, is_own, own_instance
 from bitbound.solvers.compressors.base import Compressor
 from bitbound.solvers.compressors.composition import RandKNatural, Scaled
 from bitbound.solvers.compressors.identity import Identity

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.data.passes.fused_solves import solved
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.columns import Columns

@@ -6,8 +6,8 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.description import description
 from bitbound.data.errors import Refusal
+from bitbound.data.own.description import description
 from bitbound.data.problem import Problem
 from bitbound.data.quiet_machine import quiet_machine
 from bitbound.solvers.libraries import fitting_library, transfer

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.data.passes.dense_steps import DenseSteps
 from bitbound.data.passes.fused_steps import FusedSteps, powers_and_sums
 from bitbound.data.problems.logistic import LogisticRegression

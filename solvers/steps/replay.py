@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.data.problem import Problem
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.lazy_gradient import LARGE

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.description import state
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.archive import load_or_set_aside
+from bitbound.data.own.description import state
 from bitbound.data.problem import Problem
 from bitbound.solvers.runs.checkpoint import Checkpoint
 from bitbound.solvers.runs.engine import simulate, specification

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.files.compilation import compiled
+from bitbound.data.compiled.compilation import compiled
 from bitbound.data.passes.fused import FusedGradients
 from bitbound.data.passes.row_passes import add_row
 

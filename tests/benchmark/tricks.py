@@ -18,7 +18,7 @@ from timing import Action, Spread, compared
 import bitbound
 from bitbound import Experiment, compressor, parameters
 from bitbound.data import quiet_machine
-from bitbound.data.files import compilation
+from bitbound.data.compiled import compilation
 from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from bitbound.data.problems import rows
 from bitbound.solvers import backend

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from bitbound.cli import main
-from bitbound.data import own_file
 from bitbound.data.errors import Refusal
-from bitbound.data.own_file import load_file
+from bitbound.data.own import own_file
+from bitbound.data.own.own_file import load_file
 from bitbound.solvers.compressors.counting import counts, described
 
 DEEP = 1500

@@ -10,7 +10,7 @@ from contextlib import suppress
 import numba
 import pytest
 
-from bitbound.data.files import compilation
+from bitbound.data.compiled import compilation
 
 COUNT = """
 import numpy as np
@@ -108,7 +108,7 @@ def test_code_that_is_gone_is_compiled_again(tmp_path, monkeypatch):
 
 FULL = """
 import resource, sys
-from bitbound.data.files.compilation import compiled
+from bitbound.data.compiled.compilation import compiled
 import numba
 
 def one_more(number):

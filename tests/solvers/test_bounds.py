@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitbound import Budget, Quadratic, Refusal, compressor, parameters, run
-from bitbound.data.files import compilation
+from bitbound.data.compiled import compilation
 from bitbound.solvers.backend import gather, scatter
 from bitbound.solvers.columns import Columns
 from bitbound.solvers.compressors.selection import RandK, TopK

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitbound import compressor
-from bitbound.data.files import compilation
+from bitbound.data.compiled import compilation
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.entries import Entries
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import ClassConstants, Terms
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Condition, Theorem

@@ -13,11 +13,11 @@ from bitbound.solvers.method import Method
 from bitbound.theory.cards.catalogue import card_of
 from bitbound.theory.certificates.decrease import Weights, best_weights
 from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.exact.best_proof import ProofProgramme
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential
+from bitbound.theory.proofs.best_proof import ProofProgramme
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.step_outcomes import as_used

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.proofs.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form, end_of, weighted_sum
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve

@@ -9,10 +9,10 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.certify import certify, chosen_potential
 from bitbound.theory.certificates.decrease import Weights, solver_decrease
-from bitbound.theory.exact.best_proof import ProofProgramme
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.proofs.best_proof import ProofProgramme
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.worlds.symbolic.exact_numbers import rational
 
 SMALLEST_STEP = 1e-9

@@ -16,11 +16,11 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
 from bitbound.theory.certificates.programme import margin_form, maximise, psi
-from bitbound.theory.certificates.symbolic_step import (
+from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.symbolic_step import (
     SymbolicStep,
     symbolic_step,
 )
-from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.independent import independent
 from bitbound.theory.worlds.orbits import first_state

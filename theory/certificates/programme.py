@@ -9,7 +9,7 @@ import scipy.sparse
 
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.coordinates import Coordinates, symmetric
-from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.proofs.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
 

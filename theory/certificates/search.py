@@ -22,8 +22,8 @@ from bitbound.theory.card import Role
 from bitbound.theory.cards.catalogue import card_named, card_of
 from bitbound.theory.certificates.certify import certify, chosen_potential
 from bitbound.theory.certificates.decrease import Weights, solver_decrease
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.orbits import StepCost, orbits
 

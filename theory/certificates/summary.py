@@ -13,12 +13,12 @@ from bitbound.theory.card import Card
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.decrease import Weights
 from bitbound.theory.certificates.largest_step import step_limit
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from bitbound.theory.contradiction import ContradictionError
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.probing import OneStep

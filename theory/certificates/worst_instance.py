@@ -34,12 +34,12 @@ from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.state import each
 from bitbound.solvers.world.experiment import Experiment, fitted_view
 from bitbound.theory.certificates.certify import certify, chosen_potential
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.exact.best_proof import ProofProgramme
-from bitbound.theory.exact.rational_algebra import floats, rationals
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass, rand_k_of
 from bitbound.theory.potential import Potential
+from bitbound.theory.proofs.best_proof import ProofProgramme
+from bitbound.theory.proofs.rational_algebra import floats, rationals
+from bitbound.theory.proofs.rational_step import RationalStep
+from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.invariants import invariants

@@ -9,13 +9,13 @@ from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.certify import certify, proof_of_step
 from bitbound.theory.certificates.potential_family import Family
-from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.chains.chain import Chain
 from bitbound.theory.chains.weights import ChainProgramme, Weights
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.rational_step import RationalStep
+from bitbound.theory.proofs.symbolic_step import symbolic_step
 from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
 from bitbound.theory.setting import Setting
 

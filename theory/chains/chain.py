@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bitbound.theory.certificates.proof import Certificate
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.verdict import readable_factor
 
 

@@ -10,7 +10,6 @@ from bitbound.solvers.runs.budget import Budget
 from bitbound.solvers.runs.engine import simulate
 from bitbound.solvers.world.experiment import ConvexExperiment
 from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.chains.certify_steps import MOST_STEPS, certify_steps
 from bitbound.theory.checks.method.promise import (
     Promise,
@@ -20,6 +19,7 @@ from bitbound.theory.checks.method.promise import (
 )
 from bitbound.theory.checks.method.round_cost import round_cost
 from bitbound.theory.potential import LocalPotential
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorem import Theorem

@@ -14,7 +14,7 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.theory.certificates.coordinates import Coordinates
 from bitbound.theory.certificates.programme import maximise, psi
-from bitbound.theory.certificates.symbolic_step import SymbolicStep
+from bitbound.theory.proofs.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.independent import independent
 from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
 

@@ -10,12 +10,12 @@ import numpy as np
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.discover.grammar import Sentence
 from bitbound.theory.discover.kept_results import KeptResults
 from bitbound.theory.discover.recognition import moves_alike, recognised
 from bitbound.theory.discover.task import Task
 from bitbound.theory.discover.tuning import Candidate, screened, tuned
+from bitbound.theory.proofs.certificate import Certificate
 
 WORTH = 0.02
 """Relative gain in cost that one more free constant must bring."""

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.certificates.symbolic_step import SymbolicStep
-from bitbound.theory.exact.rational_algebra import Rationals, rationals
-from bitbound.theory.exact.rational_step import RationalForm, RationalStep
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.rational_algebra import Rationals, rationals
+from bitbound.theory.proofs.rational_step import RationalForm, RationalStep
+from bitbound.theory.proofs.symbolic_step import SymbolicStep
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
 from bitbound.theory.worlds.symbolic.frames import same_point
 from bitbound.theory.worlds.symbolic.interpolation import end_of

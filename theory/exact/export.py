@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bitbound.data.errors import Refusal
 from bitbound.data.files.cache import write_text
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.certificate_file import certificate_file
 from bitbound.theory.exact.rocq_file import rocq_file
+from bitbound.theory.proofs.certificate import Certificate
 
 
 def require_file_name(path: Path) -> None:

@@ -12,10 +12,10 @@ from itertools import product
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.measured import require_measured
 from bitbound.theory.exact.second_moments import SecondMoments
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of

@@ -6,10 +6,10 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.exact.rational_algebra import Rationals, ldl
-from bitbound.theory.exact.rational_step import RationalForm, RationalStep
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.rational_algebra import Rationals, ldl
+from bitbound.theory.proofs.rational_step import RationalForm, RationalStep
 from bitbound.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 THEORY = Path(__file__).with_name("certificates.v")

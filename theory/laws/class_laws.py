@@ -24,10 +24,10 @@ import scipy.optimize
 from bitbound.data.errors import Refusal
 from bitbound.solvers.methods.ef import EF
 from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import ClientClass, FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
 from bitbound.theory.potential import Potential, Squares, Terms
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.theorems.ef import Feedback
 from bitbound.theory.theorems.ef21 import TightErrorFeedback
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.certificates.symbolic_step import symbolic_step
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.symbolic_step import symbolic_step
 
 
 @dataclass(frozen=True)

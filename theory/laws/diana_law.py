@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 from bitbound.solvers.methods.diana import DIANA
-from bitbound.theory.certificates.proof import Certificate
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
+from bitbound.theory.proofs.certificate import Certificate
 from bitbound.theory.theorems.diana import CoupledShifts
 
 

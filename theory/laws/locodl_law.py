@@ -47,11 +47,11 @@ from fractions import Fraction
 import numpy as np
 
 from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.certificates.proof import Certificate
-from bitbound.theory.exact.rational_algebra import Rationals
 from bitbound.theory.formulas.message_noise import unevenness
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
+from bitbound.theory.proofs.certificate import Certificate
+from bitbound.theory.proofs.rational_algebra import Rationals
 from bitbound.theory.theorems.locodl import Theorem31
 
 

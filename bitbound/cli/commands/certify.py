@@ -20,7 +20,7 @@ from bitbound.cli.words.options import (
     read_downlink_weight,
 )
 from bitbound.data.errors import Refusal
-from bitbound.data.own_file import is_own
+from bitbound.data.own.own_file import is_own
 from bitbound.data.problems.selector import KAPPA, problem
 from bitbound.data.terminal import for_terminal
 from bitbound.solvers.compressors.base import Compressor
@@ -33,10 +33,10 @@ from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.setting import Setting
 
 if TYPE_CHECKING:
-    from bitbound.theory.certificates.proof import Certificate
     from bitbound.theory.certificates.summary import Account
     from bitbound.theory.chains.chain import Chain
     from bitbound.theory.chains.promised_bits import PromisedBits
+    from bitbound.theory.proofs.certificate import Certificate
 
 _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 

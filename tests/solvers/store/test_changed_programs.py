@@ -11,8 +11,8 @@ import pytest
 import scipy
 from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, method_of
 
-from bitbound.data import own_modules
 from bitbound.data.errors import Refusal
+from bitbound.data.own import own_modules
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA
 from bitbound.solvers.methods.gd import GD

@@ -5,7 +5,7 @@ import textwrap
 from dataclasses import fields
 from pathlib import Path
 
-from bitbound.data.own_file import load_file
+from bitbound.data.own.own_file import load_file
 from bitbound.data.problems.quadratic import Quadratic
 from bitbound.solvers.compressors.selection import RandK
 from bitbound.solvers.methods.diana import DIANA

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 
 from bitbound.theory.certificates import coordinates, programme
-from bitbound.theory.exact import least_squares
+from bitbound.theory.cones import direction_equations
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def other_last_bits(seed):
         return x * (1 + size * rng.standard_normal(np.shape(x)))
 
     solved, chosen = programme._solved, coordinates._whitened
-    start = least_squares.LeastSquares.__init__
+    start = direction_equations.DirectionEquations.__init__
 
     def guess(objective, A, b, *sizes):
         return noisy(solved(objective, noisy(A), noisy(b), *sizes))
@@ -30,6 +30,6 @@ def other_last_bits(seed):
     with (
         mock.patch.object(programme, "_solved", guess),
         mock.patch.object(coordinates, "_whitened", lambda *given: noisy(chosen(*given))),
-        mock.patch.object(least_squares.LeastSquares, "__init__", begin),
+        mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):
         yield

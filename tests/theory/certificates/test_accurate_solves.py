@@ -20,8 +20,8 @@ from bitbound.theory.cards.coverage import lyapunov_record
 from bitbound.theory.certificates.certify import certify, proof_of_step
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.setting import Setting
 from bitbound.theory.theorems.five_gcs_cc import enough_steps
 from bitbound.theory.worlds.orbits import orbits

@@ -18,11 +18,11 @@ from bitbound.solvers.world.experiment import Experiment
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs import symbolic_step as step_module
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.quadratic_potential import Reweighted
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.outcomes import Scripted, outcomes

@@ -11,11 +11,11 @@ from bitbound.solvers.compressors.selector import compressor
 from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
 from bitbound.solvers.world.experiment import Experiment
 from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates import symbolic_step as step_module
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
 from bitbound.theory.function_class import ClientClass, FunctionClass
+from bitbound.theory.proofs import symbolic_step as step_module
 from bitbound.theory.worlds.linear_maps import worst_case
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact
 from bitbound.theory.worlds.symbolic.local_solves import LocalSolve

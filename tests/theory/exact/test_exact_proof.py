@@ -15,11 +15,11 @@ from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.certificates.symbolic_step import symbolic_step
-from bitbound.theory.exact.rational_algebra import ldl, rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.laws.diana_law import DIANA_LAW
 from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW
+from bitbound.theory.proofs.rational_algebra import ldl, rationals
+from bitbound.theory.proofs.symbolic_step import symbolic_step
 from bitbound.theory.worlds.symbolic.exact_numbers import (
     Exact,
     exact_parameters,

@@ -39,9 +39,9 @@ from bitbound.theory.checks.method.whole_runs import whole_runs
 from bitbound.theory.checks.problem.problems import problem_checks
 from bitbound.theory.checks.soundness import soundness
 from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.exact.rational_algebra import rationals
-from bitbound.theory.exact.rational_step import RationalForm, RationalStep, holds
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.rational_algebra import rationals
+from bitbound.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from bitbound.theory.setting import Setting
 from bitbound.theory.verdict import Verdict, largest, worst_of
 from bitbound.theory.worlds.symbolic.exact_numbers import rational

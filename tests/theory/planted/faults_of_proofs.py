@@ -4,8 +4,8 @@ from planting import fault
 
 VERDICT, PROOF, ALGEBRA = (
     "theory.verdict",
-    "theory.exact.rational_step",
-    "theory.exact.rational_algebra",
+    "theory.proofs.rational_step",
+    "theory.proofs.rational_algebra",
 )
 
 PROOF_FAULTS = [

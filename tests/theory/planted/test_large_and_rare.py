@@ -19,8 +19,8 @@ from bitbound.solvers.world.randomness import Streams
 from bitbound.theory.cards.catalogue import METHODS
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.search import setting
-from bitbound.theory.exact.rational_step import RationalStep
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.verdict import Verdict, largest, worst_of
 
 ONE = np.array([0])
@@ -126,7 +126,7 @@ CASES += [
         multipliers_of_either_sign_prove_nothing,
         missed(
             "no sign test of multipliers",
-            "theory.certificates.proof",
+            "theory.proofs.certificate",
             "if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:",
             "if min(signed, default=0.0) < 0:",
         ),

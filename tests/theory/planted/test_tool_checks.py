@@ -64,7 +64,7 @@ FAULTS = [
           ("np.split(rows, cuts)", "np.split(rows[:-1], cuts)"), on="gd"),
     fault("a seed used by two batches", "solvers.runs.engine",
           ("tuple(run_seeds[run] for run in some)", "tuple(run_seeds[: some.size])"), on="gd"),
-    fault("everything verifies", "theory.certificates.proof",
+    fault("everything verifies", "theory.proofs.certificate",
           ('            return float("inf")', "            return self.factor"), on="gd"),
 ]  # fmt: skip
 

@@ -25,8 +25,8 @@ from bitbound.solvers.world.experiment import fitted_view
 from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates.certify import certify
 from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.certificates.symbolic_step import symbolic_step
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.symbolic_step import symbolic_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.generic import Subject, generic_functions
 from bitbound.theory.worlds.invariants import invariants

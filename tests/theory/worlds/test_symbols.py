@@ -16,9 +16,9 @@ from bitbound.solvers.world.iteration import advance
 from bitbound.solvers.world.ledger import Ledger
 from bitbound.solvers.world.oracle import Oracle
 from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import value
+from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.worlds.fixed_points import fixed_point
 from bitbound.theory.worlds.orbits import orbits
 from bitbound.theory.worlds.outcomes import Scripted, outcomes

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.arrays import Array
-from bitbound.data.files.compilation import can_compile
+from bitbound.data.compiled.compilation import can_compile
 from bitbound.data.problem import Problem
 from bitbound.data.problems.logistic import LogisticRegression
 from bitbound.solvers.backend import gather, mean

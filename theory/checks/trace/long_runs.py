@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitbound.data.arrays import Array
-from bitbound.data.files.compilation import can_compile, uncompiled
+from bitbound.data.compiled.compilation import can_compile, uncompiled
 from bitbound.solvers.backend import mean
 from bitbound.solvers.columns import ALL_LARGE
 from bitbound.solvers.compressors.base import Compressor

@@ -7,15 +7,15 @@ from functools import cached_property
 import numpy as np
 from flint import arb, arb_mat
 
-from bitbound.theory.exact.cone_point import ConePoint
-from bitbound.theory.exact.cone_programme import (
+from bitbound.theory.cones.cone_point import ConePoint
+from bitbound.theory.cones.cone_programme import (
     ConeProgramme,
     Directions,
     Number,
+    in_floats,
     root_of,
-    rounded,
 )
-from bitbound.theory.exact.least_squares import Floats, LeastSquares
+from bitbound.theory.cones.direction_equations import DirectionEquations, Floats
 
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""
@@ -59,7 +59,7 @@ class Surroundings:
         """Return the same with directions of which none almost follows from others."""
         here = self
         for _ in range(MOST_TURNS):
-            change = LeastSquares(here.rows, here.slopes).orthogonal()
+            change = DirectionEquations(here.rows, here.slopes).orthogonal()
             if change is None:
                 break
             here = replace(self, directions=here.directions.turned(change))
@@ -78,7 +78,7 @@ class Surroundings:
     @cached_property
     def changes(self) -> list[Floats]:
         """The same in floats, by blocks: (m, k, k)."""
-        return [rounded(own).reshape(-1, own.ncols(), own.ncols()) for own in self.intervals]
+        return [in_floats(own).reshape(-1, own.ncols(), own.ncols()) for own in self.intervals]
 
     @cached_property
     def growth(self) -> Floats:
@@ -106,14 +106,14 @@ class Surroundings:
         """Return a dual point in the coordinates of another point."""
         matrices = []
         for (root, _), (_, inverse), x in zip(self.roots, other.roots, dual.matrices, strict=True):
-            change = rounded(inverse * root)
+            change = in_floats(inverse * root)
             matrices.append(change @ x @ change.T)
         ratios = [float(b / a) for a, b in zip(self.slack, other.slack, strict=True)]
         return ConePoint(tuple(matrices), dual.weights * np.array(ratios))
 
     def plain(self, dual: ConePoint) -> tuple[Floats, ...]:
         """Return the matrices of a dual point without coordinates."""
-        roots = [rounded(root) for root, _ in self.roots]
+        roots = [in_floats(root) for root, _ in self.roots]
         return tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
 
     def bound(self, dual: ConePoint) -> float:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitbound.solvers.method import Method
-from bitbound.theory.certificates.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.exact.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import Potential
+from bitbound.theory.proofs.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
+from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from bitbound.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
 from bitbound.theory.worlds.symbolic.interpolation import Form
 from bitbound.theory.worlds.symbolic.kernels import exact_kernel
@@ -65,7 +65,7 @@ class RationalStep:
         Parameters
         ----------
         trusted : bool
-            As in :func:`~bitbound.theory.certificates.symbolic_step.symbolic_step`.
+            As in :func:`~bitbound.theory.proofs.symbolic_step.symbolic_step`.
         ridge : bool
             Take g to be (mu/2) |x|^2 and not any function of the class.
         """

@@ -77,7 +77,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from filelock import FileLock  # noqa: PLC0415
     from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
-    from bitbound.data.files.compiled_files import KeptCode  # noqa: PLC0415
+    from bitbound.data.compiled.compiled_files import KeptCode  # noqa: PLC0415
 
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
     result: Any = numba.njit(**options)(function)

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn, TypeVar
 
 from bitbound.data.errors import Refusal
-from bitbound.data.own_modules import load_module
+from bitbound.data.own.own_modules import load_module
 
 _PATIENCE = 10.0
 """Seconds for which a file may run until its name is told."""
@@ -102,7 +102,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     """Run a file as a module; files beside it can be imported by their names, as from a script.
 
     A file is not run again where neither it nor a module beside it has changed, so that its classes
-    stay the same ones (:mod:`bitbound.data.own_modules`).
+    stay the same ones (:mod:`bitbound.data.own.own_modules`).
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.exact.least_squares import Floats
+from bitbound.theory.cones.direction_equations import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.exact.cone_point import ConePoint
-from bitbound.theory.exact.cone_programme import ConeProgramme, Number, rational_of
-from bitbound.theory.exact.least_squares import Floats, LeastSquares
-from bitbound.theory.exact.surroundings import Surroundings
+from bitbound.theory.cones.cone_point import ConePoint
+from bitbound.theory.cones.cone_programme import ConeProgramme, Number, rational_of
+from bitbound.theory.cones.direction_equations import DirectionEquations, Floats
+from bitbound.theory.cones.surroundings import Surroundings
 
 MOST_STEPS = 150
 """How many steps are taken."""
@@ -34,7 +34,7 @@ HALVINGS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class PathEnd:
     """Where a path ends.
 
     Attributes
@@ -58,7 +58,7 @@ def follow(
     start: Sequence[Number],
     close: float,
     enough: Callable[[tuple[Number, ...]], bool] = lambda _: False,
-) -> Solution:
+) -> PathEnd:
     """Follow the path from a strictly feasible point, until its bound is relatively ``close``.
 
     It ends before where a point is ``enough``, or where rounding stops it.
@@ -85,13 +85,13 @@ def follow(
         here = after.conditioned()
         if not length:
             break
-    return Solution(tuple(map(rational_of, here.numbers)), here.bound(dual), here.plain(dual))
+    return PathEnd(tuple(map(rational_of, here.numbers)), here.bound(dual), here.plain(dual))
 
 
 def _first_dual(here: Surroundings) -> ConePoint:
     """Return the multiple of the identity that fits best."""
     identity = ConePoint.identity(here.programme.sizes, len(here.growth))
-    system = LeastSquares(here.rows, here.slopes)
+    system = DirectionEquations(here.rows, here.slopes)
     inwards = system.left.T @ identity.flat
     steepness = -float(inwards @ system.up) / float(system.up @ system.up)
     return identity * (1 / steepness if steepness > 0 else float(np.linalg.norm(system.up)))
@@ -114,7 +114,7 @@ def _step(
         rows.append((frame.T @ change @ frame).reshape(len(change), -1).T)
         diagonals.append(np.diag(np.sqrt(values)))
     roots = np.sqrt(dual.weights)
-    system = LeastSquares(np.concatenate([*rows, roots[:, None] * here.growth]), here.slopes)
+    system = DirectionEquations(np.concatenate([*rows, roots[:, None] * here.growth]), here.slopes)
     centre = ConePoint(tuple(diagonals), roots)
     mean = dual.trace / dual.size
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bitbound.data.errors import Refusal
-from bitbound.data.own_modules import plain_name
+from bitbound.data.own.own_modules import plain_name
 
 Met = dict[type | FunctionType, None]
 """Classes and functions, in the order in which they were met."""

@@ -13,7 +13,7 @@ ALMOST = 1e-5
 """Relative length below which other directions are taken, of which none almost follows."""
 
 
-class LeastSquares:
+class DirectionEquations:
     """The equations rows' rows v = slopes + rows' pull, by a pivoted QR of columns of length 1.
 
     Parameters

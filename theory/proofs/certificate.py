@@ -7,9 +7,9 @@ from typing import Any
 
 from bitbound.data.errors import Refusal
 from bitbound.solvers.method import Method
-from bitbound.theory.exact.rational_step import RationalStep, holds
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.potential import LocalPotential, Potential, Region
+from bitbound.theory.proofs.rational_step import RationalStep, holds
 from bitbound.theory.verdict import times_psi
 from bitbound.theory.worlds.symbolic.exact_numbers import Rational, rational
 
@@ -111,7 +111,7 @@ class Certificate:
     def verify(self) -> float:
         """Return the proven factor; infinity if the multipliers prove nothing.
 
-        The method is run on symbols anew. See :func:`~bitbound.theory.exact.rational_step.holds`
+        The method is run on symbols anew. See :func:`~bitbound.theory.proofs.rational_step.holds`
         for what is checked.
         """
         step = RationalStep.of(self.method, self.functions, self.potential)

@@ -8,12 +8,12 @@ import numpy as np
 from flint import fmpq
 
 from bitbound.data.errors import Refusal
-from bitbound.theory.exact.central_path import follow
-from bitbound.theory.exact.cone_programme import ConeProgramme, Number
-from bitbound.theory.exact.least_squares import Floats
-from bitbound.theory.exact.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
-from bitbound.theory.exact.rational_step import RationalForm, RationalStep, holds
-from bitbound.theory.exact.surroundings import Surroundings
+from bitbound.theory.cones.central_path import follow
+from bitbound.theory.cones.cone_programme import ConeProgramme, Number
+from bitbound.theory.cones.direction_equations import Floats
+from bitbound.theory.cones.surroundings import Surroundings
+from bitbound.theory.proofs.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
+from bitbound.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from bitbound.theory.worlds.symbolic.exact_numbers import Rational
 from bitbound.theory.worlds.symbolic.kernels import exact_kernel
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from bitbound.theory.exact.least_squares import Floats
+from bitbound.theory.cones.direction_equations import Floats
 
 Number = Any
 """A rational number of python-flint, or an integer, or a float of many bits."""
@@ -120,7 +120,7 @@ def root_of(entries: Sequence[arb], k: int) -> tuple[arb_mat, arb_mat] | None:
     return inverse.inv(), inverse
 
 
-def rounded(matrix: arb_mat) -> Floats:
+def in_floats(matrix: arb_mat) -> Floats:
     """Return a matrix in floats."""
     numbers = np.array([float(x) for x in matrix.entries()])
     return numbers.reshape(matrix.nrows(), matrix.ncols())

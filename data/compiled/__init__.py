@@ -1,0 +1,1 @@
+"""Compiled code: what is compiled, and how it is kept."""

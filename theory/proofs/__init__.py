@@ -1,0 +1,1 @@
+"""Proofs in rational numbers that a potential decreases in one step of a method."""
