@@ -104,15 +104,15 @@ def test_nothing_lost_and_a_tiny_step_are_certified(capsys, words):
     """Where a compressor loses nothing Psi forgets the shifts, and 1e-12 is not rounding."""
     assert main(["certify", *words.split()]) == 0
     text = capsys.readouterr().out
-    assert "proof       holds, checked without the solver" in text
+    assert "proof       holds, checked in rational numbers" in text
     assert re.search(r"certified   E\[Psi\+\] <= \(1 - \d", text)
 
 
 @pytest.mark.parametrize("gamma", ["1e-12", "1e-14"])
-def test_what_rounding_hides_is_proved_exactly(capsys, gamma):
+def test_the_decrease_of_a_tiny_step_is_proved(capsys, gamma):
     assert main(["certify", "gd", "--set", f"gamma={gamma}"]) == 0
-    out = capsys.readouterr().out
-    assert f"E[Psi+] <= (1 - 1.99999999999e{gamma[2:]}) Psi, proved in rational numbers" in out
+    proved = re.search(r"certified   E\[Psi\+\] <= \(1 - (\S+)\) Psi", capsys.readouterr().out)[1]
+    assert 2 * float(gamma) * (1 - 1e-8) < float(proved) <= 2 * float(gamma)
 
 
 def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
@@ -168,16 +168,3 @@ def test_what_has_not_one_minimiser_is_not_certified_as_if(capsys):
     assert "certified for f_i with one minimiser" in capsys.readouterr().err
     assert main(["certify", "ef", "--n", "3", "--kappa", "10"]) == 0
     assert "all functions with one minimiser" in " ".join(capsys.readouterr().out.split())
-
-
-def test_what_floats_do_not_prove_is_told_beside_what_rational_numbers_do(capsys):
-    assert main(["certify", "ef21", "--n", "3", "--kappa", "100"]) == 0
-    assert "floats do not prove" not in " ".join(capsys.readouterr().out.split())
-    assert main(["certify", "ef21", "--n", "3", "--kappa", "1e6"]) == 0
-    text = " ".join(capsys.readouterr().out.split())
-    assert "floats do not prove" in text
-    promised, proved = (
-        float(re.search(rf"{line} E\[Psi\+\] <= \(1 - ([\d.e-]+)\) Psi", text)[1])
-        for line in ("theorem", "exact")
-    )
-    assert proved == pytest.approx(promised, rel=1e-6)

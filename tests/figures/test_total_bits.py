@@ -10,6 +10,7 @@ from compared import PROBLEM
 
 from bitbound.cli import main
 from bitbound.data.errors import Refusal
+from bitbound.data.files.records import read_record
 from bitbound.data.terminal import text_columns
 from bitbound.figures.bands import band
 from bitbound.figures.comparison.comparison_record import keep_comparison
@@ -154,7 +155,7 @@ def test_the_report_draws_what_was_weighed(made, found, tmp_path):
     assert chart.series[0].points[-1][0] == 2500
     assert chart.series[0].label == "GD: 2,500"
     kept = keep_comparison(found, "mine", tmp_path, 0.5)
-    (panel,) = json.loads(kept.read_text())["panels"]
+    (panel,) = read_record(kept)["panels"]
     assert panel["downlink_weight"] == 0.5
     row = {"theorem": "T", "family": "logistic", "downlink_weight": 0.5}
     assert bits_name(0.5) in looseness_chart([row | {"bits, promised / measured": 2.0}]).x.title

@@ -18,7 +18,7 @@ from bitbound.theory.certificates.potential_family import Family, Weights
 from bitbound.theory.function_class import FunctionClass
 from bitbound.theory.quadratic_potential import QuadraticPotential
 
-GIVEN_UP = 2e-7
+GIVEN_UP = 9e-7
 """Part of the decrease that is given up for a form that can be read."""
 
 MOST_FIELDS = 4

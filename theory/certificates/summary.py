@@ -29,6 +29,9 @@ TIGHT = 1e-4
 CONTRADICTION = 1e-7
 """Relative excess of an attained factor over the proved one that no rounding explains."""
 
+ROUNDING = 1e-13
+"""How far a decrease of the long run, 1 minus a factor in floats, may be off."""
+
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
 
@@ -85,7 +88,7 @@ class Account:
         ContradictionError
             If more is proved.
         """
-        if self.decrease > limit + CONTRADICTION * abs(limit):
+        if self.decrease > limit + CONTRADICTION * abs(limit) + ROUNDING:
             raise ContradictionError(
                 f"the certificate of {self.method.name} says that Psi decreases by "
                 f"{self.decrease:.8g} of it, and the long run on quadratics that no potential "

@@ -26,8 +26,14 @@ MOST_STEPS = 150
 TOWARDS = 0.95
 """Part of the way to the boundary that a step goes at most."""
 
+ZERO = 1e-30
+"""A value whose bound is as near as this counts as 0."""
+
 SHORT = 0.1
 """Part of a step below which the next one goes to the centre."""
+
+STUCK = 1e-3
+"""Part of a step below which the dual point is no help, and another one is begun with."""
 
 HALVINGS = 5
 """How often a step is halved at most that rounding makes too long."""
@@ -74,7 +80,7 @@ def follow(
     here = here.conditioned()
     dual, length = _first_dual(here), 1.0
     for _ in range(MOST_STEPS):
-        near = dual.trace <= close * abs(float(programme.value(here.numbers)))
+        near = dual.trace <= max(close * abs(float(programme.value(here.numbers))), ZERO)
         if enough(here.numbers) or (near and here.bound(dual) < np.inf):
             break
         step, longest, dual = _step(here, dual, centring=near or length < SHORT)
@@ -83,6 +89,8 @@ def follow(
         length, after = next(((x, there) for x, there in tried if there), (0.0, here))
         dual = here.seen_from(after, dual)
         here = after.conditioned()
+        if length < STUCK:
+            dual = _first_dual(here)
         if not length:
             break
     return PathEnd(tuple(map(rational_of, here.numbers)), here.bound(dual), here.plain(dual))

@@ -137,9 +137,7 @@ def largest_factor(
     now, after = (allowed.T @ form @ allowed for form in (now, after))
     # A state that Psi does not see must not be seen by E[Psi+] either; it gives the factor 0.
     seen = _range(now)
-    last = 2 * [seen.shape[1] - 1]
-    pair = seen.T @ after @ seen, seen.T @ now @ seen
-    values, vectors = scipy.linalg.eigh(*pair, subset_by_index=last)
+    values, vectors = scipy.linalg.eigh(seen.T @ after @ seen, seen.T @ now @ seen)
     hidden = np.trace(after) - np.trace(seen.T @ after @ seen)
     if hidden > 1e-9 * np.trace(after):
         return float("inf"), 0 * scale

@@ -16,12 +16,12 @@ def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     certificate = names["certificate"]
     assert certificate.factor < 1
     assert certificate.verify() == certificate.factor
-    assert names["proof"].decrease >= certificate.decrease
+    assert certificate.bound - certificate.decrease <= 1e-8 * certificate.decrease
     assert (tmp_path / "momentum_diana.json").exists()
     assert "Theorem certified" in (tmp_path / "momentum_diana.v").read_text(encoding="utf-8")
     assert names["mixed"].decrease > certificate.decrease
     assert names["chain"].steps == 1000
-    assert names["chain"].decrease >= certificate.decrease
+    assert names["chain"].decrease >= certificate.decrease * (1 - 1e-12)
     said = capsys.readouterr().out
     assert "works up to gamma" in said
     assert "attained on worst case@5" in said

@@ -161,5 +161,5 @@ def test_a_smoother_average_is_drawn_as_smooth(gamma):
 
 def test_an_average_that_is_drawn_too_steep_is_refused():
     method, family = by_rule("fedcomgate", 3, 20.0)
-    with pytest.raises(Refusal, match="and not 8-smooth as it should be"):
-        worst_instance(method, replace(family, L_f=8.0))
+    with pytest.raises(Refusal, match="and not 5-smooth as it should be"):
+        worst_instance(method, replace(family, L_f=5.0))
