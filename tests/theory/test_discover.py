@@ -1,7 +1,6 @@
 """The search for methods: what it finds again, what it screens, recognises, keeps and writes."""
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -305,14 +304,6 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
             discover(TASK, wanted, best=1, kept=KeptResults(TASK, 0, tmp_path))
         with pytest.raises(StopError):  # another seed has nothing to go on from
             discover(TASK, wanted, best=1, seed=1, kept=KeptResults(TASK, 1, tmp_path))
-
-
-def test_without_a_solver_nothing_is_searched(tmp_path, monkeypatch):
-    """What could not be certified for want of a solver is not kept as what cannot be."""
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(Refusal, match="clarabel is not installed; pip install clarabel"):
-        discover(TASK, [SAID["diana"]], kept=KeptResults(TASK, 0, tmp_path))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_program_does_not_take_the_results_of_this_one(tmp_path, monkeypatch):

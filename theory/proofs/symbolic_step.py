@@ -159,7 +159,7 @@ def symbolic_step(
             f"{method.name} with these parameters has more than {LARGEST_BASIS} unknowns per step; "
             "take fewer local steps"
         )
-    if not (trusted or exact):
+    if not trusted:
         _require_sums(step, outcomes, potential, one_by_one)
     if not exact:
         return step

@@ -1,7 +1,5 @@
 """What a check says of the tool: it fails on planted faults, and on nothing that is right."""
 
-import sys
-
 import numpy as np
 import pytest
 from planting import fault, planted
@@ -17,10 +15,9 @@ from bitbound.theory.checks.channel.choices import channel_checks
 from bitbound.theory.checks.channel.masks import masks_counted
 from bitbound.theory.checks.compressor.counted import counted_as_sent
 from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.known_proofs import known_proofs
 from bitbound.theory.checks.refusals import refusals
 from bitbound.theory.checks.tool import of_any_method, tool_checks
-from bitbound.theory.verdict import FAILS, NOT_TESTED
+from bitbound.theory.verdict import FAILS
 
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
 
@@ -147,14 +144,6 @@ def test_a_check_and_one_without_convexity_have_them():
     conducted = check(card.method(0.1, 0.1, 1), Quartics.of(H=2.0))
     assert names <= {verdict.check for verdict in conducted.verdicts}
     assert FAILS not in repr(whole)
-
-
-def test_without_a_solver_certificates_are_not_tested(monkeypatch):
-    """A check passes without the extra of certificates, and says what it leaves out."""
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    verdict = known_proofs()
-    assert (verdict.holds, verdict.outcome) == (True, NOT_TESTED)
-    assert verdict.note == "clarabel is not installed; pip install clarabel"
 
 
 def test_an_entry_with_an_owner_too_few_is_seen(monkeypatch):
