@@ -91,6 +91,6 @@ def searched_theorem(method: Method, setting: Setting) -> CertifiedTheorem:
     Raises
     ------
     Refusal
-        If the method cannot be certified, or the solver is not installed.
+        If the method cannot be certified.
     """
     return CertifiedTheorem(certify(method, FunctionClass.of(setting), "free"))

@@ -22,6 +22,9 @@ from bitbound.theory.setting import Setting
 from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.step_outcomes import as_used
 
+ASTRAY = 1e-3
+"""Relative excess of what a search in floats claims over its proof at which it is begun again."""
+
 
 def certify(
     method: Method,
@@ -96,8 +99,11 @@ def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potenti
     reason = Refusal("no potential is stated, and none is found")
     try:
         above = max((proof.decrease for proof in found), default=-np.inf)
-        _, potential = searched_potential(method, functions, above)
+        claimed, potential = searched_potential(method, functions, above)
         found.append(proof_of(method, functions, potential))
+        if found[-1].decrease < claimed - ASTRAY * abs(claimed):
+            _, potential = searched_potential(method, functions, proved=True)
+            found.append(proof_of(method, functions, potential))
     except Refusal as refusal:
         reason = refusal
     if not found:

@@ -17,6 +17,8 @@ from bitbound.solvers.method import Method
 from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
 from bitbound.theory.certificates.programme import margin_form, maximise, psi
 from bitbound.theory.function_class import FunctionClass
+from bitbound.theory.proofs.best_proof import ProofProgramme
+from bitbound.theory.proofs.rational_step import RationalStep
 from bitbound.theory.proofs.symbolic_step import (
     SymbolicStep,
     symbolic_step,
@@ -24,6 +26,7 @@ from bitbound.theory.proofs.symbolic_step import (
 from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from bitbound.theory.worlds.independent import independent
 from bitbound.theory.worlds.orbits import first_state
+from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
 from bitbound.theory.worlds.symbolic.frames import Matrix
 from bitbound.theory.worlds.symbolic.interpolation import Form
 from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
@@ -36,6 +39,9 @@ MOST_UNKNOWNS = 24
 
 DEFINITE = 1e-3
 """Part of the unit in what forms are measured in: a singular form has no good coordinates."""
+
+CLOSE = 1e-7
+"""Relative distance to its bound at which a proof within a search ends."""
 
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
@@ -62,6 +68,8 @@ class Family:
     start: QuadraticPotential
     step: SymbolicStep
     model: Matrix
+    functions: FunctionClass
+    """The class, in its own units."""
 
     @classmethod
     def of(
@@ -84,7 +92,7 @@ class Family:
             now, after = ((forms[0] * 0.0, *forms) for forms in (now, after))
         step = replace(step, now=now, after=after, weights=(1.0,) * len(now))
         if not gradients:
-            return cls(start, step, np.zeros(len(start.mean_rows)))
+            return cls(start, step, np.zeros(len(start.mean_rows)), functions)
         place = int(np.flatnonzero(now[0].values)[0])
         point = step.evaluations[place].point[0]
         kinds = len(counts) or 1
@@ -95,7 +103,7 @@ class Family:
             for kind in range(kinds if step.basis.every_client[first] else 1)
         ]
         row = np.array([*model, *(0.0,) * kinds])
-        return cls(start, step, row @ np.linalg.pinv(start.mean_rows))
+        return cls(start, step, row @ np.linalg.pinv(start.mean_rows), functions)
 
     @classmethod
     def largest(
@@ -188,6 +196,20 @@ class Family:
         coordinates = Coordinates.of(self.step, seen)
         forms = [*self.step.inequalities.values()]
         return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
+
+    @cached_property
+    def exact(self) -> RationalStep:
+        """The step in rational numbers, with terms of their own weights."""
+        return RationalStep.of(
+            self.step.method.inner, self.functions, self.start.spread(), trusted=True
+        )
+
+    def proved_decrease(self, weights: Weights, around: Weights | None = None) -> float:
+        """Return the best decrease of a form, proved, whatever it is looked at ``around``."""
+        units = self.exact.symbols.weights
+        own = weights[len(weights) - len(units) :]  # where forms have f - f*, that is the first
+        numbers = [rational(y * unit) for y, unit in zip(own, units, strict=True)]
+        return float(fraction(ProofProgramme(self.exact, numbers).best(CLOSE).decrease))
 
     def roomier(self, weights: Weights, aim: float) -> Weights:
         """Return the form with the most room at a decrease, as large as the present one.

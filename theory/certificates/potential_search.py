@@ -44,11 +44,12 @@ SLOW = 0.3
 
 
 def searched_potential(
-    method: Method, functions: FunctionClass, above: float = -np.inf
+    method: Method, functions: FunctionClass, above: float = -np.inf, *, proved: bool = False
 ) -> tuple[float, QuadraticPotential]:
     """Search the quadratic form of a state, with f - f* and gradients, whose decrease is the best.
 
-    It is returned with this decrease, by the solver's word.
+    It is returned with this decrease: by the solver's word or, which takes longer, as ``proved`` at
+    every step of the search for the same form for all clients.
 
     It is one of :meth:`Family.largest`, and at least ``SMALLEST`` of where it is largest in all
     directions but that of the model, which its gradient bounds: one that forgets a slow direction
@@ -59,6 +60,10 @@ def searched_potential(
     Refusal
         If no such form can be certified, or none is found to decrease by more than ``above``.
     """
+    if proved:
+        family = Family.largest(method, functions)
+        decrease, best = _improved(family, family.unit, family.proved_decrease)
+        return decrease, family.potential(best)
     decrease, family, best = _alike_and_by_classes(method, functions)
     if decrease <= above:
         raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
@@ -129,20 +134,23 @@ def _best(family: Family) -> tuple[float, Weights]:
     return max(found)
 
 
-def _improved(family: Family, best: Weights) -> tuple[float, Weights]:
+def _improved(
+    family: Family, best: Weights, measure: Callable[..., float] | None = None
+) -> tuple[float, Weights]:
     """Return the largest decrease of a form, and the form (Dinkelbach).
 
     The form with the most room at the decrease of the one before has a larger decrease, and is what
     room is measured in next. The decrease that is aimed at may be another: 0 at first, and where
     gains shrink like a geometric series, its limit; if that is too far, it is not tried next.
     """
-    low, last = family.decrease(best), 0.0
+    measure = measure or family.decrease
+    low, last = measure(best), 0.0
     aim = max(low, 0.0)
     for _ in range(MOST_STEPS):
         value, weights, unit = -np.inf, best, family.definite(best)
         with suppress(Refusal):  # the solver gives up
             weights = family.roomier(unit, aim)
-            value = family.decrease(weights, unit)
+            value = measure(weights, unit)
         gain, straight = value - low, aim == low
         if gain > 0:
             low, best = value, weights

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
 import scipy.sparse
 
@@ -121,6 +120,8 @@ def _triangle(matrix: Matrix) -> Matrix:
 def _solved(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> Matrix:
+    import clarabel  # noqa: PLC0415  (only where something is searched for)
+
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]
     cones += [clarabel.PSDTriangleConeT(size) for size in sizes]
     settings = clarabel.DefaultSettings()
