@@ -1,4 +1,5 @@
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,18 @@ def cache_folder() -> Iterator[Path]:
             del os.environ["BITBOUND_CACHE"]
         else:
             os.environ["BITBOUND_CACHE"] = before
+
+
+@pytest.fixture(autouse=True)
+def modules_of_others() -> Iterator[None]:
+    """Forget the modules that a test wrote: they would count as part of later tests' programs."""
+    before = set(sys.modules)
+    yield
+    written = tempfile.gettempdir() + os.sep
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.startswith(written):
+            del sys.modules[name]
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -67,11 +66,6 @@ def test_what_is_typed_prints_what_stands_there(capsys, tmp_path, monkeypatch):
         )  # fmt: skip
         assert "CONSOLE" not in opened.stderr
         assert "own data@9" in opened.stdout
-
-
-def test_what_is_installed_exists():
-    (extra,) = re.findall(r"^pip install \"/path/to/bitbound\[(\w+)\]\"$", WALK, flags=re.MULTILINE)
-    assert extra in metadata("bitbound").get_all("Provides-Extra")
 
 
 def test_no_step_needs_a_private_name():

@@ -162,7 +162,7 @@ def test_many_clients_are_no_slower(name, n):
     method, where = by_rule(name, n, 100.0, d=10)
     start = process_time()
     proved = certify(method, where)
-    assert process_time() - start < 1.0
+    assert process_time() - start < 2.5
     assert proved.verify() == proved.factor
     theorem = METHODS[name].potential(method, where)
     assert 1 - theorem.rate(method, where) <= proved.decrease * (1 + 1e-3)
