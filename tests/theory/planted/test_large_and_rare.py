@@ -126,9 +126,9 @@ CASES += [
         multipliers_of_either_sign_prove_nothing,
         missed(
             "no sign test of multipliers",
-            "theory.proofs.certificate",
-            "if min(signed, default=0.0) < 0 or min(multipliers.values(), default=0.0) < 0:",
-            "if min(signed, default=0.0) < 0:",
+            "theory.proofs.rational_step",
+            "if min(multipliers.values(), default=ZERO) < 0:",
+            "if not multipliers:",
         ),
     ),
     (
