@@ -62,7 +62,7 @@ FAULTS = [
     fault("a seed used by two batches", "solvers.runs.engine",
           ("tuple(run_seeds[run] for run in some)", "tuple(run_seeds[: some.size])"), on="gd"),
     fault("everything verifies", "theory.proofs.certificate",
-          ('            return float("inf")', "            return self.factor"), on="gd"),
+          ('if self.holds_for(step) else float("inf")', "if step else 0.0"), on="gd"),
 ]  # fmt: skip
 
 
