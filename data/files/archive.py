@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.sealed import read_sealed
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -44,14 +45,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     DamagedFileError
         If it cannot be read, or is not what was written.
     """
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise
-    except OSError as error:
-        raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
-    if content[-_DIGITS:] != _digest(content[:-_DIGITS]):
-        raise DamagedFileError(f"{path} is damaged (it does not end with its SHA-256)")
+    content = read_sealed(path, _DIGITS, _digest)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return {name: np.asarray(file[name]) for name in file.files}

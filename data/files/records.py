@@ -7,6 +7,7 @@ from typing import Any
 
 from bitbound.data.errors import DamagedFileError
 from bitbound.data.files.cache import write_atomically
+from bitbound.data.files.sealed import read_sealed
 
 _TAIL = '"sha256": "{}"}}\n'
 _LENGTH = len(_TAIL.format("0" * 64))
@@ -37,14 +38,7 @@ def read_record(path: Path) -> Any:
     DamagedFileError
         If it cannot be read, or is not what was written.
     """
-    try:
-        written = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise
-    except OSError as error:
-        raise DamagedFileError(f"{path} cannot be read ({error.strerror})") from None
-    if written[-_LENGTH:] != _tail(written[:-_LENGTH]):
-        raise DamagedFileError(f"{path} is damaged (it does not end with its SHA-256)")
+    written = read_sealed(path, _LENGTH, _tail)
     try:
         return json.loads(written)["content"]
     except (ValueError, KeyError, TypeError, RecursionError) as fault:

@@ -37,7 +37,8 @@ def certify(
     The programme: maximise the decrease rho such that E[Psi+] - (1 - rho) Psi plus nonnegative
     multiples of what holds for all functions of the class (interpolation conditions) and all
     compressors is <= 0 for all vectors. The method's step, the programme and the proof are in
-    rational numbers, so that the result does not depend on the processor.
+    rational numbers, so that the result does not depend on the processor; only a search for a
+    potential or for weights is guided by floats.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def certify(
     potential : Potential or "search", optional
         Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
         or with "search", a quadratic form of the state is searched for; where that of a theorem
-        proves more, it is this one. A method whose card cuts
-        its steps elsewhere is certified in these.
+        proves more, it is this one. A method whose card cuts its steps elsewhere is certified in
+        these.
 
     Raises
     ------
@@ -100,8 +101,10 @@ def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potenti
     try:
         above = max((proof.decrease for proof in found), default=-np.inf)
         claimed, potential = searched_potential(method, functions, above)
-        found.append(proof_of(method, functions, potential))
-        if found[-1].decrease < claimed - ASTRAY * abs(claimed):
+        with suppress(Refusal):
+            found.append(proof_of(method, functions, potential))
+        proved = max((proof.decrease for proof in found), default=-np.inf)
+        if proved < claimed - ASTRAY * abs(claimed):
             _, potential = searched_potential(method, functions, proved=True)
             found.append(proof_of(method, functions, potential))
     except Refusal as refusal:

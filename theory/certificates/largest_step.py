@@ -143,7 +143,7 @@ def _confirmed(
 
     with suppress(Refusal):
         low, high = search(guessed)
-        if works(low) and not works(high):
+        if works(low) and (high == float("inf") or not works(high)):
             return low
     return search(works)[0]
 

@@ -133,8 +133,8 @@ def _step(
         return direction, primal, pull - primal
 
     _, primal, other = changes(centre * -1.0)
-    ends = (centre + one * min(1.0, centre.reach(one)) for one in (primal, other))
-    left = next(ends).dot(next(ends)) / dual.size / mean
+    ends = [centre + one * min(1.0, centre.reach(one)) for one in (primal, other)]
+    left = ends[0].dot(ends[1]) / dual.size / mean
     target = min(max(left, 0.0), 1.0) ** 3 * mean
     if centring:
         target, primal, other = mean, primal * 0.0, other * 0.0

@@ -11,8 +11,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from bitbound.theory.cones.direction_equations import Floats
 
 Number = Any
-"""A rational number of python-flint, or an integer, or a float of many bits."""
-
+"""A rational number of python-flint, an integer, or an ``arb`` without a radius."""
 
 PRECISION = 512
 """Bits of the numbers that are computed; python-flint has one precision for all of them."""
@@ -41,7 +40,7 @@ class ConeProgramme:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Those of the blocks."""
+        """The sizes k of the blocks."""
         return [len(matrices[0]) for matrices in self.blocks]
 
     @cached_property

@@ -27,6 +27,10 @@ class Surroundings:
 
     Attributes
     ----------
+    numbers : tuple of m numbers
+        v.
+    directions : Directions
+        In which v may change.
     roots : pairs of arb_mat
         T with T' S T = 1, and its inverse, by blocks.
     slack : list
@@ -149,4 +153,5 @@ class Surroundings:
         if not all(x > 0 for x in exact[place:]):
             return float("inf")
         gap += sum(exact[place:], arb(0))
-        return float((self.programme.value(self.numbers) + gap).upper())
+        most = float((self.programme.value(self.numbers) + gap).upper())
+        return float(np.nextafter(most, np.inf))

@@ -79,13 +79,14 @@ def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
         return np.full((outer.shape[1],) * 2, ZERO, dtype=object)
     t = fmpq_mat(outer.tolist())
     product = t.transpose() * fmpq_mat(matrix.tolist()) * t
-    return _array(product.tolist(), outer.shape[1])
+    return np.array(product.tolist(), dtype=object)
 
 
 def spanning_rows(matrices: list[Rationals]) -> list[int]:
-    """Return the rows such that all rows of symmetric matrices follow from theirs.
+    """Return indices whose unit vectors span all that some symmetric matrices see together.
 
-    Where one of the others is not 0, all matrices have the same value at some vector of these.
+    The matrices restricted to these indices have no common kernel, and are positive semidefinite
+    exactly where the whole ones are.
 
     Examples
     --------
@@ -97,10 +98,3 @@ def spanning_rows(matrices: list[Rationals]) -> list[int]:
         return []
     reduced, rank = fmpq_mat(rows).rref()
     return [next(j for j in range(reduced.ncols()) if reduced[i, j]) for i in range(rank)]
-
-
-def _array(rows: list[list[Rational]], size: int) -> Rationals:
-    result = np.full((size, size), ZERO, dtype=object)
-    for i, row in enumerate(rows):
-        result[i] = row
-    return result

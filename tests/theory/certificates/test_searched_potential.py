@@ -14,7 +14,7 @@ from bitbound.solvers.methods.locodl import LoCoDL
 from bitbound.solvers.methods.scaffnew import Scaffnew
 from bitbound.theory.cards.catalogue import METHODS, card_of
 from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.potential_family import SMALLEST
+from bitbound.theory.certificates.potential_family import SMALLEST, Family
 from bitbound.theory.certificates.potential_search import searched_potential
 from bitbound.theory.certificates.summary import account, class_setting
 from bitbound.theory.certificates.worst_instance import worst_instance
@@ -228,3 +228,23 @@ def test_a_potential_is_printed_as_a_formula():
     found = repr(searched_potential(EF21(eta), functions)[1])
     assert "|mean g - mean grad f|^2" in found
     assert "x" not in found
+
+
+def test_a_search_that_floats_lead_astray_begins_anew(monkeypatch):
+    """A solver that claims half as much again is not believed: each step is proved then."""
+    card = METHODS["diana"]
+    where = class_setting(card.method, 10, 100.0, 4.0, None, 1)
+    known = certify(card.at(where), where, potential="search")
+    right, proved = Family.decrease, Family.proved_decrease
+    calls = []
+
+    def counted(self, *forms):
+        calls.append(forms)
+        return proved(self, *forms)
+
+    monkeypatch.setattr(Family, "decrease", lambda self, *forms: 1.5 * abs(right(self, *forms)))
+    monkeypatch.setattr(Family, "proved_decrease", counted)
+    found = certify(card.at(where), where, potential="search")
+    assert calls
+    assert found.decrease == pytest.approx(known.decrease, rel=1e-4)
+    assert found.verify() == found.factor
