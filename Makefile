@@ -1,4 +1,4 @@
-# bitbound: `make` sets up and runs the main job, `make test` runs the tests.
+# certibit: `make` sets up and runs the main job, `make test` runs the tests.
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -10,20 +10,20 @@ all: demo
 
 # The main job on embedded data: every method, its bits to 1e-3 and 1e-6, and a figure.
 demo: .venv/installed
-	$(BIN)/bitbound demo
+	$(BIN)/certibit demo
 
 # Figures 1-4 of the LoCoDL paper, with its parameters and with the best theoretical ones;
-# BITBOUND_DATA names the folder with the LibSVM files.
+# CERTIBIT_DATA names the folder with the LibSVM files.
 figures: .venv/installed
-	$(BIN)/bitbound figures all
+	$(BIN)/certibit figures all
 
 # One of them, with the paper's parameters.
 $(FIGURES): figure%: .venv/installed
-	$(BIN)/bitbound figures $* --version paper
+	$(BIN)/certibit figures $* --version paper
 
 # The figures of EPISODE and its rivals, with verdicts.
 episode: .venv/installed
-	$(BIN)/bitbound episode
+	$(BIN)/certibit episode
 
 # The pictures of the README, with their numbers inside; needs figure 1 and EPISODE, long.
 pictures: .venv/installed-dev episode
@@ -31,21 +31,21 @@ pictures: .venv/installed-dev episode
 
 # The proofs of EPISODE, LoCoDL and normalised EF21, step by step.
 audit: .venv/installed
-	$(BIN)/bitbound audit
+	$(BIN)/certibit audit
 
 # Certified against published rates of all methods, and the bits that certified parameters save.
 certified: .venv/installed
-	$(BIN)/bitbound certified
+	$(BIN)/certibit certified
 
 # Every theorem on standard problems; which check catches which planted fault; scaling laws.
 theory: .venv/installed
-	$(BIN)/bitbound theory
+	$(BIN)/certibit theory
 
 faults: .venv/installed-dev
 	$(BIN)/python tests/theory/planted/test_planted_faults.py results/theory
 
 scaling: .venv/installed
-	$(BIN)/bitbound scaling
+	$(BIN)/certibit scaling
 
 # What everything costs, as ratios, against the last time: docs/benchmark.md.
 bench: .venv/installed
@@ -54,7 +54,7 @@ bench: .venv/installed
 
 # One HTML page of everything in results/; what has not been run is named there.
 report: .venv/installed
-	$(BIN)/bitbound report
+	$(BIN)/certibit report
 
 # The site, with a page for every method, compressor and audited proof.
 docs: .venv/installed-docs
@@ -66,9 +66,9 @@ test: .venv/installed-dev
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev
-	BITBOUND_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/test_fuzz_*.py tests/*/test_fuzz_*.py
+	CERTIBIT_FUZZ=100 $(BIN)/python -m pytest --numprocesses auto --quiet tests/test_fuzz_*.py tests/*/test_fuzz_*.py
 
-# 200 faults made by machine: what `bitbound check` and the tests catch of them; docs/mutants.md.
+# 200 faults made by machine: what `certibit check` and the tests catch of them; docs/mutants.md.
 mutants: .venv/installed-dev
 	nice $(BIN)/python tests/mutants/run_mutants.py results/mutants
 
@@ -80,7 +80,7 @@ lint: .venv/installed-dev types
 types: .venv/installed-dev
 	rm -rf build/typed build/lib
 	$(PIP) --no-deps --target build/typed .
-	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p bitbound
+	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p certibit
 
 .venv/installed: pyproject.toml
 	python3 -m venv .venv

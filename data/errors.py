@@ -9,7 +9,7 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
 
     Examples
     --------
-    >>> from bitbound import Quadratic, Refusal
+    >>> from certibit import Quadratic, Refusal
     >>> try:
     ...     Quadratic.random(n=0, d=4)
     ... except Refusal as refusal:
@@ -28,7 +28,7 @@ class DamagedFileError(ValueError):
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bitbound import DamagedFileError, Trace
+    >>> from certibit import DamagedFileError, Trace
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "trace.npz")
     ...     size = path.write_text("no trace")

@@ -33,11 +33,11 @@ def raise_at_interrupts() -> None:
 
 
 def _is_command() -> bool:
-    """Whether it was started as ``bitbound`` or as ``python -m bitbound``."""
-    script = os.path.basename(sys.argv[0]).partition(".")[0] == "bitbound"
-    return script or ("-m", "bitbound") in pairwise(sys.orig_argv)
+    """Whether it was started as ``certibit`` or as ``python -m certibit``."""
+    script = os.path.basename(sys.argv[0]).partition(".")[0] == "certibit"
+    return script or ("-m", "certibit") in pairwise(sys.orig_argv)
 
 
 def _end(number: int, frame: "FrameType | None") -> None:
-    os.write(2, b"bitbound: interrupted\n")
+    os.write(2, b"certibit: interrupted\n")
     os._exit(INTERRUPTED)

@@ -4,7 +4,7 @@ from pathlib import Path, PurePosixPath
 
 import psutil
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 _BYTES = 8
 _GROUPS = Path("/proc/self/cgroup")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from array_api_compat import is_cupy_array
 from scipy.special import ndtri
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.errors import Refusal
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
 
 Samples = Array
 
@@ -55,7 +55,7 @@ class Uniform(Noise):
 
     Examples
     --------
-    >>> from bitbound import Quartics, Uniform
+    >>> from certibit import Quartics, Uniform
     >>> Quartics.of(H=8, noise=Uniform(sigma=1.0)).constants.sigma
     1.0
     """

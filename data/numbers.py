@@ -1,6 +1,6 @@
 """Numbers as users write them."""
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 _DIGITS = 12
 LARGEST_KAPPA = 1e15
@@ -12,7 +12,7 @@ def whole(text: str) -> int | None:
 
     Examples
     --------
-    >>> from bitbound.data.numbers import whole
+    >>> from certibit.data.numbers import whole
     >>> whole("87"), whole("8.7"), whole(5000 * "9")
     (87, None, None)
     """

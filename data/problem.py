@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeGuard
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.noise import Noise
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.noise import Noise
 
 
 class StrongConvexity(Protocol):
@@ -40,7 +40,7 @@ class Constants:
 
     Examples
     --------
-    >>> from bitbound import Constants, Quadratic
+    >>> from certibit import Constants, Quadratic
     >>> constants = Quadratic.random(3, 4, mu=1.0, L=[10.0, 5.0, 2.0]).constants
     >>> constants.L, constants.kappa
     (10.0, 10.0)
@@ -73,7 +73,7 @@ class Problem(Protocol):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Problem, Quadratic
+    >>> from certibit import Problem, Quadratic
     >>> problem: Problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> problem.grad(problem.x_0).shape, problem.gap(problem.x_star)
     ((3, 4, 1), array([0.]))
@@ -153,7 +153,7 @@ class StronglyConvexProblem(Problem, Protocol):
 
     Examples
     --------
-    >>> from bitbound import Quadratic, StronglyConvexProblem
+    >>> from certibit import Quadratic, StronglyConvexProblem
     >>> problem: StronglyConvexProblem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> problem.constants.kappa, problem.hessian(problem.x_star).shape
     (10.0, (4, 4))

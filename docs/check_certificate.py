@@ -1,4 +1,4 @@
-"""Check a certificate that bitbound has written: python check_certificate.py FILE.
+"""Check a certificate that certibit has written: python check_certificate.py FILE.
 
 The file has one step of a method on unknown vectors: Psi, E[Psi+], where gradients are evaluated,
 what ends local solves, all taken for the method's, and multiples of inequalities. What is checked:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-project = "bitbound"
-author = copyright = "The bitbound developers"  # noqa: A001
-version = release = installed("bitbound")
+project = "certibit"
+author = copyright = "The certibit developers"  # noqa: A001
+version = release = installed("certibit")
 extensions = ["myst_parser", "sphinx_gallery.gen_gallery"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
@@ -21,7 +21,7 @@ exclude_patterns = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 html_theme = "furo"
-html_title = "bitbound"
+html_title = "certibit"
 html_static_path = ["static", "atlas/chart.css"]
 html_css_files = ["chart.css", "site.css"]
 html_copy_source = False

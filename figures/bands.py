@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import Trace
 
 POINTS = 250
 """Points of the grid of bits."""

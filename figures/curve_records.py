@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from bitbound.figures.bands import BAND, band
-from bitbound.figures.text.tables import accuracy_name, json_number
-from bitbound.solvers.runs.trace import Trace
+from certibit.figures.bands import BAND, band
+from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.solvers.runs.trace import Trace
 
 COARSE = 1e-3
 """The accuracy that every panel has beside that where its axis ends."""

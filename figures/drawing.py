@@ -5,10 +5,10 @@ from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.cache import write_atomically
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_atomically
 
-STYLE = Path(__file__).with_name("bitbound.mplstyle")
+STYLE = Path(__file__).with_name("certibit.mplstyle")
 FORMATS = ("svg", "png")
 """What figures of commands are written in."""
 _ALL = (*FORMATS, "pdf")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import cycle
 
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import CARDS
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import CARDS
 
 _OTHER_METHOD = (Card.colour, Card.marker)
 _STRANGERS = (

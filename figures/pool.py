@@ -10,10 +10,10 @@ from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
-from bitbound.data.errors import FailedJobsError, Refusal
-from bitbound.figures.workers import Workers
+from certibit.data.errors import FailedJobsError, Refusal
+from certibit.figures.workers import Workers
 
-SCHEDULER = "BITBOUND_SCHEDULER"
+SCHEDULER = "CERTIBIT_SCHEDULER"
 """The environment variable that names a dask scheduler, such as ``tcp://host:8786``."""
 
 _LOOK = 0.2
@@ -44,7 +44,7 @@ def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterat
         What to load or to compute.
     processes : int, optional
         How many at once; by default, one for every core that this process may use. If the
-        environment variable ``BITBOUND_SCHEDULER`` names a dask scheduler, its workers are used
+        environment variable ``CERTIBIT_SCHEDULER`` names a dask scheduler, its workers are used
         instead; they must see the folder of the traces and the data.
 
     A process that dies, or uses no processor time for a minute, is replaced and its job done once
@@ -137,7 +137,7 @@ def _cluster(address: str) -> Iterator[Executor]:
         from distributed import Client  # noqa: PLC0415  (an optional extra)
     except ImportError:
         raise Refusal(
-            f"{SCHEDULER} is set but dask is not installed; install bitbound[cluster] or unset it"
+            f"{SCHEDULER} is set but dask is not installed; install certibit[cluster] or unset it"
         ) from None
     try:
         client = Client(address)

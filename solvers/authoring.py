@@ -1,9 +1,9 @@
 """What a method is written with: one short list of names for its author."""
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import copies, everyone, masked, mean, squared_norm, total, where
-from bitbound.solvers.method import (
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import copies, everyone, masked, mean, squared_norm, total, where
+from certibit.solvers.method import (
     Every,
     Functions,
     Gradients,

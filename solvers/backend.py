@@ -1,9 +1,9 @@
 """Functions of arrays that the array API standard does not have, or not fast.
 
 Method, compressor and problem code asks an array for its namespace
-(:func:`bitbound.data.arrays.array_namespace`) and uses operators and functions of the array API
+(:func:`certibit.data.arrays.array_namespace`) and uses operators and functions of the array API
 standard. What the standard does not have is here, with one branch per library. Every library sees
-the same random numbers: on a device they are made there (:mod:`bitbound.solvers.world.philox`).
+the same random numbers: on a device they are made there (:mod:`certibit.solvers.world.philox`).
 """
 
 from functools import cache
@@ -13,12 +13,12 @@ import numpy as np
 from array_api_compat import device, is_cupy_array
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.errors import Refusal
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.deferred import Received
-from bitbound.solvers.entries import Entries, places, require_inside
-from bitbound.solvers.lazy_gradient import LazyGradient
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
+from certibit.solvers.columns import Columns
+from certibit.solvers.deferred import Received
+from certibit.solvers.entries import Entries, places, require_inside
+from certibit.solvers.lazy_gradient import LazyGradient
 
 
 def mean(x: Array) -> Array:
@@ -27,7 +27,7 @@ def mean(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import mean
+    >>> from certibit import mean
     >>> mean(np.array([[[1.0]], [[3.0]]]))
     array([[[2.]]])
     """
@@ -40,7 +40,7 @@ def total(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import total
+    >>> from certibit import total
     >>> total(np.array([[[1.0]], [[3.0]]]))
     array([[[4.]]])
     """
@@ -63,7 +63,7 @@ def squared_norm(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import squared_norm
+    >>> from certibit import squared_norm
     >>> squared_norm(np.array([[[3.0], [4.0]]]))
     array([[[25.]]])
     """
@@ -99,7 +99,7 @@ def where(mask: Array, yes: Array, no: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import where
+    >>> from certibit import where
     >>> one = np.ones((1, 2, 1))
     >>> where(np.array([[[True], [False]]]), one, 0 * one).ravel()
     array([1., 0.])
@@ -119,7 +119,7 @@ def masked(mask: Array, x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import masked
+    >>> from certibit import masked
     >>> masked(np.array([[[True]], [[False]]]), np.full((2, 1, 1), 5.0)).ravel()
     array([5., 0.])
     """
@@ -138,7 +138,7 @@ def copies(x: Array, n: int) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import copies
+    >>> from certibit import copies
     >>> copies(np.ones((1, 4, 1)), n=3).shape
     (3, 4, 1)
     """
@@ -153,7 +153,7 @@ def everyone(x: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import everyone
+    >>> from certibit import everyone
     >>> everyone(np.zeros((2, 4, 1))).ravel()
     array([ True,  True])
     """

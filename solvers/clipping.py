@@ -8,10 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import squared_norm, where
-from bitbound.solvers.method import Every, Gradients, Messages, Method, Needs
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import squared_norm, where
+from certibit.solvers.method import Every, Gradients, Messages, Method, Needs
 
 
 def norm(v: Array) -> Array:

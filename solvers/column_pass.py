@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bitbound.data.compiled.compilation import compiled
+from certibit.data.compiled.compilation import compiled
 
 
 @compiled

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.solvers.deferred import Deferred, Received
-from bitbound.solvers.entries import Shifted
+from certibit.data.compiled.compilation import can_compile
+from certibit.solvers.deferred import Deferred, Received
+from certibit.solvers.entries import Shifted
 
 Vectors = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class Columns(Deferred):
 
     def put_back(self) -> None:
         """Write the vectors into x, in place."""
-        from bitbound.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
+        from certibit.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
             scale_and_shift,
         )
 

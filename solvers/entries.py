@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitbound.data.compiled.compilation import is_worth_loading
-from bitbound.data.errors import Refusal
-from bitbound.solvers.deferred import Deferred, Received
+from certibit.data.compiled.compilation import is_worth_loading
+from certibit.data.errors import Refusal
+from certibit.solvers.deferred import Deferred, Received
 
 
 class Entries(Received):
@@ -56,7 +56,7 @@ class Entries(Received):
         written = np.zeros(self.shape, self.values.dtype)
         fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
         if fits and is_worth_loading(self.values.size):
-            from bitbound.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
+            from certibit.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
                 write_entries,
             )
 

@@ -7,11 +7,11 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.deferred import Deferred, written
+from certibit.data.compiled.compilation import can_compile
+from certibit.data.passes.fused import FusedGradients
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.columns import Columns
+from certibit.solvers.deferred import Deferred, written
 
 Vectors = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, fetched, is_numpy, moved
-from bitbound.data.errors import Refusal
-from bitbound.solvers.deferred import Deferred, written
+from certibit.data.arrays import Array, fetched, is_numpy, moved
+from certibit.data.errors import Refusal
+from certibit.solvers.deferred import Deferred, written
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def _cupy() -> ModuleType:
         import cupy  # noqa: PLC0415  (an optional extra)
     except ImportError:
         raise Refusal(
-            "cupy is not installed; install bitbound[cuda12] or bitbound[cuda13], or use numpy"
+            "cupy is not installed; install certibit[cuda12] or certibit[cuda13], or use numpy"
         ) from None
     if not cupy.cuda.is_available():
         raise Refusal("cupy is installed but finds no GPU; use numpy here")

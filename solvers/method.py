@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol
 
-from bitbound.data.arrays import Array, array_namespace, plain_numbers
-from bitbound.data.errors import Refusal
+from certibit.data.arrays import Array, array_namespace, plain_numbers
+from certibit.data.errors import Refusal
 
 
 class Functions(Protocol):
@@ -19,7 +19,7 @@ class Functions(Protocol):
 
     Examples
     --------
-    >>> from bitbound import Functions, Quadratic
+    >>> from certibit import Functions, Quadratic
     >>> functions: Functions = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> functions.n, functions.d
     (3, 4)
@@ -45,7 +45,7 @@ class Gradients(Functions, Protocol):
 
     Examples
     --------
-    >>> from bitbound import Gradients, Quadratic
+    >>> from certibit import Gradients, Quadratic
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> problem.grad(problem.x_0).shape
     (3, 4, 1)
@@ -68,7 +68,7 @@ class Solution(Protocol):
 
     Examples
     --------
-    >>> from bitbound import DIANA, Quadratic, Solution
+    >>> from certibit import DIANA, Quadratic, Solution
     >>> solution: Solution = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> DIANA(gamma=0.1, alpha=0.5).fixed_point(solution).h.shape
     (3, 4, 1)
@@ -99,7 +99,7 @@ class Messages(Protocol):
 
     Examples
     --------
-    >>> from bitbound import Messages
+    >>> from certibit import Messages
     >>> sorted(name for name in vars(Messages) if name[0] != "_")
     ['broadcast', 'client_coins', 'cohort', 'coin', 'downlink', 'ownership', 'send', 'uplink']
     """
@@ -148,7 +148,7 @@ class WithProbability:
 
     Examples
     --------
-    >>> from bitbound import Scaffnew, WithProbability
+    >>> from certibit import Scaffnew, WithProbability
     >>> Scaffnew(gamma=0.1, p=0.2).schedule
     WithProbability(p=0.2)
     """
@@ -162,7 +162,7 @@ class Every:
 
     Examples
     --------
-    >>> from bitbound import GD, Every
+    >>> from certibit import GD, Every
     >>> GD(gamma=0.1).schedule
     Every(iterations=1)
     """
@@ -194,7 +194,7 @@ class Needs:
 
     Examples
     --------
-    >>> from bitbound import DIANA
+    >>> from certibit import DIANA
     >>> DIANA.needs.compressor, DIANA.needs.composite, DIANA.needs.downlink
     ('unbiased', False, None)
     """
@@ -215,7 +215,7 @@ class Method(ABC):
 
     Examples
     --------
-    >>> from bitbound import GD
+    >>> from certibit import GD
     >>> GD(gamma=0.1).per_run
     ('gamma',)
     """

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.errors import Refusal
-from bitbound.solvers.columns import Columns, columns
-from bitbound.solvers.deferred import Deferred, written
-from bitbound.solvers.entries import Entries
-from bitbound.solvers.libraries import like
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.errors import Refusal
+from certibit.solvers.columns import Columns, columns
+from certibit.solvers.deferred import Deferred, written
+from certibit.solvers.entries import Entries
+from certibit.solvers.libraries import like
 
 
 class Dataclass(Protocol):

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 Bits = TypeVar("Bits", float, NDArray[np.float64])
 
@@ -16,7 +16,7 @@ def total_bits(up: Bits, down: Bits, downlink: float) -> Bits:
 
     Examples
     --------
-    >>> from bitbound.solvers.total_bits import total_bits
+    >>> from certibit.solvers.total_bits import total_bits
     >>> total_bits(100.0, 30.0, downlink=0.5), total_bits(100.0, float("inf"), downlink=0.0)
     (115.0, 100.0)
     """

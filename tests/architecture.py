@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-ROOMS = ("data", "solvers", "theory", "figures", "bitbound")
-"""The folders of the source; ``bitbound`` is the front door."""
+ROOMS = ("data", "solvers", "theory", "figures", "certibit")
+"""The folders of the source; ``certibit`` is the front door."""
 ARRAY_LIBRARIES = {"numpy", "scipy", "cupy", "array_api_compat", "array_api_strict", "random"}
-_PROJECT = "bitbound"
+_PROJECT = "certibit"
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("bitbound", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("bitbound")
+settings.register_profile("certibit", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("certibit")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_folder() -> Iterator[Path]:
     """Keep what the tests cache, such as solutions, out of the user's cache."""
     with tempfile.TemporaryDirectory() as folder:
-        before = os.environ.get("BITBOUND_CACHE")
-        os.environ["BITBOUND_CACHE"] = folder
+        before = os.environ.get("CERTIBIT_CACHE")
+        os.environ["CERTIBIT_CACHE"] = folder
         yield Path(folder)
         if before is None:
-            del os.environ["BITBOUND_CACHE"]
+            del os.environ["CERTIBIT_CACHE"]
         else:
-            os.environ["BITBOUND_CACHE"] = before
+            os.environ["CERTIBIT_CACHE"] = before
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Random inputs for the fuzzers; ``BITBOUND_FUZZ`` times as many as in the fast tests."""
+"""Random inputs for the fuzzers; ``CERTIBIT_FUZZ`` times as many as in the fast tests."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-TIMES = int(os.environ.get("BITBOUND_FUZZ", "1"))
+TIMES = int(os.environ.get("CERTIBIT_FUZZ", "1"))
 """How many times the inputs of the fast tests are tried."""
 
 

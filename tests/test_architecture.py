@@ -25,9 +25,9 @@ from architecture import (
     with_array_libraries,
 )
 
-import bitbound
+import certibit
 
-ROOT = Path(bitbound.__file__).parent.parent
+ROOT = Path(certibit.__file__).parent.parent
 PROJECT = modules(ROOT)
 
 LEVELS = [
@@ -61,15 +61,15 @@ LEVELS = [
     ["figures"],
     ["figures.locodl", "figures.episode", "figures.checks", "figures.comparison", "figures.plan"],
     ["figures.certified", "figures.report"],
-    ["bitbound.cli.words"],
-    ["bitbound.cli.commands"],
-    ["bitbound.cli"],
-    ["bitbound"],
+    ["certibit.cli.words"],
+    ["certibit.cli.commands"],
+    ["certibit.cli"],
+    ["certibit"],
 ]
 """All folders from the bottom up. Each may know those below; those of one line do not know
 each other. The files of a room that stand in no inner room have a line of their own."""
 
-LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "bitbound.cli.commands"}
+LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "certibit.cli.commands"}
 """Lists of like things, of any length."""
 APART = {"State", "main"}
 """Public names that stand in several modules because they are always used in their own."""
@@ -84,7 +84,7 @@ def test_every_folder_is_installed():
     """An editable install finds folders that a built package would not have."""
     settings = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
     folders = {module.folder for module in PROJECT.values()}
-    inside = {name if name.startswith("bitbound") else f"bitbound.{name}" for name in folders}
+    inside = {name if name.startswith("certibit") else f"certibit.{name}" for name in folders}
     assert set(settings["tool"]["setuptools"]["packages"]) == inside
 
 
@@ -125,18 +125,18 @@ CLEAN = {
     "data/__init__.py": "",
     "data/errors.py": "class Refusal(ValueError): ...",
     "data/files/__init__.py": "",
-    "data/files/cache.py": "from bitbound.data.errors import Refusal\ndef write(): ...",
-    "solvers/methods/gd.py": "from bitbound.data import errors\nimport math\n\nclass State: ...",
+    "data/files/cache.py": "from certibit.data.errors import Refusal\ndef write(): ...",
+    "solvers/methods/gd.py": "from certibit.data import errors\nimport math\n\nclass State: ...",
     "solvers/compressors/natural.py": "import numpy\ndef _levels(): ...",
-    "bitbound/__init__.py": "from bitbound.data.files.cache import write",
-    "bitbound/cli.py": "def main():\n    from bitbound.solvers.methods import gd",
+    "certibit/__init__.py": "from certibit.data.files.cache import write",
+    "certibit/cli.py": "def main():\n    from certibit.solvers.methods import gd",
 }
 """A made-up tree in which every rule is kept."""
 CLEAN_LEVELS = [
     ["data"],
     ["data.files"],
     ["solvers.methods", "solvers.compressors"],
-    ["bitbound"],
+    ["certibit"],
 ]
 RULES = {
     "undeclared": lambda files: undeclared(files, CLEAN_LEVELS),
@@ -160,26 +160,26 @@ CACHE, GD, NATURAL = (
 )
 BROKEN = [
     ("undeclared", {"data/relaxed/noise.py": ""}, {"data.relaxed"}),
-    ("undeclared", {"bitbound/cli/run.py": ""}, {"bitbound.cli"}),
+    ("undeclared", {"certibit/cli/run.py": ""}, {"certibit.cli"}),
     # to a room above, to the files above an inner room, to a neighbour, to the front door
-    ("rising", {CACHE: "import bitbound.solvers.methods.gd"},
+    ("rising", {CACHE: "import certibit.solvers.methods.gd"},
      {("data.files.cache", "solvers.methods.gd")}),
-    ("rising", {"data/errors.py": "from bitbound.data.files import cache"},
+    ("rising", {"data/errors.py": "from certibit.data.files import cache"},
      {("data.errors", "data.files.cache")}),
-    ("rising", {GD: "from bitbound.solvers.compressors.natural import C"},
+    ("rising", {GD: "from certibit.solvers.compressors.natural import C"},
      {("solvers.methods.gd", "solvers.compressors.natural")}),
-    ("rising", {NATURAL: "def draw():\n    import bitbound"},
-     {("solvers.compressors.natural", "bitbound")}),
-    ("cycle", {"data/a.py": "from bitbound.data import b", "data/b.py": "import bitbound.data.a"},
+    ("rising", {NATURAL: "def draw():\n    import certibit"},
+     {("solvers.compressors.natural", "certibit")}),
+    ("cycle", {"data/a.py": "from certibit.data import b", "data/b.py": "import certibit.data.a"},
      {"data.a", "data.b"}),
-    ("cycle of folders", {GD: "import bitbound.solvers.compressors.natural",
-                          "solvers/compressors/a.py": "from bitbound.solvers.methods import gd"},
+    ("cycle of folders", {GD: "import certibit.solvers.compressors.natural",
+                          "solvers/compressors/a.py": "from certibit.solvers.methods import gd"},
      {"solvers.methods", "solvers.compressors"}),
     ("relative", {CACHE: "from ..errors import Refusal"}, {"data.files.cache"}),
     ("relative", {CACHE: "from .. import errors"}, {"data.files.cache"}),
-    ("private", {GD: "from bitbound.solvers.compressors.natural import _levels"},
-     {("solvers.methods.gd", "bitbound.solvers.compressors.natural._levels")}),
-    ("private", {GD: "from bitbound.solvers.compressors import natural as n\nn._levels()"},
+    ("private", {GD: "from certibit.solvers.compressors.natural import _levels"},
+     {("solvers.methods.gd", "certibit.solvers.compressors.natural._levels")}),
+    ("private", {GD: "from certibit.solvers.compressors import natural as n\nn._levels()"},
      {("solvers.methods.gd", "n._levels")}),
     ("shared names", {CACHE: "class State: ..."}, {"State"}),
     ("shared names", {CACHE: "def main(): ..."}, {"main"}),

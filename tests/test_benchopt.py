@@ -39,7 +39,7 @@ def test_its_own_suite_accepts_them(benchmark):
 
 def test_they_find_the_minimum_and_their_bits_are_counted(benchmark):
     small = ("-d", "simulated[N=120,d=6]", "-o", "*[mu=0.001,n_clients=3]", "-r", 1, "-n", 60)
-    chosen = 'bitbound["method, compressor"=[("locodl","natural"),("agd",None)]]'
+    chosen = 'certibit["method, compressor"=[("locodl","natural"),("agd",None)]]'
     ran = benchopt("run", benchmark, *small, "-s", chosen, "--no-plot", "--output", "small")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     runs = pd.read_parquet(benchmark / "outputs" / "small.parquet")

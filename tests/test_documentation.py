@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import bitbound
-from bitbound.cli import main
+import certibit
+from certibit.cli import main
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,7 +56,7 @@ def test_check_says_what_the_page_says(capsys, tmp_path, variant):
     method, _, distance, promise = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     potential = re.search(r"class Distance:.*?\n\n\n", distance, flags=re.DOTALL)[0]
     card = promise.split("covered =")[0]
-    text = f"{method}\nfrom bitbound import Squares\n{potential}\n{card}"
+    text = f"{method}\nfrom certibit import Squares\n{potential}\n{card}"
     assert text.count(right or "class DCGD") == 1
     path = tmp_path / "own.py"
     path.write_text(text.replace(right, wrong) if right else text, encoding="utf-8")
@@ -106,7 +106,7 @@ def test_data_of_ones_own(capsys):
     assert sum(names["dealt"].division.sizes) == 300, "the page says that nothing is discarded"
     assert names["measured"].at_solution > 0
     assert names["trace"].ending == ("gap", "gap")
-    assert names["robust"].loss == bitbound.Huber(1.0)
+    assert names["robust"].loss == certibit.Huber(1.0)
     assert names["model"].score(names["X"], names["y"]) > 0.8
 
 
@@ -182,7 +182,7 @@ def resolves(name):
 def test_names_and_files_are_there(page):
     """Those of the package, and those of its rooms that a path is given for."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    names = re.findall(r"`(bitbound(?:\.\w+)+)`", text)
+    names = re.findall(r"`(certibit(?:\.\w+)+)`", text)
     paths = re.findall(r"`((?:data|solvers|theory|figures)/[\w/.]*)`", text)
     assert [name for name in names if not resolves(name)] == []
     assert [path for path in paths if not (ROOT / path).exists()] == []
@@ -193,4 +193,4 @@ def test_relaxed_problems_are_where_the_page_says():
     _, _, *rows = re.findall(r"^\| .* \| (.+) \| .* \|$", page, flags=re.MULTILINE)
     names = re.findall(r"`([\w.]+)`", " ".join(rows))
     assert names
-    assert [name for name in names if not resolves(f"bitbound.data.relaxed.{name}")] == []
+    assert [name for name in names if not resolves(f"certibit.data.relaxed.{name}")] == []

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bitbound.estimator import FederatedLogisticRegression
+from certibit.estimator import FederatedLogisticRegression
 
 FAST = FederatedLogisticRegression(method="agd", compressor=None, tol=1e-4)
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from fuzzing import answer, generators, mutated
 
-from bitbound.cli import application, main
-from bitbound.cli.words.options import count
-from bitbound.data.errors import Refusal
-from bitbound.data.files.splits import split
-from bitbound.data.problems import selector
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory.card import Card
-from bitbound.theory.cards.from_file import find_card, read_settings
+from certibit.cli import application, main
+from certibit.cli.words.options import count
+from certibit.data.errors import Refusal
+from certibit.data.files.splits import split
+from certibit.data.problems import selector
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.card import Card
+from certibit.theory.cards.from_file import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 PIECES = [
@@ -60,7 +60,7 @@ def no_work(monkeypatch):
     monkeypatch.setattr(selector.LogisticRegression, "from_data", lambda *a, **k: PROBLEM)
     monkeypatch.setattr(selector.Quadratic, "random", lambda *a, **k: PROBLEM)
     for place in ("run.simulate", "compare.compare", "check.examine"):
-        monkeypatch.setattr(f"bitbound.cli.commands.{place}", stopped)
+        monkeypatch.setattr(f"certibit.cli.commands.{place}", stopped)
 
 
 def damaged(words, rng):
@@ -96,6 +96,6 @@ def test_a_line_is_one_sentence_or_success(capsys, monkeypatch):
         _, err = capsys.readouterr()
         assert code in (0, 2), words
         lines = [line for line in err.replace("\r", "\n").split("\n") if "%|" not in line]
-        assert code == 0 or [line for line in lines if line.startswith("bitbound: ")], (words, err)
+        assert code == 0 or [line for line in lines if line.startswith("certibit: ")], (words, err)
         assert "unforeseen" not in err, words
         assert "Traceback" not in err

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import bitbound
-from bitbound.solvers import authoring
-from bitbound.theory.cards.catalogue import CARDS
+import certibit
+from certibit.solvers import authoring
+from certibit.theory.cards.catalogue import CARDS
 
-PAGE = ast.parse(Path(bitbound.__file__).read_text(encoding="utf-8"))
+PAGE = ast.parse(Path(certibit.__file__).read_text(encoding="utf-8"))
 TYPED = next(node for node in PAGE.body if isinstance(node, ast.If))
 IMPORTED = [a.name for node in TYPED.body if isinstance(node, ast.ImportFrom) for a in node.names]
 CONSTANTS = {"Array", "CARDS", "METHODS"}
@@ -25,9 +25,9 @@ HEAVY = (
     "sympy",
     "sklearn",
     "pooch",
-    "bitbound.theory.audit",
+    "certibit.theory.audit",
 )
-QUADRATIC = bitbound.Quadratic.random(3, 4, mu=1.0, L=10.0)
+QUADRATIC = certibit.Quadratic.random(3, 4, mu=1.0, L=10.0)
 
 
 def faults(name, text):
@@ -42,17 +42,17 @@ def faults(name, text):
 
 def test_all_that_is_imported_is_public():
     assert len(set(IMPORTED)) == len(IMPORTED)
-    assert sorted(IMPORTED) == sorted(bitbound.__all__)
+    assert sorted(IMPORTED) == sorted(certibit.__all__)
 
 
 def test_methods_and_what_they_are_written_with_are_public():
     classes = {card.method.__name__ for card in CARDS.values()}
-    assert (classes | set(authoring.__all__)) - set(bitbound.__all__) == set()
+    assert (classes | set(authoring.__all__)) - set(certibit.__all__) == set()
 
 
-@pytest.mark.parametrize("name", ["bitbound", *sorted({*bitbound.__all__} - CONSTANTS)])
+@pytest.mark.parametrize("name", ["certibit", *sorted({*certibit.__all__} - CONSTANTS)])
 def test_examples_run(name):
-    described = bitbound if name == "bitbound" else getattr(bitbound, name)
+    described = certibit if name == "certibit" else getattr(certibit, name)
     assert faults(name, described.__doc__ or "") == ""
 
 
@@ -74,25 +74,25 @@ def run_python(code):
 
 
 def test_nothing_is_loaded_before_it_is_used():
-    asked = "import sys, bitbound; print('numpy' in sys.modules); bitbound.Refusal, dir(bitbound)"
+    asked = "import sys, certibit; print('numpy' in sys.modules); certibit.Refusal, dir(certibit)"
     assert run_python(f"{asked}; print('numpy' in sys.modules)") == "False\nFalse"
 
 
 def test_all_of_it_is_light():
-    asked = f"import sys\nfrom bitbound import *\nprint([m for m in {HEAVY} if m in sys.modules])"
+    asked = f"import sys\nfrom certibit import *\nprint([m for m in {HEAVY} if m in sys.modules])"
     assert run_python(asked) == "[]"
 
 
 def test_what_is_not_there_is_missed_as_in_any_module():
     with pytest.raises(
-        AttributeError, match="module 'bitbound' has no attribute 'LoCoDl'"
+        AttributeError, match="module 'certibit' has no attribute 'LoCoDl'"
     ) as found:
-        bitbound.LoCoDl  # noqa: B018
-    assert (found.value.name, found.value.obj) == ("LoCoDl", bitbound), "for 'Did you mean'"
-    assert {*bitbound.__all__} <= {*dir(bitbound)}
+        certibit.LoCoDl  # noqa: B018
+    assert (found.value.name, found.value.obj) == ("LoCoDl", certibit), "for 'Did you mean'"
+    assert {*certibit.__all__} <= {*dir(certibit)}
 
 
-@pytest.mark.parametrize("function", [bitbound.run, bitbound.check])
+@pytest.mark.parametrize("function", [certibit.run, certibit.check])
 def test_an_editor_sees_the_options(function):
     options = inspect.signature(function).parameters
     assert {"seeds", "card", "strict"} <= options.keys()
@@ -101,7 +101,7 @@ def test_an_editor_sees_the_options(function):
 
 
 def test_what_is_found_is_told_in_a_few_lines():
-    found = bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, seeds=2)
+    found = certibit.check(certibit.GD(gamma=0.5), QUADRATIC, seeds=2)
     failing = [f"FAILS: {v.check}. {v.advice}" for v in found.verdicts if not v.holds]
     told = str(found).splitlines()
     assert told[1] == "gradient descent, classical: not met, gamma < 2/L_f"
@@ -111,7 +111,7 @@ def test_what_is_found_is_told_in_a_few_lines():
 
 
 def test_what_cannot_be_checked_is_refused():
-    with pytest.raises(bitbound.Refusal, match="episode-quartics has mu = 0"):
-        bitbound.check(bitbound.GD(gamma=0.5), bitbound.Quartics.of(H=8))
-    with pytest.raises(bitbound.Refusal, match="outside every theorem"):
-        bitbound.check(bitbound.GD(gamma=0.5), QUADRATIC, strict=True)
+    with pytest.raises(certibit.Refusal, match="episode-quartics has mu = 0"):
+        certibit.check(certibit.GD(gamma=0.5), certibit.Quartics.of(H=8))
+    with pytest.raises(certibit.Refusal, match="outside every theorem"):
+        certibit.check(certibit.GD(gamma=0.5), QUADRATIC, strict=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import bitbound
-from bitbound.figures.certified.rates import Rate, compared_rate
-from bitbound.solvers.compressors.selector import NAMES, compressor
-from bitbound.theory import checks
-from bitbound.theory.audit.locodl.locodl_proof import PROOF
-from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.cards.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
+import certibit
+from certibit.figures.certified.rates import Rate, compared_rate
+from certibit.solvers.compressors.selector import NAMES, compressor
+from certibit.theory import checks
+from certibit.theory.audit.locodl.locodl_proof import PROOF
+from certibit.theory.audit.machinery.report import audit_report
+from certibit.theory.cards.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -29,8 +29,8 @@ RATES = [Rate("m", "r", 10, 100.0, 9.0, "", 0.25, 0.5, "")]
 
 @pytest.fixture(scope="module")
 def compared():
-    problem = bitbound.problem("breast-cancer@9", kappa=10)
-    return bitbound.compare(problem, ["gd", "locodl+natural"], target=1e-2, seeds=2)
+    problem = certibit.problem("breast-cancer@9", kappa=10)
+    return certibit.compare(problem, ["gd", "locodl+natural"], target=1e-2, seeds=2)
 
 
 @pytest.mark.parametrize("name", CARDS)
@@ -139,7 +139,7 @@ def test_a_proof_is_shown_step_by_step():
 
 def test_all_public_names_are_in_the_reference():
     text = reference_page()
-    assert [name for name in bitbound.__all__ if f"### {name}\n" not in text] == []
+    assert [name for name in certibit.__all__ if f"### {name}\n" not in text] == []
 
 
 def test_every_check_is_in_the_glossary():
@@ -151,7 +151,7 @@ def test_every_check_is_in_the_glossary():
 
 
 def test_a_docstring_is_read_in_its_parts():
-    told = docstring(bitbound.LoCoDL)
+    told = docstring(certibit.LoCoDL)
     assert told.summary.startswith("LoCoDL")
     assert "```text\n" in prose(told.body)
     assert dict(told.entries("Parameters"))["p : float"] == "Probability of communication."

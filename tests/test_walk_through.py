@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bitbound.cli import main
+from certibit.cli import main
 
 WALK = (Path(__file__).parents[1] / "docs/walk-through.md").read_text(encoding="utf-8")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
@@ -38,7 +38,7 @@ def agrees(found, expected):
 
 def typed(words, capsys):
     """Return what a command prints."""
-    if words[0] != "bitbound":
+    if words[0] != "certibit":
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout
     try:
         failed = main(words[1:]) == 2
@@ -70,11 +70,11 @@ def test_what_is_typed_prints_what_stands_there(capsys, tmp_path, monkeypatch):
 
 def test_no_step_needs_a_private_name():
     imported = re.findall(r"^ *(?:from|import) (\S+)", WALK, flags=re.MULTILINE)
-    assert set(imported) == {"bitbound", "dataclasses", "numpy"}
+    assert set(imported) == {"certibit", "dataclasses", "numpy"}
 
 
 def test_another_output_is_noticed(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    wrong = "```console\n$ bitbound --version\nbitbound 0.0.0\n```"
-    with pytest.raises(AssertionError, match=r"\$ bitbound --version"):
+    wrong = "```console\n$ certibit --version\ncertibit 0.0.0\n```"
+    with pytest.raises(AssertionError, match=r"\$ certibit --version"):
         follow(wrong, capsys)

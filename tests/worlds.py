@@ -7,26 +7,26 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.libraries import namespace, transfer
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs import engine
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.checks.channel.walk import with_pace
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.libraries import namespace, transfer
+from certibit.solvers.method import Method
+from certibit.solvers.runs import engine
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.checks.channel.walk import with_pace
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
 
 COMPRESSORS = {
     "unbiased": ["rand-k:2", "natural", "rand-k:2+natural", "l1", "dithering:3", "rand-k:1@shared"],

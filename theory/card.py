@@ -6,15 +6,15 @@ from enum import StrEnum
 from inspect import signature
 from typing import Any, ClassVar, Protocol
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants, Problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Method
-from bitbound.theory.bill import Bill
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import Potential
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants, Problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.method import Method
+from certibit.theory.bill import Bill
+from certibit.theory.orders import Orders
+from certibit.theory.potential import Potential
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
 
 Rule = Callable[..., Method]
 """Parameters from theory: a method made for a setting, with what is left open as options."""
@@ -115,7 +115,7 @@ class Card:
 
     Examples
     --------
-    >>> from bitbound import METHODS, Quadratic
+    >>> from certibit import METHODS, Quadratic
     >>> card = METHODS["agd"]
     >>> card.label, list(card.rules)
     ('AGD', ['classical'])

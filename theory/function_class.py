@@ -9,11 +9,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import plain_numbers
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.theory.setting import Setting
+from certibit.data.arrays import plain_numbers
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import downward
+from certibit.theory.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ClientClass:
 
     Examples
     --------
-    >>> from bitbound import ClientClass, FunctionClass
+    >>> from certibit import ClientClass, FunctionClass
     >>> rough, smooth = ClientClass(1, mu=1.0, L=100.0), ClientClass(9, mu=1.0, L=10.0)
     >>> FunctionClass.of_classes([rough, smooth]).n
     10
@@ -84,7 +84,7 @@ class FunctionClass:
 
     Examples
     --------
-    >>> from bitbound import DIANA, FunctionClass, Quadratic, Setting, compressor
+    >>> from certibit import DIANA, FunctionClass, Quadratic, Setting, compressor
     >>> problem = Quadratic.random(4, 6, mu=1.0, L=10.0)
     >>> FunctionClass.of(Setting.of(DIANA, problem, compressor("rand-k:2"))).omega
     2.0
@@ -154,7 +154,7 @@ class FunctionClass:
 
         Each group gets the largest L_i in it; the groups are those of the sorted L_i with the least
         sum of these. A method with a parameter of every client, such as GradSkip, is certified as
-        made for the setting :meth:`~bitbound.theory.setting.Setting.by_smoothness`.
+        made for the setting :meth:`~certibit.theory.setting.Setting.by_smoothness`.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class FunctionClass:
 
         Examples
         --------
-        >>> from bitbound import GD, FunctionClass, Quadratic, Setting
+        >>> from certibit import GD, FunctionClass, Quadratic, Setting
         >>> problem = Quadratic.random(6, 4, mu=1.0, L=10.0)
         >>> len(FunctionClass.of_groups(Setting.of(GD, problem), 2).kinds)
         2

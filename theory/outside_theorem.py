@@ -7,7 +7,7 @@ class OutsideTheoremWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> from certibit import GD, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> with warnings.catch_warnings(record=True) as told:
     ...     warnings.simplefilter("always")

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import squared_norm, total
+from certibit.data.arrays import Array
+from certibit.solvers.backend import squared_norm, total
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Squares:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Squares
+    >>> from certibit import Squares
     >>> Squares(2.0, np.ones((3, 4, 1))).weight
     2.0
     """
@@ -44,7 +44,7 @@ class Gap:
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Gap
+    >>> from certibit import Gap
     >>> Gap(1.0, np.zeros((1, 4, 1))).point.shape
     (1, 4, 1)
     """

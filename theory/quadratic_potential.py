@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean
-from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
+from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
 
 Rows = NDArray[np.float64]
 """Linear forms of the parts of a state, (K, parts)."""

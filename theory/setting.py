@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from bitbound.data.problem import Constants, StronglyConvexProblem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.libraries import host
-from bitbound.solvers.method import Method
-from bitbound.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
+from certibit.data.problem import Constants, StronglyConvexProblem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.libraries import host
+from certibit.solvers.method import Method
+from certibit.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
 
 ROUNDING = 1e-9
 """Relative size below which a gradient at the solution counts as 0."""
@@ -33,7 +33,7 @@ class Setting:
 
     Examples
     --------
-    >>> from bitbound import DIANA, Quadratic, Setting, compressor
+    >>> from certibit import DIANA, Quadratic, Setting, compressor
     >>> problem = Quadratic.random(4, 6, mu=1.0, L=10.0)
     >>> setting = Setting.of(DIANA, problem, compressor("rand-k:2"))
     >>> setting.n, setting.kappa, setting.omega, setting.omega_av

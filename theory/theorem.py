@@ -5,10 +5,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Method
-from bitbound.theory.potential import ClassConstants, Terms
-from bitbound.theory.setting import Setting
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.theory.potential import ClassConstants, Terms
+from certibit.theory.setting import Setting
 
 SLACK = 1e-12
 """Relative slack of a condition that is met with equality in exact arithmetic."""
@@ -29,7 +29,7 @@ class Condition:
 
     Examples
     --------
-    >>> from bitbound import Condition
+    >>> from certibit import Condition
     >>> condition = Condition("gamma < 2/L", left=0.1, right=0.2, strict=True)
     >>> condition.holds, condition.used
     (True, 0.5)
@@ -59,7 +59,7 @@ class Theorem(ABC):
 
     Examples
     --------
-    >>> from bitbound import METHODS, Quadratic, Setting
+    >>> from certibit import METHODS, Quadratic, Setting
     >>> card, problem = METHODS["gd"], Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> setting = Setting.of(card.method, problem)
     >>> theorem, method = card.theorems[0], card.at(setting, "optimal")

@@ -13,18 +13,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.cache import cache_folder
+from certibit.data.files.cache import cache_folder
 
 _LONGEST = 30.0
 """Seconds for which another process that compiles is waited for."""
 
 
 def can_compile() -> bool:
-    """Whether numba is there, and not switched off by ``BITBOUND_COMPILE=0``; it is not imported.
+    """Whether numba is there, and not switched off by ``CERTIBIT_COMPILE=0``; it is not imported.
 
     Without it the same is done by numpy, to 1e-13 of every step.
     """
-    off = _switched_off.get() or os.environ.get("BITBOUND_COMPILE") == "0"
+    off = _switched_off.get() or os.environ.get("CERTIBIT_COMPILE") == "0"
     return not off and _numba_is_there()
 
 
@@ -77,7 +77,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from filelock import FileLock  # noqa: PLC0415
     from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
-    from bitbound.data.compiled.compiled_files import KeptCode  # noqa: PLC0415
+    from certibit.data.compiled.compiled_files import KeptCode  # noqa: PLC0415
 
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
     result: Any = numba.njit(**options)(function)
@@ -119,7 +119,7 @@ def _own_folder() -> Path | None:
         return folder
     warnings.warn(
         f"{folder} may be written by others, and what is there would be run: nothing is kept of "
-        "what is compiled; remove the folder, or set BITBOUND_CACHE to one of your own",
+        "what is compiled; remove the folder, or set CERTIBIT_CACHE to one of your own",
         stacklevel=3,
     )
     return None

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.cache import write_atomically
-from bitbound.data.files.sealed import read_sealed
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.cache import write_atomically
+from certibit.data.files.sealed import read_sealed
 
 Arrays = Mapping[str, NDArray[Any]]
 

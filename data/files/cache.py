@@ -12,10 +12,10 @@ _PART = re.compile(r"\.[0-9a-f]{32}\.(?P<process>\d{1,18})@(?P<machine>[^/]*)\.p
 
 
 def cache_folder() -> Path:
-    """Return the folder of ``BITBOUND_CACHE``, or else the user's cache folder of this system."""
+    """Return the folder of ``CERTIBIT_CACHE``, or else the user's cache folder of this system."""
     import pooch  # noqa: PLC0415  (slow to import)
 
-    return Path(os.environ.get("BITBOUND_CACHE") or pooch.os_cache("bitbound"))
+    return Path(os.environ.get("CERTIBIT_CACHE") or pooch.os_cache("certibit"))
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:

@@ -9,28 +9,28 @@ from tempfile import TemporaryDirectory
 
 import scipy.sparse
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.cache import cache_folder, write_text
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, PREFIX, LibSVMFile
-from bitbound.data.files.svmlight import SUFFIXES, content, parse, read_rows
-from bitbound.data.files.verification import file_sha256, pin, verify
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import cache_folder, write_text
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.manifest import ADDRESS, BUNDLED, CATALOGUE, NAMES, PREFIX, LibSVMFile
+from certibit.data.files.svmlight import SUFFIXES, content, parse, read_rows
+from certibit.data.files.verification import file_sha256, pin, verify
 
 
 def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     """Load a data set of two classes.
 
-    Searched are every folder of the environment variable ``BITBOUND_DATA`` (separated as in
+    Searched are every folder of the environment variable ``CERTIBIT_DATA`` (separated as in
     ``PATH``), the user's cache, and then the LibSVM page. Files may be plain or end in .bz2, .xz
     or .gz. A set with a name of its own is checked by its SHA-256. Nobody here vouches for the
     other files of the page, ``libsvm:NAME``: N and d are checked where they are known, and the
-    SHA-256 of the first download from then on. In a folder of ``BITBOUND_DATA`` they are found
+    SHA-256 of the first download from then on. In a folder of ``CERTIBIT_DATA`` they are found
     without the prefix too. A file by path is taken as it is.
 
     Parameters
     ----------
     name_or_path : str or Path
-        A name, ``libsvm:NAME``, the name of a file in a folder of ``BITBOUND_DATA``, or a path.
+        A name, ``libsvm:NAME``, the name of a file in a folder of ``CERTIBIT_DATA``, or a path.
     download : bool
         Whether a file of the LibSVM page that is not here may be downloaded into the cache.
 
@@ -48,7 +48,7 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
 
     Examples
     --------
-    >>> from bitbound import load
+    >>> from certibit import load
     >>> dataset = load("breast-cancer")  # comes with scikit-learn
     >>> dataset.A.shape, dataset.b[:3]
     ((569, 30), array([-1., -1., -1.]))
@@ -128,7 +128,7 @@ def _bundled() -> Dataset:
 
 
 def _own_folders() -> list[Path]:
-    listed = os.environ.get("BITBOUND_DATA", "").split(os.pathsep)
+    listed = os.environ.get("CERTIBIT_DATA", "").split(os.pathsep)
     return [Path(folder) for folder in listed if folder]
 
 
@@ -151,7 +151,7 @@ def _found_by_user(name: str, entry: LibSVMFile) -> Path:
     path = _find(entry.file, _own_folders())
     if path is None:
         raise Refusal(
-            f"{name} is in no folder of BITBOUND_DATA and its SHA-256 is not known here; "
+            f"{name} is in no folder of CERTIBIT_DATA and its SHA-256 is not known here; "
             f"{entry.name} downloads what the LibSVM page has, for which nobody here vouches"
         )
     return path
@@ -208,6 +208,6 @@ def _download(entry: LibSVMFile, allowed: bool) -> Path:
                 )
             return kept
     raise Refusal(
-        f"{entry.name} is in no folder of BITBOUND_DATA and {reason};"
-        f" fetch {address} by other means into a folder that BITBOUND_DATA names"
+        f"{entry.name} is in no folder of CERTIBIT_DATA and {reason};"
+        f" fetch {address} by other means into a folder that CERTIBIT_DATA names"
     )

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
 
 _ORIGIN = "own"
 

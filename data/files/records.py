@@ -1,13 +1,13 @@
-"""Results as JSON in a file that carries its own digest, as :mod:`~bitbound.data.files.archive`."""
+"""Results as JSON in a file that carries its own digest, as :mod:`~certibit.data.files.archive`."""
 
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.cache import write_atomically
-from bitbound.data.files.sealed import read_sealed
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.cache import write_atomically
+from certibit.data.files.sealed import read_sealed
 
 _TAIL = '"sha256": "{}"}}\n'
 _LENGTH = len(_TAIL.format("0" * 64))

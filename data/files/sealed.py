@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bitbound.data.errors import DamagedFileError
+from certibit.data.errors import DamagedFileError
 
 
 def read_sealed(path: Path, length: int, seal: Callable[[bytes], bytes]) -> bytes:

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
 
 Indices = NDArray[np.intp]
 """Row indices of shape (n, m): client, row."""

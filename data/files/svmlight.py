@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 SUFFIXES: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.manifest import LibSVMFile
-from bitbound.data.files.svmlight import content
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.manifest import LibSVMFile
+from certibit.data.files.svmlight import content
 
 
 def verify(

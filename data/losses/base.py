@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
 
 _SHORT = 0.1
 """A step up to this length has its divergence integrated; above, it is the plain difference."""
@@ -38,7 +38,7 @@ class Loss(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Huber, Loss
+    >>> from certibit import Huber, Loss
     >>> loss: Loss = Huber(delta=1.0)
     >>> loss.value(np.array([0.5, 3.0]), np.array([0.0, 0.0]))
     array([0.125, 2.5  ])

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.losses.base import Loss
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.losses.base import Loss
 
 _SMALL_STEP = 0.01
 """A margin that changes by less has its divergence summed as a series, to 1e-13 relative."""
@@ -15,7 +15,7 @@ class Logistic(Loss):
 
     Examples
     --------
-    >>> from bitbound import Logistic
+    >>> from certibit import Logistic
     >>> Logistic().smoothness
     0.25
     """

@@ -3,11 +3,11 @@
 from dataclasses import fields
 from difflib import get_close_matches
 
-from bitbound.data.errors import Refusal
-from bitbound.data.losses.base import Loss
-from bitbound.data.losses.logistic_loss import Logistic
-from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
-from bitbound.data.own.own_file import is_own, own_instance
+from certibit.data.errors import Refusal
+from certibit.data.losses.base import Loss
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+from certibit.data.own.own_file import is_own, own_instance
 
 _LOSSES: tuple[type[Loss], ...] = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
 _BY_NAME = {loss.name: loss for loss in _LOSSES}

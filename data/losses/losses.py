@@ -3,10 +3,10 @@
 import math
 from dataclasses import dataclass
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.losses.base import Loss
-from bitbound.data.losses.multinomial_loss import exp_remainder
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.losses.base import Loss
+from certibit.data.losses.multinomial_loss import exp_remainder
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class LeastSquares(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import LeastSquares
+    >>> from certibit import LeastSquares
     >>> LeastSquares().value(np.array([3.0]), np.array([1.0]))
     array([2.])
     """
@@ -54,7 +54,7 @@ class Huber(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Huber
+    >>> from certibit import Huber
     >>> Huber(delta=1.0).slope(np.array([0.5, 3.0]), np.zeros(2))
     array([0.5, 1. ])
     """
@@ -107,7 +107,7 @@ class SmoothedHinge(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import SmoothedHinge
+    >>> from certibit import SmoothedHinge
     >>> SmoothedHinge(gamma=0.5).value(np.array([-1.0, 0.75]), np.ones(2))
     array([1.75  , 0.0625])
     """
@@ -158,7 +158,7 @@ class Poisson(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import Poisson
+    >>> from certibit import Poisson
     >>> Poisson(bound=2.0).slope(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
     array([0.        , 1.71828183])
     """

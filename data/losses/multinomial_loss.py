@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from array_api_compat import device
 
-from bitbound.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array, array_namespace
 
 _FAR = 1.0
 """A prediction that moves further than this, against the mean of its row, is evaluated in logs."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.own.own_modules import plain_name
+from certibit.data.errors import Refusal
+from certibit.data.own.own_modules import plain_name
 
 Met = dict[type | FunctionType, None]
 """Classes and functions, in the order in which they were met."""

@@ -12,8 +12,8 @@ from threading import Timer
 from types import ModuleType
 from typing import NoReturn, TypeVar
 
-from bitbound.data.errors import Refusal
-from bitbound.data.own.own_modules import load_module
+from certibit.data.errors import Refusal
+from certibit.data.own.own_modules import load_module
 
 _PATIENCE = 10.0
 """Seconds for which a file may run until its name is told."""
@@ -102,7 +102,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     """Run a file as a module; files beside it can be imported by their names, as from a script.
 
     A file is not run again where neither it nor a module beside it has changed, so that its classes
-    stay the same ones (:mod:`bitbound.data.own.own_modules`).
+    stay the same ones (:mod:`certibit.data.own.own_modules`).
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
 @contextmanager
 def _told_of(path: Path) -> Iterator[None]:
     """Say which file it is that does not end, or that ends the process."""
-    text = f"bitbound: {path} has been running for {_PATIENCE:g} s; Ctrl-C ends it"
+    text = f"certibit: {path} has been running for {_PATIENCE:g} s; Ctrl-C ends it"
     timer = Timer(_PATIENCE, print, [text], {"file": sys.stderr, "flush": True})
     timer.daemon = True
     process, end = os.getpid(), os._exit

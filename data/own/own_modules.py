@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-_FOLDER = "bitbound_own_"
+_FOLDER = "certibit_own_"
 """How the package begins that stands for a folder; the digest of its path follows."""
 
 _DIGESTS: dict[str, str] = {}

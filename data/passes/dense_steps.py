@@ -6,7 +6,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.passes.fused import FusedGradients, Vectors
+from certibit.data.passes.fused import FusedGradients, Vectors
 
 _LANES = 8
 _FULL = 0.5
@@ -43,7 +43,7 @@ class DenseSteps:
         (n, m, d), (starts, places, values) = losses.shape, losses.rows
         if m < _ROWS * d or values.size < _FULL * n * m * d or m * d > _LARGEST:
             return None
-        from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
+        from certibit.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
 
         columns = np.zeros((n, d, -(-m // _LANES) * _LANES))
         client, row = np.divmod(np.repeat(np.arange(n * m), np.diff(starts)), m)

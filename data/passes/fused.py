@@ -44,7 +44,7 @@ class FusedGradients:
     @classmethod
     def of(cls, matrix: scipy.sparse.csr_array, n: int) -> "FusedGradients":
         """Prepare the rows (n m, d) of n clients, one client after the other; numba is loaded."""
-        from bitbound.data.passes import row_passes  # noqa: PLC0415  (numba is slow to import)
+        from certibit.data.passes import row_passes  # noqa: PLC0415  (numba is slow to import)
 
         total, d = matrix.shape
         m = total // n

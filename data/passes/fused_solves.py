@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.passes.fused import FusedGradients, Vectors
+from certibit.data.passes.fused import FusedGradients, Vectors
 
 
 def solved(
@@ -16,7 +16,7 @@ def solved(
     """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
 
     The gradients of the functions are scale grad h_i(y) + a y + b u_i. What is done, and with which
-    momentum, is what :func:`~bitbound.solvers.local.local_solve.minimise` does; this is the same by
+    momentum, is what :func:`~certibit.solvers.local.local_solve.minimise` does; this is the same by
     compiled code.
 
     Parameters
@@ -37,7 +37,7 @@ def solved(
         Where y - centre ends, the gradients there, 0 where nobody has asked, and how many of them
         all clients together have evaluated, (R,).
     """
-    from bitbound.data.passes import solve_passes  # noqa: PLC0415  (numba is slow to import)
+    from certibit.data.passes import solve_passes  # noqa: PLC0415  (numba is slow to import)
 
     (n, m, d), runs, q = losses.shape, start.shape[2], math.sqrt(mu / L)
     lanes, size = losses.code.lanes_for(runs), d * runs

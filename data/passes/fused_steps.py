@@ -6,7 +6,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.passes.fused import FusedGradients, Vectors
+from certibit.data.passes.fused import FusedGradients, Vectors
 
 Numbers = NDArray[np.float64]
 """One for each run, (R,)."""
@@ -45,7 +45,7 @@ class FusedSteps:
         n, m, _ = losses.shape
         if n * m * m > _LARGEST * losses.rows[2].size:
             return None
-        from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
+        from certibit.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
 
         grams = np.zeros((-(-n // _CLIENTS), m, m, _CLIENTS))
         local_passes.gram(losses.rows, losses.shape, grams)
@@ -77,7 +77,7 @@ class FusedSteps:
 
 def powers_and_sums(a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
     """Return a^t and 1 + a + ... + a^(t-1) of every run, t being its number of steps."""
-    from bitbound.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
+    from certibit.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
 
     powers, sums = np.empty(a.size), np.empty(a.size)
     local_passes.set_powers_and_sums(a, steps, powers, sums)

@@ -8,9 +8,9 @@ two numbers. A run that has ended goes on, unseen, until the last one of the cli
 
 from typing import Any
 
-from bitbound.data.compiled.compilation import compiled
-from bitbound.data.passes.local_passes import add_dot
-from bitbound.data.passes.row_passes import set_row, slopes
+from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.local_passes import add_dot
+from certibit.data.passes.row_passes import set_row, slopes
 
 
 @compiled

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.files.splits import Division
-from bitbound.data.problem import Problem
+from certibit.data.arrays import Array
+from certibit.data.files.splits import Division
+from certibit.data.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Heterogeneity:
 
     Examples
     --------
-    >>> from bitbound import Heterogeneity, Quadratic, heterogeneity
+    >>> from certibit import Heterogeneity, Quadratic, heterogeneity
     >>> found: Heterogeneity = heterogeneity(Quadratic.random(3, 4, mu=1.0, L=10.0))
     >>> found.division is None
     True
@@ -62,7 +62,7 @@ def heterogeneity(problem: Problem) -> Heterogeneity:
 
     Examples
     --------
-    >>> from bitbound import heterogeneity, problem
+    >>> from certibit import heterogeneity, problem
     >>> print(heterogeneity(problem("breast-cancer@4", kappa=100, split="similarity:0")))
     zeta^2 = 0.0054 at x*, 0.109 at x_0
     568 rows over 4 clients, 142 each; 1 discarded

@@ -11,16 +11,16 @@ import scipy.sparse
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.splits import Division, Shares
-from bitbound.data.losses.base import Loss
-from bitbound.data.problem import Constants
-from bitbound.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from bitbound.data.problems.rows import Rows, stored
-from bitbound.data.problems.solution import cached_solution, minimiser
-from bitbound.data.problems.spectrum import largest_eigenvalue
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.splits import Division, Shares
+from certibit.data.losses.base import Loss
+from certibit.data.problem import Constants
+from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
+from certibit.data.problems.rows import Rows, stored
+from certibit.data.problems.solution import cached_solution, minimiser
+from certibit.data.problems.spectrum import largest_eigenvalue
 
 Weighting = Literal["rows", "clients"]
 """What counts alike in f: every row, or every client."""
@@ -52,7 +52,7 @@ class LinearModel(RidgeProblem):
     Examples
     --------
     >>> import numpy as np
-    >>> from bitbound import problem
+    >>> from certibit import problem
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> problem(X, [1.0, 2.0, 4.0], clients=["a", "a", "b"], loss="least-squares", mu=0.1)
     LinearModel('own data@2', n=2, d=2, kappa=27.67, loss='least-squares')

@@ -10,17 +10,17 @@ import scipy.sparse
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.splits import Division
-from bitbound.data.files.splits import split as deal
-from bitbound.data.losses.logistic_loss import LogisticDivergence, exponent_limit, sigmoid
-from bitbound.data.memory import require_memory
-from bitbound.data.problem import Constants
-from bitbound.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from bitbound.data.problems.rows import DenseRows, Rows, stored
-from bitbound.data.problems.solution import cached_solution, minimiser
-from bitbound.data.problems.spectrum import largest_eigenvalue
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.splits import Division
+from certibit.data.files.splits import split as deal
+from certibit.data.losses.logistic_loss import LogisticDivergence, exponent_limit, sigmoid
+from certibit.data.memory import require_memory
+from certibit.data.problem import Constants
+from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
+from certibit.data.problems.rows import DenseRows, Rows, stored
+from certibit.data.problems.solution import cached_solution, minimiser
+from certibit.data.problems.spectrum import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,7 +43,7 @@ class LogisticRegression(RidgeProblem):
 
     Examples
     --------
-    >>> from bitbound import LogisticRegression, load
+    >>> from certibit import LogisticRegression, load
     >>> LogisticRegression.from_data(load("breast-cancer"), n=9, kappa=1e3)
     LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, storage='dense')
     """

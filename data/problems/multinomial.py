@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.problems.linear_model import LinearModel
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.problems.linear_model import LinearModel
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -16,7 +16,7 @@ class MultinomialRegression(LinearModel):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bitbound import problem
+    >>> from certibit import problem
     >>> X, y = load_iris(return_X_y=True)
     >>> problem(X, y, clients=3, loss="multinomial", kappa=1e3)
     MultinomialRegression('own data@3', n=3, d=12, kappa=1000, loss='multinomial')

@@ -8,12 +8,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitbound.data.arrays import Array, add_scaled, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.memory import require_memory
-from bitbound.data.numbers import require_possible_kappa
-from bitbound.data.problem import Constants
-from bitbound.data.problems.ridge_problem import RidgeProblem
+from certibit.data.arrays import Array, add_scaled, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.memory import require_memory
+from certibit.data.numbers import require_possible_kappa
+from certibit.data.problem import Constants
+from certibit.data.problems.ridge_problem import RidgeProblem
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -29,7 +29,7 @@ class Quadratic(RidgeProblem):
 
     Examples
     --------
-    >>> from bitbound import Quadratic
+    >>> from certibit import Quadratic
     >>> Quadratic.random(3, 4, mu=1.0, L=10.0)
     Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10)
     >>> Quadratic.from_arrays([[[2.0]], [[4.0]]], [[0.0], [3.0]]).x_star.item()

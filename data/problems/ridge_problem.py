@@ -13,11 +13,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitbound.data.arrays import Array, array_namespace, fetched
-from bitbound.data.errors import Refusal
-from bitbound.data.numbers import require_possible_kappa
-from bitbound.data.own.description import state
-from bitbound.data.problem import Constants
+from certibit.data.arrays import Array, array_namespace, fetched
+from certibit.data.errors import Refusal
+from certibit.data.numbers import require_possible_kappa
+from certibit.data.own.description import state
+from certibit.data.problem import Constants
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

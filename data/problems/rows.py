@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, add_scaled, array_namespace, is_numpy
-from bitbound.data.errors import Refusal
-from bitbound.data.own.description import state
-from bitbound.data.passes.dense_steps import DenseSteps
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.passes.fused_steps import FusedSteps
+from certibit.data.arrays import Array, add_scaled, array_namespace, is_numpy
+from certibit.data.errors import Refusal
+from certibit.data.own.description import state
+from certibit.data.passes.dense_steps import DenseSteps
+from certibit.data.passes.fused import FusedGradients
+from certibit.data.passes.fused_steps import FusedSteps
 
 try:  # private to scipy, which calls it in every product
     from scipy.sparse import _sparsetools as _routines

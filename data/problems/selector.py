@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.libsvm import load, load_numbers
-from bitbound.data.files.own_data import own_data
-from bitbound.data.files.splits import by_client, divide
-from bitbound.data.losses.base import Loss
-from bitbound.data.losses.logistic_loss import Logistic
-from bitbound.data.losses.loss_selector import loss_named
-from bitbound.data.losses.multinomial_loss import Multinomial
-from bitbound.data.numbers import whole
-from bitbound.data.own.own_file import file_and_name, is_own, load_file
-from bitbound.data.problems.linear_model import LinearModel, Weighting
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.multinomial import MultinomialRegression
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.ridge_problem import RidgeProblem
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.libsvm import load, load_numbers
+from certibit.data.files.own_data import own_data
+from certibit.data.files.splits import by_client, divide
+from certibit.data.losses.base import Loss
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.losses.loss_selector import loss_named
+from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.numbers import whole
+from certibit.data.own.own_file import file_and_name, is_own, load_file
+from certibit.data.problems.linear_model import LinearModel, Weighting
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.multinomial import MultinomialRegression
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
 """The condition number where neither mu nor kappa is given, that of the LoCoDL paper."""
@@ -86,7 +86,7 @@ def problem(
 
     Examples
     --------
-    >>> from bitbound import problem
+    >>> from certibit import problem
     >>> problem("breast-cancer@9", kappa=1e3)
     LogisticRegression('breast-cancer@9', n=9, d=30, kappa=1000, storage='dense')
     >>> problem("quadratic:d=5@3", kappa=100)

@@ -11,10 +11,10 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_arrays, load_or_set_aside, save_arrays
-from bitbound.data.files.cache import cache_folder
-from bitbound.data.problems.ridge_problem import RidgeProblem, mean_gradient
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
+from certibit.data.files.cache import cache_folder
+from certibit.data.problems.ridge_problem import RidgeProblem, mean_gradient
 
 Point = NDArray[np.float64]
 """A point (1, d, 1)."""

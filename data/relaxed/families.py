@@ -6,11 +6,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Noise
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
-from bitbound.data.relaxed.shapes import Cosh, PseudoHuber, Shape, Square, Steep, Well, unit_vectors
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.noise import Noise
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.relaxed.shapes import Cosh, PseudoHuber, Shape, Square, Steep, Well, unit_vectors
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

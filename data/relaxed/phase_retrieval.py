@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Noise
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.noise import Noise
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Noise
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.noise import Noise
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
 def smallest_offset(coefficients: Sequence[float], L1: float) -> float:
@@ -51,7 +51,7 @@ class Quartics(RelaxedProblem):
 
     Examples
     --------
-    >>> from bitbound import Quartics
+    >>> from certibit import Quartics
     >>> Quartics.of(H=8)
     Quartics(n=2, d=1, L0=100.7, L1=2, noise=None)
     """

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy.optimize import minimize
 
-from bitbound.data.arrays import Array, array_namespace, fetched
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Noise
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.arrays import Array, array_namespace, fetched
+from certibit.data.errors import Refusal
+from certibit.data.noise import Noise
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

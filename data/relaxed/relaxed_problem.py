@@ -15,9 +15,9 @@ from typing import ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Noise
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.noise import Noise
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.optimize import brentq
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.data.relaxed.polynomials import smallest_offset
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.data.relaxed.polynomials import smallest_offset
 
 
 @dataclass(frozen=True)

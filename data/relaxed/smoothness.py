@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 Points = NDArray[np.float64]
 Gradient = Callable[[Points], Points]
@@ -83,7 +83,7 @@ def relaxed_smoothness(
 
     Examples
     --------
-    >>> from bitbound import relaxed_smoothness
+    >>> from certibit import relaxed_smoothness
     >>> found = relaxed_smoothness(lambda x: 4 * x**3, d=1, L1=1.0)  # x^4
     >>> round(found.L0, 3)
     16.0

@@ -7,7 +7,7 @@ What a theorem promises about DIANA, and what is certified over all functions an
 
 import matplotlib.pyplot as plt
 
-from bitbound import DIANA, METHODS, FunctionClass, certify
+from certibit import DIANA, METHODS, FunctionClass, certify
 
 kappas, certified = (10, 30, 100, 300, 1000), []
 for kappa in kappas:

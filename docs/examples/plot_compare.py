@@ -5,7 +5,7 @@ Bits, rounds and both directions
 The same runs counted in three ways: the order of the methods changes with what is paid for.
 """
 
-from bitbound import compare, problem
+from certibit import compare, problem
 
 solved = problem("breast-cancer@9", kappa=100)
 found = compare(

@@ -7,7 +7,7 @@ EPISODE and CELGC on quartics with unlike clients, as in Figure 3 of the EPISODE
 
 import matplotlib.pyplot as plt
 
-from bitbound import CELGC, EPISODE, Budget, Quartics, run
+from certibit import CELGC, EPISODE, Budget, Quartics, run
 
 problem = Quartics.of(H=8)
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Mapping
 from html import escape
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.wire import Layout
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.wire import Layout
 from making.method_page import toctree
 from making.text import code, docstring, escaped, page, prose, raw, table
 
@@ -45,7 +45,7 @@ def compressor_page(sent: Compressor) -> str:
         "Fields follow each other without gaps; what is shared is drawn on both sides and has no "
         "bits.",
         "## Source",
-        f"`{type(sent).__module__.removeprefix('bitbound.').replace('.', '/')}.py`",
+        f"`{type(sent).__module__.removeprefix('certibit.').replace('.', '/')}.py`",
         code(inspect.getsource(type(sent))),
     )
 

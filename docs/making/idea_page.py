@@ -2,11 +2,11 @@
 
 from html import escape
 
-from bitbound.figures.certified.rates import Rate
-from bitbound.figures.comparison.comparison_result import Comparison
-from bitbound.figures.comparison.costs import cost_curve, cost_text
-from bitbound.figures.text.tables import accuracy_name
-from bitbound.solvers.compressors.wire import Layout
+from certibit.figures.certified.rates import Rate
+from certibit.figures.comparison.comparison_result import Comparison
+from certibit.figures.comparison.costs import cost_curve, cost_text
+from certibit.figures.text.tables import accuracy_name
+from certibit.solvers.compressors.wire import Layout
 from making.text import page, raw
 
 _METHOD, _LINES = "diana", ("m = uplink(grad(x) − h)", "x ← x − γ (h_mean + mean m)", "h ← h + α m")

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.figures.certified.rates import Rate
-from bitbound.figures.comparison.comparison_result import Comparison
-from bitbound.figures.comparison.costs import cost_curve, cost_text, quantity_name
-from bitbound.figures.report.chart import Axis, Chart, Series, svg
-from bitbound.figures.text.tables import accuracy_name
-from bitbound.solvers.total_bits import total_text
-from bitbound.theory.card import Card
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.theorem import Theorem
+from certibit.data.errors import Refusal
+from certibit.figures.certified.rates import Rate
+from certibit.figures.comparison.comparison_result import Comparison
+from certibit.figures.comparison.costs import cost_curve, cost_text, quantity_name
+from certibit.figures.report.chart import Axis, Chart, Series, svg
+from certibit.figures.text.tables import accuracy_name
+from certibit.solvers.total_bits import total_text
+from certibit.theory.card import Card
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.theorem import Theorem
 from making.text import code, docstring, escaped, formula, page, prose, raw, table
 
 SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
@@ -98,7 +98,7 @@ def _steps(card: Card) -> str:
 
 
 def _abstract(step: Any) -> bool:
-    return step.__module__ == "bitbound.solvers.method"
+    return step.__module__ == "certibit.solvers.method"
 
 
 def _parameters(card: Card) -> list[tuple[str, str, str]]:
@@ -277,5 +277,5 @@ def _accounting(card: Card) -> str:
 
 def _sources(card: Card) -> str:
     owners = [card.method, *map(type, (*card.theorems, *card.along_runs))]
-    names = dict.fromkeys(owner.__module__.removeprefix("bitbound.") for owner in owners)
+    names = dict.fromkeys(owner.__module__.removeprefix("certibit.") for owner in owners)
     return "\n".join(f"* `{name.replace('.', '/')}.py`" for name in names)

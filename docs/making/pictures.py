@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, PngImagePlugin
 
-from bitbound.figures.locodl.recipes import demonstration, paper_figure
-from bitbound.figures.locodl.reproduction import reproduce
-from bitbound.figures.text.tables import count_text, late_median
+from certibit.figures.locodl.recipes import demonstration, paper_figure
+from certibit.figures.locodl.reproduction import reproduce
+from certibit.figures.text.tables import count_text, late_median
 
 DOCS = Path(__file__).resolve().parents[1]
-NUMBERS = "bitbound"
+NUMBERS = "certibit"
 """The name of the text in a picture."""
 
 

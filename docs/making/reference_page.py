@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-import bitbound
+import certibit
 from making.text import code, docstring, escaped, page, prose, table
 
 _ROOMS = {
@@ -17,22 +17,22 @@ _LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 def reference_page() -> str:
     """Return all public names, by room."""
-    parts = ["# Reference", "All names that `import bitbound` gives."]
+    parts = ["# Reference", "All names that `import certibit` gives."]
     for room, title in _ROOMS.items():
-        names = [name for name in bitbound.__all__ if _room(name) == room]
+        names = [name for name in certibit.__all__ if _room(name) == room]
         parts += [f"## {title}", *(_entry(name) for name in names)]
     return page(*parts)
 
 
 def _room(name: str) -> str:
-    thing = getattr(bitbound, name)
+    thing = getattr(certibit, name)
     module = getattr(thing, "__module__", None) or ""
     parts = module.split(".")
-    return parts[1] if parts[0] == "bitbound" and len(parts) > 1 else "theory"
+    return parts[1] if parts[0] == "certibit" and len(parts) > 1 else "theory"
 
 
 def _entry(name: str) -> str:
-    thing = getattr(bitbound, name)
+    thing = getattr(certibit, name)
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
         return page(f"### {name}", f"A `{type(thing).__name__}`.").strip()
     told = docstring(thing)

@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from bitbound import Budget, Method, compare, compressor
-from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
-from bitbound.figures.comparison.comparison_result import Comparison
-from bitbound.figures.comparison.costs import costs_to
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card, Role
-from bitbound.theory.cards.catalogue import CLIPPING
+from certibit import Budget, Method, compare, compressor
+from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.figures.comparison.comparison_result import Comparison
+from certibit.figures.comparison.costs import costs_to
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card, Role
+from certibit.theory.cards.catalogue import CLIPPING
 
 TARGET = 1e-3
 ETAS = tuple(np.geomspace(1e-3, 1, 13).tolist())

@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from bitbound.data.problems.selector import problem
-from bitbound.figures.text.tables import summary
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.trace import COLUMNS
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.problems.selector import problem
+from certibit.figures.text.tables import summary
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import COLUMNS
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import parameters
 from making.text import code, escaped, page, table
 
 
@@ -23,12 +23,12 @@ def schema_page() -> str:
         "# JSON and traces",
         "## A trace on disk",
         "An npz file: an array per column, a JSON header with `specification` and `ending`, and "
-        "the SHA-256 of the bytes before it at the end. `bitbound.Trace.load` refuses one that "
+        "the SHA-256 of the bytes before it at the end. `certibit.Trace.load` refuses one that "
         "does not fit.",
         table(("column", "meaning"), [(f"`{name}`", escaped(m)) for name, m in COLUMNS.items()]),
         "The specification, as an example:",
         code(_pretty(trace.specification), "json"),
-        "## bitbound run --json",
+        "## certibit run --json",
         '`null` stands for "never"; a problem\'s L, mu and kappa are as asked for.',
         code(_pretty(summary(experiment, trace, [1e-1, 1e-2])), "json"),
     )

@@ -9,13 +9,13 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 sys.path.insert(0, str(DOCS))
 
-from bitbound import Budget, compare, problem  # noqa: E402
-from bitbound.data.files.cache import write_text  # noqa: E402
-from bitbound.figures.certified.rates import Rate, compared_rate  # noqa: E402
-from bitbound.figures.comparison.comparison_result import Comparison  # noqa: E402
-from bitbound.solvers.compressors.selector import compressor  # noqa: E402
-from bitbound.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
+from certibit import Budget, compare, problem  # noqa: E402
+from certibit.data.files.cache import write_text  # noqa: E402
+from certibit.figures.certified.rates import Rate, compared_rate  # noqa: E402
+from certibit.figures.comparison.comparison_result import Comparison  # noqa: E402
+from certibit.solvers.compressors.selector import compressor  # noqa: E402
+from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
+from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_page  # noqa: E402
@@ -86,7 +86,7 @@ def write_site(folder: Path = DOCS) -> list[Path]:
     for name, text in pages():
         written.append(atlas / f"{name}.md")
         write_text(written[-1], text.rstrip())
-    style = files("bitbound.figures.report") / "templates" / "chart.css"
+    style = files("certibit.figures.report") / "templates" / "chart.css"
     write_text(atlas / "chart.css", style.read_text(encoding="utf-8"))
     return written
 

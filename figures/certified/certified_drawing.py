@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
-from bitbound.figures.certified.parameter_contest import Saving
-from bitbound.figures.certified.rates import CENTRE, Rate
-from bitbound.figures.drawing import STYLE, save
-from bitbound.figures.looks import method_label, method_look
+from certibit.figures.certified.parameter_contest import Saving
+from certibit.figures.certified.rates import CENTRE, Rate
+from certibit.figures.drawing import STYLE, save
+from certibit.figures.looks import method_label, method_look
 
 AXES = {"kappa": "kappa", "omega": "1 + omega", "n": "n"}
 

@@ -2,15 +2,15 @@
 
 import math
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, least_bits
-from bitbound.figures.certified.parameter_contest import Saving
-from bitbound.figures.certified.potential_gains import SEARCHED, PotentialGain
-from bitbound.figures.certified.rates import Rate
-from bitbound.figures.certified.variants import MEANING
-from bitbound.figures.looks import method_label
-from bitbound.figures.text.tables import ABSENT, accuracy_name, short_cost
-from bitbound.solvers.total_bits import total_text
+from certibit.data.terminal import paragraph, table
+from certibit.figures.certified.measured_bits import ACCURACY, MOST_ITERATIONS, least_bits
+from certibit.figures.certified.parameter_contest import Saving
+from certibit.figures.certified.potential_gains import SEARCHED, PotentialGain
+from certibit.figures.certified.rates import Rate
+from certibit.figures.certified.variants import MEANING
+from certibit.figures.looks import method_label
+from certibit.figures.text.tables import ABSENT, accuracy_name, short_cost
+from certibit.solvers.total_bits import total_text
 
 
 def rates_table(measured: list[Rate]) -> str:

@@ -7,23 +7,23 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.cache import write_text
-from bitbound.data.files.records import write_record
-from bitbound.data.terminal import for_terminal
-from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
-from bitbound.figures.certified.certified_tables import (
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import for_terminal
+from certibit.figures.certified.certified_drawing import draw_rates, draw_savings
+from certibit.figures.certified.certified_tables import (
     gains_table,
     measured_table,
     rates_table,
     savings_table,
 )
-from bitbound.figures.certified.measured_bits import Runs
-from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
-from bitbound.figures.certified.potential_gains import PotentialGain, PotentialGains
-from bitbound.figures.certified.rates import Rate, Rates
-from bitbound.figures.pool import Traceable, traces
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.figures.certified.measured_bits import Runs
+from certibit.figures.certified.parameter_contest import Saving, parameter_contests
+from certibit.figures.certified.potential_gains import PotentialGain, PotentialGains
+from certibit.figures.certified.rates import Rate, Rates
+from certibit.figures.pool import Traceable, traces
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.figures.comparison.costs import costs_to, spread
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.function_class import rand_k_of
-from bitbound.theory.orders import LOWER_BOUND
-from bitbound.theory.setting import Setting
+from certibit.data.problems.quadratic import Quadratic
+from certibit.figures.comparison.costs import costs_to, spread
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.function_class import rand_k_of
+from certibit.theory.orders import LOWER_BOUND
+from certibit.theory.setting import Setting
 
 ACCURACY = 1e-6
 """The f - f*, relative to that at the start, to which runs are measured."""

@@ -6,25 +6,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants, StronglyConvexProblem
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.figures.comparison.costs import costs_to
-from bitbound.figures.locodl.panels import Panel
-from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import Weights
-from bitbound.theory.certificates.search import objective_value, optimise, per_decade
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.orbits import StepCost, orbits
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants, StronglyConvexProblem
+from certibit.data.problems.selector import problem as select_problem
+from certibit.figures.comparison.costs import costs_to
+from certibit.figures.locodl.panels import Panel
+from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor as select_compressor
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.search import objective_value, optimise, per_decade
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.orbits import StepCost, orbits
 
 MEASURED = 1e-5
 """The f - f* to which runs are measured, or the best that both kinds of parameters reach."""

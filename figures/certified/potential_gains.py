@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.figures.certified.measured_bits import FEATURES, MeasuredBits, Runs, measured_bits
-from bitbound.figures.certified.variants import Variant, variants
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import CARDS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import Optimum, optimise
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.long_run import limit_of_potentials
-from bitbound.theory.function_class import rand_k_of
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.figures.certified.measured_bits import FEATURES, MeasuredBits, Runs, measured_bits
+from certibit.figures.certified.variants import Variant, variants
+from certibit.solvers.compressors.composition import Scaled
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import Optimum, optimise
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.long_run import limit_of_potentials
+from certibit.theory.function_class import rand_k_of
+from certibit.theory.setting import Setting
 
 FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 """n, kappa and omega."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from bitbound.data.errors import Refusal
-from bitbound.figures.certified.variants import variants
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting, verdict
+from certibit.data.errors import Refusal
+from certibit.figures.certified.variants import variants
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting, verdict
 
 _KAPPAS = (10.0, 30.0, 100.0, 300.0, 1000.0)
 _OMEGAS = (0.5, 1.0, 3.0, 9.0, 30.0)

@@ -6,10 +6,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from bitbound.solvers.method import Method
-from bitbound.theory.card import Card
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.setting import Setting
+from certibit.solvers.method import Method
+from certibit.theory.card import Card
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
 
 PART, LESS_CURVED = 5, 10.0
 """Of two classes of clients, one in so many has an L_i so many times smaller than the others."""

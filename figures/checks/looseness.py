@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 
-from bitbound.figures.drawing import STYLE, save
-from bitbound.solvers.total_bits import bits_name
-from bitbound.theory.checks.standard import TheoremRow
+from certibit.figures.drawing import STYLE, save
+from certibit.solvers.total_bits import bits_name
+from certibit.theory.checks.standard import TheoremRow
 
 _ROW = 0.19
 _FAMILIES = {

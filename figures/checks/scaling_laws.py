@@ -8,10 +8,10 @@ from matplotlib import style
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
-from bitbound.figures.drawing import STYLE, save
-from bitbound.figures.looks import method_label, method_look
-from bitbound.solvers.total_bits import bits_name
-from bitbound.theory.checks.scaling import Fit
+from certibit.figures.drawing import STYLE, save
+from certibit.figures.looks import method_label, method_look
+from certibit.solvers.total_bits import bits_name
+from certibit.theory.checks.scaling import Fit
 
 
 def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:

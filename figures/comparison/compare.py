@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.figures.comparison.comparison_result import Comparison
-from bitbound.figures.comparison.contestants import Entry, contestants
-from bitbound.solvers.libraries import host
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.loop import Progress
-from bitbound.solvers.runs.network import Network, network_named
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.coverage import require_theorem
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.figures.comparison.comparison_result import Comparison
+from certibit.figures.comparison.contestants import Entry, contestants
+from certibit.solvers.libraries import host
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.network import Network, network_named
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.coverage import require_theorem
 
 _FINEST = 1e-30  # f - f*
 
@@ -75,7 +75,7 @@ def compare(
 
     Examples
     --------
-    >>> from bitbound import compare, problem
+    >>> from certibit import compare, problem
     >>> solved = problem("breast-cancer@9", kappa=100)
     >>> print(compare(solved, ["agd", "locodl+rand-k:2+natural"], target=1e-3, seeds=2))
     breast-cancer@9: n=9, d=30, kappa=100; medians over 2 seeds

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
-from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.comparison.costs import CostCurve
-from bitbound.figures.drawing import STYLE, require_format, write_canvas
-from bitbound.figures.looks import distinct_looks
-from bitbound.figures.text.tables import short_cost
+from certibit.figures.comparison.contestants import Contestant
+from certibit.figures.comparison.costs import CostCurve
+from certibit.figures.drawing import STYLE, require_format, write_canvas
+from certibit.figures.looks import distinct_looks
+from certibit.figures.text.tables import short_cost
 
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.6, 1.2, 1.6)), (0, (9, 2)))
 """Line styles of contestants of one colour."""

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.records import write_record
-from bitbound.figures.comparison.comparison_result import Comparison
-from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.curve_records import figure_record, panel_record
-from bitbound.figures.looks import distinct_looks
+from certibit.data.errors import Refusal
+from certibit.data.files.records import write_record
+from certibit.figures.comparison.comparison_result import Comparison
+from certibit.figures.comparison.contestants import Contestant
+from certibit.figures.curve_records import figure_record, panel_record
+from certibit.figures.looks import distinct_looks
 
 
 def require_name(name: str) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.data.terminal import paragraph
-from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.comparison.costs import (
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.data.terminal import paragraph
+from certibit.figures.comparison.contestants import Contestant
+from certibit.figures.comparison.costs import (
     QUANTITIES,
     SECONDS,
     Spread,
@@ -23,10 +23,10 @@ from bitbound.figures.comparison.costs import (
     require_quantity,
     spread,
 )
-from bitbound.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
-from bitbound.figures.text.tables import accuracy_name, json_number
-from bitbound.solvers.runs.network import Network
-from bitbound.solvers.runs.trace import Trace
+from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
+from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.solvers.runs.network import Network
+from certibit.solvers.runs.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -55,7 +55,7 @@ class Comparison:
 
     Examples
     --------
-    >>> from bitbound import compare, problem
+    >>> from certibit import compare, problem
     >>> solved = problem("breast-cancer@9", kappa=100)
     >>> found = compare(solved, ["agd", ("locodl", "rand-k:2+natural")], target=1e-3, seeds=2)
     >>> found.best(by="bits"), found.best(by="rounds")
@@ -220,7 +220,7 @@ class Comparison:
         matplotlib.figure.Figure
             A curve ends at the number of the table for the finest target.
         """
-        from bitbound.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
+        from certibit.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
             draw_cost_curves,
         )
 
@@ -245,7 +245,7 @@ class Comparison:
         Refusal
             If the file is to be of another kind.
         """
-        from bitbound.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
+        from certibit.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
             save_cost_curves,
         )
 

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, TypeAlias
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import batch
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.cards.from_file import find_card, read_settings
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Method
+from certibit.solvers.state import batch
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import card_of
+from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.setting import Setting
 
 Entry: TypeAlias = str | Method | tuple[str | Method, str | Compressor | None]
 """How a contestant is given: a method, or a method and its compressor."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.figures.bands import BAND
-from bitbound.figures.text.tables import short_cost
-from bitbound.solvers.runs.network import Network
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.total_bits import bits_name, require_weight, total_bits
+from certibit.data.errors import Refusal
+from certibit.figures.bands import BAND
+from certibit.figures.text.tables import short_cost
+from certibit.solvers.runs.network import Network
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
 _COLUMNS = {
     "bits": "uplink_bits",

@@ -6,9 +6,9 @@ from html import escape
 
 import numpy as np
 
-from bitbound.data.terminal import paragraph, table, text_columns
-from bitbound.figures.comparison.contestants import Contestant
-from bitbound.figures.comparison.costs import (
+from certibit.data.terminal import paragraph, table, text_columns
+from certibit.figures.comparison.contestants import Contestant
+from certibit.figures.comparison.costs import (
     SECONDS,
     Spread,
     band_text,
@@ -16,10 +16,10 @@ from bitbound.figures.comparison.costs import (
     costs_to,
     spread,
 )
-from bitbound.figures.text.tables import accuracy_name, short_cost
-from bitbound.solvers.runs.network import Network
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.total_bits import total_text
+from certibit.figures.text.tables import accuracy_name, short_cost
+from certibit.solvers.runs.network import Network
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.total_bits import total_text
 
 Ranked = tuple[Contestant, Trace]
 """A contestant and its runs."""

@@ -12,12 +12,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.figures.drawing import STYLE, save
-from bitbound.figures.episode.recorded_rounds import FloatArray
-from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
-from bitbound.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
-from bitbound.theory.cards.catalogue import TUNINGS
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.figures.drawing import STYLE, save
+from certibit.figures.episode.recorded_rounds import FloatArray
+from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
+from certibit.figures.episode.tuning import LOCAL_STEPS, Best, Contest, Results
+from certibit.theory.cards.catalogue import TUNINGS
 
 _DASHED, _DOTTED = (0, (4, 1.6)), (0, (1.2, 1.3))
 _BAND, _SHOWN = (10.0, 90.0), 30

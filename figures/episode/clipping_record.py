@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.figures.bands import BAND
-from bitbound.figures.episode.clipping_drawing import smoothed
-from bitbound.figures.episode.tuning import Best, Contest, Results
-from bitbound.figures.text.tables import json_number
-from bitbound.theory.cards.catalogue import TUNINGS
+from certibit.figures.bands import BAND
+from certibit.figures.episode.clipping_drawing import smoothed
+from certibit.figures.episode.tuning import Best, Contest, Results
+from certibit.figures.text.tables import json_number
+from certibit.theory.cards.catalogue import TUNINGS
 
 Comparison = tuple[str, Contest, Results, int]
 """Title, contest, results and the place of the value of its axis."""

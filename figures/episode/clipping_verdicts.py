@@ -6,17 +6,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
-from bitbound.figures.episode.tuning import Contest, Results
-from bitbound.figures.text.verdicts import (
+from certibit.figures.episode.theorem_runs import THEOREM_EPSILON, Slope
+from certibit.figures.episode.tuning import Contest, Results
+from certibit.figures.text.verdicts import (
     OURS,
     SUPPORTED,
     ClaimVerdict,
     Quotation,
     claim_outcome,
 )
-from bitbound.theory.cards.catalogue import TUNINGS
-from bitbound.theory.verdict import FAILS
+from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.verdict import FAILS
 
 FAST = Quotation(
     "In contrast, EPISODE maintains fast convergence as H varies.", "EPISODE, section 5, Synthetic"

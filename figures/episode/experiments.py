@@ -12,30 +12,30 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.files.records import write_record
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.episode.clipping_drawing import (
+from certibit.data.files.records import write_record
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants
+from certibit.data.terminal import paragraph, table
+from certibit.figures.episode.clipping_drawing import (
     against_promise,
     against_slope,
     draw_comparison,
     figure_3,
 )
-from bitbound.figures.episode.clipping_record import Comparison, contest_records
-from bitbound.figures.episode.clipping_verdicts import (
+from certibit.figures.episode.clipping_record import Comparison, contest_records
+from certibit.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
     lower_bound_verdicts,
     necessity_verdicts,
     participation_verdicts,
     theorem_verdicts,
 )
-from bitbound.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
-from bitbound.figures.episode.theorem_runs import theorem_runs
-from bitbound.figures.episode.tuning import Contest, Results, hold
-from bitbound.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.catalogue import TUNINGS
-from bitbound.theory.formulas.clipping_complexity import (
+from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, best_rounds
+from certibit.figures.episode.theorem_runs import theorem_runs
+from certibit.figures.episode.tuning import Contest, Results, hold
+from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.formulas.clipping_complexity import (
     ComplexityRow,
     episode_table,
     minibatch_lower_bound,

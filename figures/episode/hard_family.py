@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.data.relaxed.families import hard_instances
-from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
-from bitbound.figures.pool import traces
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import TUNINGS
+from certibit.data.relaxed.families import hard_instances
+from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.pool import traces
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""

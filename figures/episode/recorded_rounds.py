@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import Trace
 
 FloatArray = NDArray[np.float64]
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.noise import Uniform
-from bitbound.data.relaxed.families import Tilted
-from bitbound.data.relaxed.shapes import Cosh
-from bitbound.figures.episode.recorded_rounds import FloatArray, by_round
-from bitbound.figures.pool import traces
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.theorems.episode import MAIN
+from certibit.data.noise import Uniform
+from certibit.data.relaxed.families import Tilted
+from certibit.data.relaxed.shapes import Cosh
+from certibit.figures.episode.recorded_rounds import FloatArray, by_round
+from certibit.figures.pool import traces
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.theorems.episode import MAIN
 
 THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
 """I, eps, and the values of sigma."""

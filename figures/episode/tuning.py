@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.noise import Uniform
-from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
-from bitbound.figures.pool import traces
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import TUNINGS
+from certibit.data.noise import Uniform
+from certibit.data.relaxed.families import crossed_cosh, tilted_wells
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.figures.episode.recorded_rounds import FloatArray, by_round, settling_round
+from certibit.figures.pool import traces
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),

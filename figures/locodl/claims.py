@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.figures.bands import BAND
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.figures.text.tables import accuracy_name
-from bitbound.figures.text.verdicts import OWN, SEEDS, SUPPORTED, Quotation
-from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.verdict import FAILS, UNDECIDED
+from certibit.figures.bands import BAND
+from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.text.tables import accuracy_name
+from certibit.figures.text.verdicts import OWN, SEEDS, SUPPORTED, Quotation
+from certibit.solvers.runs.trace import Trace
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.verdict import FAILS, UNDECIDED
 
 FASTEST = Quotation(
     "We can see that LoCoDL, when combined with rand-k and Natural Compression, converges faster "

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bitbound.figures.locodl.jobs import experiment_of
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.method.promise import Promise, promise
-from bitbound.theory.setting import Setting
+from certibit.figures.locodl.jobs import experiment_of
+from certibit.figures.locodl.panels import Curve, Panel
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.setting import Setting
 
 
 def strongest_promise(panel: Panel, curve: Curve) -> Promise | None:

@@ -4,14 +4,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bitbound.data.problem import StronglyConvexProblem
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.solvers.compressors.selector import compressor as select_compressor
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.problem import StronglyConvexProblem
+from certibit.data.problems.selector import problem as select_problem
+from certibit.figures.locodl.panels import Curve, Panel
+from certibit.solvers.compressors.selector import compressor as select_compressor
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.cards.catalogue import parameters
 
 
 @dataclass(frozen=True)

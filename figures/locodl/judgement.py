@@ -4,8 +4,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.locodl.claims import (
+from certibit.data.terminal import paragraph, table
+from certibit.figures.locodl.claims import (
     ACCURACIES,
     BitComparison,
     CurveBits,
@@ -14,12 +14,12 @@ from bitbound.figures.locodl.claims import (
     across_findings,
     panel_findings,
 )
-from bitbound.figures.locodl.explanation import explanation
-from bitbound.figures.locodl.panels import Curve, Figure, Panel
-from bitbound.figures.text.tables import accuracy_name
-from bitbound.figures.text.verdicts import SUPPORTED, ClaimVerdict, verdicts_text
-from bitbound.solvers.runs.trace import Trace
-from bitbound.theory.verdict import FAILS, UNDECIDED
+from certibit.figures.locodl.explanation import explanation
+from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.text.tables import accuracy_name
+from certibit.figures.text.verdicts import SUPPORTED, ClaimVerdict, verdicts_text
+from certibit.solvers.runs.trace import Trace
+from certibit.theory.verdict import FAILS, UNDECIDED
 
 Traces = dict[tuple[Panel, Curve], Trace]
 _RULE = (

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from bitbound.figures.bands import band
-from bitbound.figures.drawing import STYLE, save
-from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
-from bitbound.figures.looks import in_legend_order, method_look
-from bitbound.figures.text.tables import accuracy_name, late_median
-from bitbound.solvers.runs.trace import Trace
+from certibit.figures.bands import band
+from certibit.figures.drawing import STYLE, save
+from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
+from certibit.figures.looks import in_legend_order, method_look
+from certibit.figures.text.tables import accuracy_name, late_median
+from certibit.solvers.runs.trace import Trace
 
 K = TypeVar("K", bound=str | None)
 

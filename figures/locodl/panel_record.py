@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bitbound.figures.curve_records import figure_record, panel_record
-from bitbound.figures.locodl.panels import Curve, Figure, Panel
-from bitbound.figures.looks import method_look
-from bitbound.solvers.runs.trace import Trace
+from certibit.figures.curve_records import figure_record, panel_record
+from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.looks import method_look
+from certibit.solvers.runs.trace import Trace
 
 
 def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.figures.text.tables import (
+from certibit.data.terminal import paragraph, table
+from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.text.tables import (
     ABSENT,
     accuracy_name,
     count_text,
     late_median,
 )
-from bitbound.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import Trace
 
 
 def panel_table(panel: Panel, traces: Mapping[Curve, Trace]) -> str:

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from bitbound.data.files.manifest import CATALOGUE
-from bitbound.figures.looks import method_label
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.total_bits import bits_name
+from certibit.data.files.manifest import CATALOGUE
+from certibit.figures.looks import method_label
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.total_bits import bits_name
 
 COMPRESSOR_LABELS = {
     "rand-k+natural": "rand-k + natural",

@@ -11,16 +11,16 @@ from functools import partial
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.manifest import CATALOGUE
-from bitbound.data.problem import Constants
-from bitbound.figures.locodl.panels import Curve, Figure, Panel
-from bitbound.figures.locodl.recommendation import recommended_k
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.data.files.manifest import CATALOGUE
+from certibit.data.problem import Constants
+from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.figures.locodl.recommendation import recommended_k
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selector import compressor
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.setting import Setting
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import WithProbability
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import WithProbability
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.setting import Setting
 
 CANDIDATES = 40
 """At most so many k are tried, in geometric progression from 1 to d."""

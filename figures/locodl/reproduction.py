@@ -7,19 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.files.cache import write_text
-from bitbound.data.files.records import write_record
-from bitbound.data.terminal import for_terminal
-from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.judgement import Traces, judge, judgement_summary, judgement_text
-from bitbound.figures.locodl.panel_drawing import draw_figure
-from bitbound.figures.locodl.panel_record import drawn_record
-from bitbound.figures.locodl.panel_table import panel_table
-from bitbound.figures.locodl.panels import Figure, Panel
-from bitbound.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
-from bitbound.figures.locodl.table_2 import table_2
-from bitbound.figures.pool import traces
-from bitbound.solvers.store.store import Store
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import for_terminal
+from certibit.figures.locodl.jobs import Job
+from certibit.figures.locodl.judgement import Traces, judge, judgement_summary, judgement_text
+from certibit.figures.locodl.panel_drawing import draw_figure
+from certibit.figures.locodl.panel_record import drawn_record
+from certibit.figures.locodl.panel_table import panel_table
+from certibit.figures.locodl.panels import Figure, Panel
+from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
+from certibit.figures.locodl.table_2 import table_2
+from certibit.figures.pool import traces
+from certibit.solvers.store.store import Store
 
 _SEEDS = 5
 """Seeds of every curve, as in the paper."""

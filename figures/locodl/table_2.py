@@ -4,24 +4,24 @@ import math
 from collections.abc import Mapping
 from string import ascii_uppercase
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.locodl.explanation import strongest_promise
-from bitbound.figures.locodl.jobs import experiment_of
-from bitbound.figures.locodl.panels import Curve, Panel
-from bitbound.figures.looks import method_label
-from bitbound.figures.text.tables import (
+from certibit.data.terminal import paragraph, table
+from certibit.figures.locodl.explanation import strongest_promise
+from certibit.figures.locodl.jobs import experiment_of
+from certibit.figures.locodl.panels import Curve, Panel
+from certibit.figures.looks import method_label
+from certibit.figures.text.tables import (
     ABSENT,
     accuracy_name,
     count_text,
     late_median,
 )
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.card import Role
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.method.round_cost import round_cost
-from bitbound.theory.orders import LOWER_BOUND, Order
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.theory.card import Role
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.orders import LOWER_BOUND, Order
 
 _REAL = 32
 _PER_ROUND = "the reals of a round times "

@@ -8,11 +8,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter
 
-from bitbound.figures.drawing import STYLE, require_format, write_canvas
-from bitbound.figures.text.tables import accuracy_name
-from bitbound.solvers.runs.network import amount
-from bitbound.theory.plan.crossover import fastest
-from bitbound.theory.plan.planning import Plan
+from certibit.figures.drawing import STYLE, require_format, write_canvas
+from certibit.figures.text.tables import accuracy_name
+from certibit.solvers.runs.network import amount
+from certibit.theory.plan.crossover import fastest
+from certibit.theory.plan.planning import Plan
 
 _POINTS = 240
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.text.tables import accuracy_name, json_number, short_cost
-from bitbound.solvers.runs.network import amount
-from bitbound.solvers.total_bits import total_text
-from bitbound.theory.plan.crossover import Reign
-from bitbound.theory.plan.offers import SAMPLED_ROUNDS, Costs
-from bitbound.theory.plan.planning import Plan
+from certibit.data.terminal import paragraph, table
+from certibit.figures.text.tables import accuracy_name, json_number, short_cost
+from certibit.solvers.runs.network import amount
+from certibit.solvers.total_bits import total_text
+from certibit.theory.plan.crossover import Reign
+from certibit.theory.plan.offers import SAMPLED_ROUNDS, Costs
+from certibit.theory.plan.planning import Plan
 
 LONGEST_NAME = 24
 """A longer name of a pair has a line of its own, so that the rest fits."""

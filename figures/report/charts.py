@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.figures.looks import method_label, method_look
-from bitbound.figures.report.chart import Axis, Chart, Numbers, Series
-from bitbound.figures.text.tables import count_text, late_median
-from bitbound.solvers.total_bits import bits_name, total_bits
+from certibit.figures.looks import method_label, method_look
+from certibit.figures.report.chart import Axis, Chart, Numbers, Series
+from certibit.figures.text.tables import count_text, late_median
+from certibit.solvers.total_bits import bits_name, total_bits
 
 Record = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ def kind(words: str, fits: Callable[[Any], bool]) -> Form:
 
     Examples
     --------
-    >>> from bitbound.figures.report.forms import record, several, text
+    >>> from certibit.figures.report.forms import record, several, text
     >>> row = several(record(method=text))
     >>> row([{"method": "gd"}, {"method": 3}], "rates"), row([], "rates")
     ('rates[1].method is not a text', '')

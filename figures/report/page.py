@@ -10,15 +10,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bitbound.data.files.cache import write_text
-from bitbound.figures.report import charts
-from bitbound.figures.report.chart import Chart, svg, swatch
-from bitbound.figures.report.records import outcome_kind
-from bitbound.figures.report.results import Results, read_results
-from bitbound.figures.text.tables import count_text
-from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
+from certibit.data.files.cache import write_text
+from certibit.figures.report import charts
+from certibit.figures.report.chart import Chart, svg, swatch
+from certibit.figures.report.records import outcome_kind
+from certibit.figures.report.results import Results, read_results
+from certibit.figures.text.tables import count_text
+from certibit.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
-_PACKAGE = "bitbound.figures.report"
+_PACKAGE = "certibit.figures.report"
 _COLUMNS = ("bits", "downlink bits", "rounds", "gradients")
 
 
@@ -37,7 +37,7 @@ def page(results: Results) -> str:
         counts=_counts(results),
         verdicts=_verdicts(results),
         titles={part.anchor: part.title for part in results.parts},
-        version=version("bitbound"),
+        version=version("certibit"),
         style=_part("chart.css") + _part("report.css"),
         script=_part("report.js"),
     )

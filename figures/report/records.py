@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from bitbound.figures.report.forms import (
+from certibit.figures.report.forms import (
     Form,
     between,
     both,
@@ -17,8 +17,8 @@ from bitbound.figures.report.forms import (
     several,
     text,
 )
-from bitbound.figures.text.verdicts import SUPPORTED
-from bitbound.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
+from certibit.figures.text.verdicts import SUPPORTED
+from certibit.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
 _FIXED = (FAILS, ONLY_IF, NOT_TESTED, Known.MEASURED.words(), Known.PROVED.words())
 

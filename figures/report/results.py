@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_or_set_aside
-from bitbound.data.files.records import read_record
-from bitbound.figures.locodl.recipes import FIGURES, VERSIONS
-from bitbound.figures.report.forms import Form
-from bitbound.figures.report.records import (
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_or_set_aside
+from certibit.data.files.records import read_record
+from certibit.figures.locodl.recipes import FIGURES, VERSIONS
+from certibit.figures.report.forms import Form
+from certibit.figures.report.records import (
     AUDIT,
     BENCHMARK,
     CLIPPING,
@@ -86,7 +86,7 @@ class Results:
         drawn = {figure["figure"] for figure in self.figures}
         paper = [f"figure{number}" for number in FIGURES]
         return (
-            Part("Comparisons of your own", "bitbound compare --report NAME", "compared",
+            Part("Comparisons of your own", "certibit compare --report NAME", "compared",
                  any(each.startswith("compared-") for each in drawn)),
             Part("Every method on embedded data", "make demo", "demo", "demo" in drawn),
             *(
@@ -116,7 +116,7 @@ def read_results(folder: Path) -> Results:
     made = {"demo": "make demo"} | dict.fromkeys(names, "make figures")
     compared = sorted((folder / "compared").glob("*.json"))
     figures = [
-        read_result(path, "bitbound compare", drawn_figure(f"compared-{path.stem}"))
+        read_result(path, "certibit compare", drawn_figure(f"compared-{path.stem}"))
         for path in compared
     ] + [
         read_result(folder / f"{name}.json", command, drawn_figure(name))

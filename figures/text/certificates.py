@@ -5,18 +5,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.terminal import paragraph
-from bitbound.solvers.total_bits import total_text
-from bitbound.theory.certificates.search import Objective, Optimum, objective_value
-from bitbound.theory.certificates.summary import Account
-from bitbound.theory.chains.chain import Chain
-from bitbound.theory.chains.promised_bits import PromisedBits
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Region
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.quadratic_potential import QuadraticPotential
-from bitbound.theory.verdict import FAILS, Known, readable_factor, times_psi
-from bitbound.theory.worlds.orbits import StepCost
+from certibit.data.terminal import paragraph
+from certibit.solvers.total_bits import total_text
+from certibit.theory.certificates.search import Objective, Optimum, objective_value
+from certibit.theory.certificates.summary import Account
+from certibit.theory.chains.chain import Chain
+from certibit.theory.chains.promised_bits import PromisedBits
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Region
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import QuadraticPotential
+from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
+from certibit.theory.worlds.orbits import StepCost
 
 GAP = 1e-8
 """Relative distance of what is proved to its bound that is printed."""

@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.figures.text.tables import ABSENT, count_text
-from bitbound.theory.discover.discovery import Search
-from bitbound.theory.discover.step_lines import step_lines
+from certibit.data.terminal import paragraph, table
+from certibit.figures.text.tables import ABSENT, count_text
+from certibit.theory.discover.discovery import Search
+from certibit.theory.discover.step_lines import step_lines
 
 _MEANING = (
     "Bits per digit are certified, up plus weighted down; on quadratics none needs less than the "

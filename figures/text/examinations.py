@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bitbound.data.terminal import paragraph, table
-from bitbound.theory.checks.examination import Examination
-from bitbound.theory.checks.method.whole_runs import RunsCheck
-from bitbound.theory.checks.promises import Promised
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
+from certibit.data.terminal import paragraph, table
+from certibit.theory.checks.examination import Examination
+from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.checks.promises import Promised
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition
+from certibit.theory.verdict import FAILS, NOT_TESTED, Known, Verdict, readable, readable_factor
 
 OUTCOME = 38
 """Columns for the outcome of a check and what is noted beside it."""

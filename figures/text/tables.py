@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problems.heterogeneity import heterogeneity
-from bitbound.data.terminal import paragraph, table
-from bitbound.solvers.runs.budget import STAGNATION
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.total_bits import total_bits, total_text
-from bitbound.solvers.world.experiment import ConvexExperiment
+from certibit.data.problems.heterogeneity import heterogeneity
+from certibit.data.terminal import paragraph, table
+from certibit.solvers.runs.budget import STAGNATION
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.total_bits import total_bits, total_text
+from certibit.solvers.world.experiment import ConvexExperiment
 
 ABSENT = "-"
 """What stands where there is no number."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.terminal import table
-from bitbound.figures.text.examinations import finite, verdict_summary
-from bitbound.solvers.total_bits import total_text
-from bitbound.theory.checks.scaling import Fit
-from bitbound.theory.checks.standard import TheoremRow
-from bitbound.theory.verdict import FAILS, Known
+from certibit.data.terminal import table
+from certibit.figures.text.examinations import finite, verdict_summary
+from certibit.solvers.total_bits import total_text
+from certibit.theory.checks.scaling import Fit
+from certibit.theory.checks.standard import TheoremRow
+from certibit.theory.verdict import FAILS, Known
 
 _LEGEND = """
 margin: how much of its limit the tightest hypothesis uses

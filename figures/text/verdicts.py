@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bitbound.data.terminal import paragraph
-from bitbound.theory.verdict import FAILS, UNDECIDED
+from certibit.data.terminal import paragraph
+from certibit.theory.verdict import FAILS, UNDECIDED
 
 SUPPORTED = "supported"
 SEEDS = 3

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.wire import Layout, Message
-from bitbound.solvers.deferred import written
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.wire import Layout, Message
+from certibit.solvers.deferred import written
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Compressor(ABC):
 
     Examples
     --------
-    >>> from bitbound import Compressor, compressor
+    >>> from certibit import Compressor, compressor
     >>> sent = compressor("rand-k:2")
     >>> sent.omega(10), sent.bits(10)
     (4.0, 72)
@@ -138,7 +138,7 @@ class Biased(Compressor):
 
     Examples
     --------
-    >>> from bitbound import Biased, compressor
+    >>> from certibit import Biased, compressor
     >>> largest = compressor("top-k:2")
     >>> isinstance(largest, Biased), largest.alpha(d=8)
     (True, 0.25)

@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_sum, squared_norm
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Biased, Compressor
-from bitbound.solvers.compressors.natural import power_of_two_variance, powers_near
-from bitbound.solvers.compressors.selection import RandK
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import feature_sum, squared_norm
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import Biased, Compressor
+from certibit.solvers.compressors.natural import power_of_two_variance, powers_near
+from certibit.solvers.compressors.selection import RandK
 
 
 @dataclass(frozen=True)

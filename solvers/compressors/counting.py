@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.numbers import whole
-from bitbound.solvers.compressors.wire import PowersOfTwo
+from certibit.data.errors import Refusal
+from certibit.data.numbers import whole
+from certibit.solvers.compressors.wire import PowersOfTwo
 
 FORMATS = {"float16": 16, "float32": 32, "float64": 64, "natural": 9, "sign": 1}
 """Bits of one value: floats, a power of two (sign and exponent), a sign."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Compressor
+from certibit.data.arrays import Array, array_namespace
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import Compressor
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.compiled.compilation import is_worth_loading
-from bitbound.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Compressor, stretched
-from bitbound.solvers.compressors.powers import Powers
-from bitbound.solvers.deferred import written
-from bitbound.solvers.lazy_gradient import LazyGradient
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.compiled.compilation import is_worth_loading
+from certibit.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import Compressor, stretched
+from certibit.solvers.compressors.powers import Powers
+from certibit.solvers.deferred import written
+from certibit.solvers.lazy_gradient import LazyGradient
 
 SMALLEST_POWER = 2.0**-126
 """The smallest positive number of a 9-bit natural value."""
@@ -82,7 +82,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
     x = x if terms else written(x)
     if not (terms or (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(x.size))):
         return round_power_of_two(x, spread_bits(uniforms, d))
-    from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
+    from certibit.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
     count = d if uniforms.shape[1] == d else 2
     numbers = np.ascontiguousarray(stretched(uniforms, x, count))  # else it compiles again
@@ -98,7 +98,7 @@ def powers_near(x: Array, uniforms: Array) -> Array:
 
 def multipliers() -> NDArray[np.uint64]:
     """Return the powers of the multiplier that compiled code needs."""
-    from bitbound.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
+    from certibit.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
     powers: NDArray[np.uint64] = _powers(np, "cpu", natural_pass.AT_ONCE + 1)
     return powers

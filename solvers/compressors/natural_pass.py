@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.compiled.compilation import compiled
-from bitbound.data.passes.row_passes import combined_block
+from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.row_passes import combined_block
 
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896
 _BITS = 2.0**52

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.deferred import Received
+from certibit.solvers.deferred import Received
 
 Vectors = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Powers(Received):
         if x.shape != self.shape:
             x[:, :, runs] += np.asarray(self)
             return
-        from bitbound.solvers.compressors.natural_pass import (  # noqa: PLC0415  (slow to import)
+        from certibit.solvers.compressors.natural_pass import (  # noqa: PLC0415  (slow to import)
             add_powers,
         )
 

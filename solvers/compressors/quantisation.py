@@ -6,10 +6,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.backend import feature_max, feature_sum, squared_norm
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Biased, Compressor, require_positive_integer
+from certibit.data.arrays import Array, array_namespace
+from certibit.solvers.backend import feature_max, feature_sum, squared_norm
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import Biased, Compressor, require_positive_integer
 
 
 @dataclass(frozen=True)

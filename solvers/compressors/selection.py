@@ -8,18 +8,18 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.compiled.compilation import can_compile, is_worth_loading
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_sum, gather, scatter, squared_norm
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import (
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.compiled.compilation import can_compile, is_worth_loading
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import feature_sum, gather, scatter, squared_norm
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import (
     Biased,
     Compressor,
     require_positive_integer,
     stretched,
 )
-from bitbound.solvers.deferred import written
+from certibit.solvers.deferred import written
 
 _FEW = 16
 """Features, at least, of which one entry is asked for before the others are written out."""
@@ -189,7 +189,7 @@ class L1Selection(Compressor):
 
 def _in_one_pass(name: str, k: int, x: Array, uniforms: Array, *others: Any) -> wire.Message:
     """Draw features and find what is sent of them, by compiled code that may need others too."""
-    from bitbound.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
+    from certibit.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
 
     x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x, k))
     indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.compiled.compilation import compiled
-from bitbound.solvers.column_pass import write_entries
+from certibit.data.compiled.compilation import compiled
+from certibit.solvers.column_pass import write_entries
 
 
 @compiled

@@ -1,6 +1,6 @@
 """Compressors by name.
 
-Those of other packages are found through the entry point group ``bitbound.compressors``, each entry
+Those of other packages are found through the entry point group ``certibit.compressors``, each entry
 being a class.
 """
 
@@ -10,18 +10,18 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 
-from bitbound.data.errors import Refusal
-from bitbound.data.numbers import whole
-from bitbound.data.own.own_file import instance, is_own, own_instance
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import RandKNatural, Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.natural import Natural
-from bitbound.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
-from bitbound.solvers.compressors.selection import L1Selection, RandK, TopK
-from bitbound.solvers.compressors.two_way import TwoWay
+from certibit.data.errors import Refusal
+from certibit.data.numbers import whole
+from certibit.data.own.own_file import instance, is_own, own_instance
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import RandKNatural, Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.quantisation import Dithering, ScaledSign, Ternary
+from certibit.solvers.compressors.selection import L1Selection, RandK, TopK
+from certibit.solvers.compressors.two_way import TwoWay
 
-GROUP = "bitbound.compressors"
+GROUP = "certibit.compressors"
 """The entry points of other packages."""
 _PLAIN: dict[str, Callable[[], Compressor]] = {
     "identity": Identity,
@@ -60,7 +60,7 @@ def compressor(selector: str) -> Compressor:
 
     Examples
     --------
-    >>> from bitbound import compressor
+    >>> from certibit import compressor
     >>> compressor("rand-k:2+natural").bits(d=100)
     32
     """

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.libraries import host, like
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.libraries import host, like
 
 Message = tuple[Array, ...]
 """What clients send: one array (n, count, R) per field of the layout."""
@@ -52,7 +52,7 @@ class Float32(Field):
 
     Examples
     --------
-    >>> from bitbound import Float32
+    >>> from certibit import Float32
     >>> Float32().width
     32
     """
@@ -77,7 +77,7 @@ class Norm(Field):
 
     Examples
     --------
-    >>> from bitbound import Norm
+    >>> from certibit import Norm
     >>> Norm().width
     32
     """
@@ -103,7 +103,7 @@ class PowersOfTwo(Field):
 
     Examples
     --------
-    >>> from bitbound import PowersOfTwo
+    >>> from certibit import PowersOfTwo
     >>> PowersOfTwo().width
     9
     """
@@ -126,7 +126,7 @@ class Sign(Field):
 
     Examples
     --------
-    >>> from bitbound import Sign
+    >>> from certibit import Sign
     >>> Sign().width
     1
     """
@@ -147,7 +147,7 @@ class Level(Field):
 
     Examples
     --------
-    >>> from bitbound import Level
+    >>> from certibit import Level
     >>> Level(4).width
     4
     """
@@ -183,7 +183,7 @@ class Index(Field):
 
     Examples
     --------
-    >>> from bitbound import Index
+    >>> from certibit import Index
     >>> Index(100).width
     7
     """
@@ -219,7 +219,7 @@ class Shared(Field):
 
     Examples
     --------
-    >>> from bitbound import Shared
+    >>> from certibit import Shared
     >>> Shared().width
     0
     """
@@ -248,7 +248,7 @@ class Layout:
 
     Examples
     --------
-    >>> from bitbound import Float32, Index, Layout
+    >>> from certibit import Float32, Index, Layout
     >>> Layout(((Index(100), 5), (Float32(), 5))).bits
     195
     """

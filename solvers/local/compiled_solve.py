@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.data.passes.fused_solves import solved
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.deferred import written
-from bitbound.solvers.local.recursions import LinearCombination, SymbolicGradients
+from certibit.data.arrays import Array
+from certibit.data.compiled.compilation import can_compile
+from certibit.data.passes.fused_solves import solved
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.columns import Columns
+from certibit.solvers.deferred import written
+from certibit.solvers.local.recursions import LinearCombination, SymbolicGradients
 
 _POINT = "the point"
 
@@ -22,7 +22,7 @@ def compiled_solve(
     problem: Any, gradient: Callable[..., Any], start: Array, centre: Array, given: Any,
     active: Array, *, accuracy: float, L: float, mu: float, most: int,
 ) -> tuple[Array, Array, NDArray[np.int64]] | None:  # fmt: skip
-    """Do what :func:`~bitbound.solvers.local.local_solve.minimise` does, and count the gradients.
+    """Do what :func:`~certibit.solvers.local.local_solve.minimise` does, and count the gradients.
 
     None for gradients of another form, for other problems, other arrays than those of numpy with
     64-bit floats, and where nothing is compiled.

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from bitbound.data.arrays import Array, is_numpy
-from bitbound.solvers.backend import squared_norm, where
-from bitbound.solvers.libraries import host
-from bitbound.solvers.method import Gradients
-from bitbound.solvers.state import Dataclass, S
+from certibit.data.arrays import Array, is_numpy
+from certibit.solvers.backend import squared_norm, where
+from certibit.solvers.libraries import host
+from certibit.solvers.method import Gradients
+from certibit.solvers.state import Dataclass, S
 
 _UNSEEN = 16
 """Steps on a device until somebody looks whether all clients are done."""

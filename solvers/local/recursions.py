@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bitbound.data.passes.fused_steps import Numbers
-from bitbound.data.problems.logistic import LogisticRegression
+from certibit.data.passes.fused_steps import Numbers
+from certibit.data.problems.logistic import LogisticRegression
 
 Term = tuple[str, bool]
 """A field of a state, or the gradients at it."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -16,7 +16,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
-from bitbound.solvers.method import require_probability
+from certibit.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ADIANA(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, Quadratic, compressor, parameters, run
+    >>> from certibit import Budget, Quadratic, compressor, parameters, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> sent = compressor("rand-k:2")
     >>> method = parameters("adiana", problem, sent)

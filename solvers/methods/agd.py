@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -47,7 +47,7 @@ class AGD(Method):
 
     Examples
     --------
-    >>> from bitbound import AGD, Budget, Quadratic, run
+    >>> from certibit import AGD, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = AGD(gamma=0.1, q=0.3)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, copies, total
-from bitbound.solvers.clipping import ClippedMethod, ModelState, participants
+from certibit.solvers.authoring import Gradients, Messages, copies, total
+from certibit.solvers.clipping import ClippedMethod, ModelState, participants
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CELGC(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import CELGC, Budget, Quartics, run
+    >>> from certibit import CELGC, Budget, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = CELGC(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

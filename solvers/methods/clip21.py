@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -16,7 +16,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
-from bitbound.solvers.clipping import norm, require_positive, unit
+from certibit.solvers.clipping import norm, require_positive, unit
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Clip21(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, Clip21, Quartics, run
+    >>> from certibit import Budget, Clip21, Quartics, run
     >>> trace = run(Clip21(gamma=0.01, tau=1.0), Quartics.of(H=1), seeds=1, budget=Budget(rounds=3))
     >>> trace.final("uplink_bits")
     array([96.])

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, total
-from bitbound.solvers.clipping import ClippedMethod, ModelState, participants
+from certibit.solvers.authoring import Gradients, Messages, total
+from certibit.solvers.clipping import ClippedMethod, ModelState, participants
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ClippedMinibatchSGD(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, ClippedMinibatchSGD, Quartics, run
+    >>> from certibit import Budget, ClippedMinibatchSGD, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = ClippedMinibatchSGD(eta=0.01, gamma=0.1, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

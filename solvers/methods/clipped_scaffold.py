@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
-from bitbound.solvers.clipping import ClippedMethod, participants
+from certibit.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
+from certibit.solvers.clipping import ClippedMethod, participants
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ClippedSCAFFOLD(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, ClippedSCAFFOLD, Quartics, run
+    >>> from certibit import Budget, ClippedSCAFFOLD, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = ClippedSCAFFOLD(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

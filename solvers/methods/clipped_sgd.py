@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, mean
-from bitbound.solvers.clipping import ClippedMethod, ModelState
+from certibit.solvers.authoring import Gradients, Messages, mean
+from certibit.solvers.clipping import ClippedMethod, ModelState
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ClippedSGD(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, ClippedSGD, Quartics, run
+    >>> from certibit import Budget, ClippedSGD, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = ClippedSGD(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

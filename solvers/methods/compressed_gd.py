@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -46,7 +46,7 @@ class CompressedGD(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, CompressedGD, Quadratic, compressor, run
+    >>> from certibit import Budget, CompressedGD, Quadratic, compressor, run
     >>> problem = Quadratic.random(1, 4, mu=1.0, L=10.0)
     >>> method = CompressedGD(gamma=0.1)
     >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, copies, masked, total
-from bitbound.solvers.methods.scaffnew import Scaffnew, State
+from certibit.solvers.authoring import Gradients, Messages, copies, masked, total
+from certibit.solvers.methods.scaffnew import Scaffnew, State
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class CompressedScaffnew(Scaffnew):
 
     Examples
     --------
-    >>> from bitbound import Budget, CompressedScaffnew, Quadratic, run
+    >>> from certibit import Budget, CompressedScaffnew, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = CompressedScaffnew(gamma=0.1, p=0.4, eta=0.75, s=2)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -51,7 +51,7 @@ class DASHA(Method):
 
     Examples
     --------
-    >>> from bitbound import DASHA, Budget, Quadratic, compressor, run
+    >>> from certibit import DASHA, Budget, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = DASHA(gamma=0.02, a=0.3)
     >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -55,7 +55,7 @@ class EControl(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, EControl, Quadratic, compressor, run
+    >>> from certibit import Budget, EControl, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = EControl(gamma=0.001, b=0.01)
     >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -50,7 +50,7 @@ class EF(Method):
 
     Examples
     --------
-    >>> from bitbound import EF, Budget, Quadratic, compressor, run
+    >>> from certibit import EF, Budget, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0, shared_minimiser=True)
     >>> method = EF(gamma=0.02)
     >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -48,7 +48,7 @@ class EF21(Method):
 
     Examples
     --------
-    >>> from bitbound import EF21, Budget, Quadratic, compressor, run
+    >>> from certibit import EF21, Budget, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = EF21(gamma=0.02)
     >>> trace = run(method, problem, compressor("top-k:2"), seeds=1, budget=Budget(rounds=3))

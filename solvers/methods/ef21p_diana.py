@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -50,7 +50,7 @@ class EF21PDIANA(Method):
 
     Examples
     --------
-    >>> from bitbound import EF21PDIANA, Budget, Quadratic, compressor, run
+    >>> from certibit import EF21PDIANA, Budget, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method, sent = EF21PDIANA(gamma=0.002, beta=0.5), compressor("two-way(rand-k:2;top-k:1)")
     >>> trace = run(method, problem, sent, seeds=1, budget=Budget(rounds=3))

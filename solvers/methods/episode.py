@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, copies, total
-from bitbound.solvers.clipping import ClippedMethod, ModelState, norm, participants
+from certibit.solvers.authoring import Gradients, Messages, copies, total
+from certibit.solvers.clipping import ClippedMethod, ModelState, norm, participants
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class EPISODE(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import EPISODE, Budget, Quartics, run
+    >>> from certibit import EPISODE, Budget, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = EPISODE(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

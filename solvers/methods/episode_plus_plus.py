@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
-from bitbound.solvers.clipping import ClippedMethod, norm, participants
+from certibit.solvers.authoring import Array, Functions, Gradients, Messages, copies, mean, total
+from certibit.solvers.clipping import ClippedMethod, norm, participants
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class EpisodePlusPlus(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, EpisodePlusPlus, Quartics, run
+    >>> from certibit import Budget, EpisodePlusPlus, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = EpisodePlusPlus(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

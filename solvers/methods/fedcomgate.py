@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -53,7 +53,7 @@ class FedCOMGATE(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, FedCOMGATE, Quadratic, compressor, run
+    >>> from certibit import Budget, FedCOMGATE, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = FedCOMGATE(K=5, eta=0.002, gamma_s=1.0, alpha=0.5)
     >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -15,7 +15,7 @@ from bitbound.solvers.authoring import (
     copies,
     total,
 )
-from bitbound.solvers.local.local_solve import gradient_steps, minimise
+from certibit.solvers.local.local_solve import gradient_steps, minimise
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class FiveGCSCC(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, FiveGCSCC, Quadratic, compressor, run
+    >>> from certibit import Budget, FiveGCSCC, Quadratic, compressor, run
     >>> problem, sent = Quadratic.random(3, 4, mu=1.0, L=10.0), compressor("rand-k:2")
     >>> method = FiveGCSCC(gamma=0.14, tau=0.8, mu=1.0, L_F=3.0, omega=1.0, cohort=3, K=12)
     >>> run(method, problem, sent, seeds=1, budget=Budget(rounds=3)).final("uplink_bits")

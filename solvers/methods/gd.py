@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -37,7 +37,7 @@ class GD(Method):
 
     Examples
     --------
-    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> from certibit import GD, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = GD(gamma=0.1)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Functions,
     Gradients,
@@ -17,7 +17,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
-from bitbound.solvers.method import require_probability
+from certibit.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class GradSkip(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, GradSkip, Quadratic, run
+    >>> from certibit import Budget, GradSkip, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = GradSkip(gamma=0.04, p=0.3, q=(1.0, 0.9, 0.9))
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

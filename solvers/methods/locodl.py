@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Functions,
     Gradients,
@@ -62,7 +62,7 @@ class LoCoDL(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, LoCoDL, Quadratic, compressor, run
+    >>> from certibit import Budget, LoCoDL, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = LoCoDL(gamma=0.1, chi=0.75, rho=0.75, p=0.4, omega=1.0)
     >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))

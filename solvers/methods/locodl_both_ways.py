@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Functions,
     Gradients,
@@ -66,7 +66,7 @@ class LoCoDLBothWays(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, LoCoDLBothWays, Quadratic, compressor, run
+    >>> from certibit import Budget, LoCoDLBothWays, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = LoCoDLBothWays(gamma=0.1, chi=0.6, rho=0.6, p=0.6, omega=1.0)
     >>> sent = compressor("two-way(rand-k:2;natural)")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -15,7 +15,7 @@ from bitbound.solvers.authoring import (
     mean,
     where,
 )
-from bitbound.solvers.method import require_probability
+from certibit.solvers.method import require_probability
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class MARINA(Method):
 
     Examples
     --------
-    >>> from bitbound import MARINA, Budget, Quadratic, compressor, run
+    >>> from certibit import MARINA, Budget, Quadratic, compressor, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = MARINA(gamma=0.06, p=0.5)
     >>> trace = run(method, problem, compressor("rand-k:2"), seeds=1, budget=Budget(rounds=3))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Array, Gradients, Messages, mean
-from bitbound.solvers.clipping import ClippedMethod, norm
+from certibit.solvers.authoring import Array, Gradients, Messages, mean
+from certibit.solvers.clipping import ClippedMethod, norm
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MomentumClipping(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, MomentumClipping, Quartics, run
+    >>> from certibit import Budget, MomentumClipping, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = MomentumClipping(eta=0.003, gamma=0.05, I=4, beta=0.9)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

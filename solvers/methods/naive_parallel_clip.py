@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, total
-from bitbound.solvers.clipping import ClippedMethod, ModelState, participants
+from certibit.solvers.authoring import Gradients, Messages, total
+from certibit.solvers.clipping import ClippedMethod, ModelState, participants
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NaiveParallelClip(ClippedMethod):
 
     Examples
     --------
-    >>> from bitbound import Budget, NaiveParallelClip, Quartics, run
+    >>> from certibit import Budget, NaiveParallelClip, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = NaiveParallelClip(eta=0.003, gamma=0.05, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

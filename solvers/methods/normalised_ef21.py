@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, Needs, mean
-from bitbound.solvers.clipping import require_positive, unit
-from bitbound.solvers.methods.ef21 import EF21, State
+from certibit.solvers.authoring import Gradients, Messages, Needs, mean
+from certibit.solvers.clipping import require_positive, unit
+from certibit.solvers.methods.ef21 import EF21, State
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class NormalisedEF21(EF21):
 
     Examples
     --------
-    >>> from bitbound import Budget, NormalisedEF21, Quartics, compressor, run
+    >>> from certibit import Budget, NormalisedEF21, Quartics, compressor, run
     >>> method = NormalisedEF21(gamma=0.05)
     >>> trace = run(method, Quartics.of(H=1), compressor("sign"), seeds=1, budget=Budget(rounds=3))
     >>> trace.final("downlink_bits")

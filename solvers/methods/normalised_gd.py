@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Gradients,
@@ -12,7 +12,7 @@ from bitbound.solvers.authoring import (
     Needs,
     mean,
 )
-from bitbound.solvers.clipping import ModelState, norm, require_positive
+from certibit.solvers.clipping import ModelState, norm, require_positive
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class NormalisedGD(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, NormalisedGD, Quartics, run
+    >>> from certibit import Budget, NormalisedGD, Quartics, run
     >>> problem = Quartics.of(H=1)
     >>> method = NormalisedGD(eta=0.05, beta=1.0, I=4)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Functions,
     Gradients,
@@ -49,7 +49,7 @@ class Scaffnew(Method):
 
     Examples
     --------
-    >>> from bitbound import Budget, Quadratic, Scaffnew, run
+    >>> from certibit import Budget, Quadratic, Scaffnew, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = Scaffnew(gamma=0.1, p=0.3)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

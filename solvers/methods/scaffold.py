@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from bitbound.solvers.authoring import (
+from certibit.solvers.authoring import (
     Array,
     Every,
     Functions,
@@ -64,7 +64,7 @@ class SCAFFOLD(Method):
 
     Examples
     --------
-    >>> from bitbound import SCAFFOLD, Budget, Quadratic, run
+    >>> from certibit import SCAFFOLD, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = SCAFFOLD(K=5, eta_l=1e-4, eta_g=1.7, m=3)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

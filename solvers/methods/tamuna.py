@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Gradients, Messages, copies, masked, total
-from bitbound.solvers.methods.scaffnew import Scaffnew, State
+from certibit.solvers.authoring import Gradients, Messages, copies, masked, total
+from certibit.solvers.methods.scaffnew import Scaffnew, State
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TAMUNA(Scaffnew):
 
     Examples
     --------
-    >>> from bitbound import TAMUNA, Budget, Quadratic, run
+    >>> from certibit import TAMUNA, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = TAMUNA(gamma=0.1, p=0.4, chi=0.5, s=2, m=2)
     >>> trace = run(method, problem, seeds=1, budget=Budget(rounds=3))

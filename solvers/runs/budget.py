@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.solvers.method import Every, Method, Schedule
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.method import Every, Method, Schedule
 
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
@@ -63,7 +63,7 @@ class Budget:
 
     Examples
     --------
-    >>> from bitbound import GD, Budget, Quadratic, run
+    >>> from certibit import GD, Budget, Quadratic, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> run(GD(gamma=0.1), problem, seeds=2, budget=Budget(rounds=1000, gap=1e-6)).ending
     ('gap', 'gap')
@@ -193,7 +193,7 @@ class Record:
 
     Examples
     --------
-    >>> from bitbound import GD, Budget, Quadratic, Record, run
+    >>> from certibit import GD, Budget, Quadratic, Record, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> every = Record(ratio=1, every=2)
     >>> trace = run(GD(gamma=0.1), problem, seeds=1, budget=Budget(rounds=6), record=every)

@@ -6,15 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.files.archive import Arrays
-from bitbound.solvers.entries import Entries, require_inside
-from bitbound.solvers.libraries import host, like
-from bitbound.solvers.runs.trace import COLUMNS, Column, require, require_columns
-from bitbound.solvers.state import S, number_of_runs
-from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
+from certibit.data.arrays import Array
+from certibit.data.files.archive import Arrays
+from certibit.solvers.entries import Entries, require_inside
+from certibit.solvers.libraries import host, like
+from certibit.solvers.runs.trace import COLUMNS, Column, require, require_columns
+from certibit.solvers.state import S, number_of_runs
+from certibit.solvers.world.device import DeviceLedger, DeviceStreams
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
 
 _EACH = {
     "iteration": np.int64,

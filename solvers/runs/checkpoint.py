@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_arrays, load_or_set_aside, save_arrays
-from bitbound.solvers.runs.carried import Carried
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
+from certibit.solvers.runs.carried import Carried
 
 SECONDS = 2.0
 """The shortest time between two writings."""

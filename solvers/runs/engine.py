@@ -6,22 +6,22 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.own.description import description
-from bitbound.data.problem import Problem
-from bitbound.data.quiet_machine import quiet_machine
-from bitbound.solvers.libraries import fitting_library, transfer
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.loop import Loop, Progress
-from bitbound.solvers.runs.origin import origin
-from bitbound.solvers.runs.points import Callback, RecordedPotential, Wishes
-from bitbound.solvers.runs.seeds import fitted_seeds
-from bitbound.solvers.runs.trace import COLUMNS, Column, Trace
-from bitbound.solvers.state import batch, narrow
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.memory import require_memory_of_runs
+from certibit.data.errors import Refusal
+from certibit.data.own.description import description
+from certibit.data.problem import Problem
+from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.libraries import fitting_library, transfer
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.loop import Loop, Progress
+from certibit.solvers.runs.origin import origin
+from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
+from certibit.solvers.runs.seeds import fitted_seeds
+from certibit.solvers.runs.trace import COLUMNS, Column, Trace
+from certibit.solvers.state import batch, narrow
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.memory import require_memory_of_runs
 
 _HELD = 1 << 22
 """Numbers in the vectors of a batch of runs: 32 MiB each."""

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import is_numpy
-from bitbound.data.problem import Problem
-from bitbound.solvers.runs.carried import Carried
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.points import Points, Wishes
-from bitbound.solvers.state import copied, narrow, settled, take
-from bitbound.solvers.steps.local_steps import LocalSteps
-from bitbound.solvers.steps.replay import Replay, at_once
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import advance, leap
-from bitbound.solvers.world.simulation import simulated_world
+from certibit.data.arrays import is_numpy
+from certibit.data.problem import Problem
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.points import Points, Wishes
+from certibit.solvers.state import copied, narrow, settled, take
+from certibit.solvers.steps.local_steps import LocalSteps
+from certibit.solvers.steps.replay import Replay, at_once
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import advance, leap
+from certibit.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 _UNITS = {
     "bit": {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9},
@@ -40,7 +40,7 @@ class Network:
 
     Examples
     --------
-    >>> from bitbound import Network
+    >>> from certibit import Network
     >>> Network(uplink=1e6, downlink=1e7, latency=0.05).seconds(up=2e6, down=1e7, rounds=10)
     4.0
     """

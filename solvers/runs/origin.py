@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from bitbound.data.problem import Problem
+from certibit.data.problem import Problem
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +30,7 @@ def origin(problem: Problem) -> dict[str, object]:
     error of x* where a problem says none.
     """
     return {
-        "bitbound": version("bitbound"),
+        "certibit": version("certibit"),
         **versions(),
         "commit": commit(_ROOT),
         "storage": getattr(problem, "storage", None),

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.problem import Problem
-from bitbound.solvers.backend import mean, squared_norm
-from bitbound.solvers.libraries import host
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import PROGRESS, Budget, Record
-from bitbound.solvers.runs.carried import Carried
-from bitbound.solvers.runs.trace import Column
-from bitbound.solvers.state import narrow, take, taken
-from bitbound.solvers.world.ledger import Ledger
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.problem import Problem
+from certibit.solvers.backend import mean, squared_norm
+from certibit.solvers.libraries import host
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import PROGRESS, Budget, Record
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.trace import Column
+from certibit.solvers.state import narrow, take, taken
+from certibit.solvers.world.ledger import Ledger
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
@@ -32,7 +32,7 @@ _POINTS, _LOOK = 64, 16
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked of a run beside its iterations: see :func:`~bitbound.run`."""
+    """What is asked of a run beside its iterations: see :func:`~certibit.run`."""
 
     budget: Budget
     record: Record

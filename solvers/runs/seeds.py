@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.memory import require_memory
+from certibit.data.errors import Refusal
+from certibit.data.memory import require_memory
 
 _NUMBERS = 24
 """What a run needs at least: its seed, and two recorded points."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import DamagedFileError, Refusal
-from bitbound.data.files.archive import load_arrays, save_arrays
-from bitbound.data.files.cache import write_atomically
-from bitbound.solvers.total_bits import bits_name, require_weight, total_bits
+from certibit.data.errors import DamagedFileError, Refusal
+from certibit.data.files.archive import load_arrays, save_arrays
+from certibit.data.files.cache import write_atomically
+from certibit.solvers.total_bits import bits_name, require_weight, total_bits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -67,7 +67,7 @@ class Trace:
 
     Examples
     --------
-    >>> from bitbound import GD, Budget, Quadratic, Trace, run
+    >>> from certibit import GD, Budget, Quadratic, Trace, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> trace = run(GD(gamma=0.1), problem, seeds=2, budget=Budget(gap=1e-6))
     >>> trace.bits_to(1e-3)
@@ -165,7 +165,7 @@ class Trace:
         header = json.dumps({"specification": self.specification, "ending": self.ending})
         seeds = np.array(self.seeds)[self.columns["run"]]
         table = pyarrow.table({"seed": seeds, **self.columns})
-        written = table.replace_schema_metadata({"bitbound": header})
+        written = table.replace_schema_metadata({"certibit": header})
         write_atomically(Path(path), lambda file: parquet.write_table(written, file))
         return Path(path)
 
@@ -182,7 +182,7 @@ class Trace:
             raise Refusal(f"a trace has no column {x!r}; choose one of {', '.join(known)}")
         require_weight(downlink)
         # not by an import statement: what draws a trace is not what it is kept under
-        drawing = import_module("bitbound.solvers.runs.trace_plot")
+        drawing = import_module("certibit.solvers.runs.trace_plot")
         weighed = replace(self, columns={**self.columns, TOTAL: self.total_bits(downlink)})
         canvas: Canvas = drawing.draw_runs(
             [weighed.run(run) for run in range(len(self.seeds))],

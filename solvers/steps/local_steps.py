@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.data.passes.dense_steps import DenseSteps
-from bitbound.data.passes.fused_steps import FusedSteps, powers_and_sums
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import S, number_of_runs
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.randomness import AHEAD
+from certibit.data.compiled.compilation import can_compile
+from certibit.data.passes.dense_steps import DenseSteps
+from certibit.data.passes.fused_steps import FusedSteps, powers_and_sums
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
+from certibit.solvers.method import Method
+from certibit.solvers.state import S, number_of_runs
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.randomness import AHEAD
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ class Program:
 
     def repeat(self, numbers: NDArray[np.float64]) -> None:
         """Do an iteration with every row of random numbers, (iterations, count, R)."""
-        from bitbound.solvers.steps import program_pass  # noqa: PLC0415  (numba is slow)
+        from certibit.solvers.steps import program_pass  # noqa: PLC0415  (numba is slow)
 
         program_pass.repeat(
             self.operations, self.draws, numbers.reshape(len(numbers), -1), self.losses,

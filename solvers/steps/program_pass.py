@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.compiled.compilation import compiled
-from bitbound.data.passes.row_passes import combined
-from bitbound.solvers.column_pass import write_entries
-from bitbound.solvers.compressors.natural_pass import powers_of_two
-from bitbound.solvers.compressors.selection_pass import draw_by_size, draw_entries
+from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.row_passes import combined
+from certibit.solvers.column_pass import write_entries
+from certibit.solvers.compressors.natural_pass import powers_of_two
+from certibit.solvers.compressors.selection_pass import draw_by_size, draw_entries
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, LESS, CHOOSE = range(6)
 COPY, STRETCH, TOTAL, GRADIENT = range(6, 10)

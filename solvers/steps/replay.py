@@ -1,7 +1,7 @@
 """Iterations that are replayed: what one does is found once, and done without asking again.
 
 Where vectors are small, an iteration costs what its calls cost: who pays, which library, which form
-a message has. What an iteration does is written down (:mod:`bitbound.solvers.steps.written_steps`);
+a message has. What an iteration does is written down (:mod:`certibit.solvers.steps.written_steps`);
 the same operations on the same numbers, in the same order, are the iteration.
 """
 
@@ -13,20 +13,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.data.problem import Problem
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.lazy_gradient import LARGE
-from bitbound.solvers.method import Every, Method
-from bitbound.solvers.state import S, number_of_runs
-from bitbound.solvers.steps.local_steps import LocalSteps
-from bitbound.solvers.steps.program import Program
-from bitbound.solvers.steps.writer import NoProgramError, Writer
-from bitbound.solvers.steps.written_steps import WrittenSteps, written_down
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.randomness import Streams
+from certibit.data.compiled.compilation import can_compile
+from certibit.data.problem import Problem
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.lazy_gradient import LARGE
+from certibit.solvers.method import Every, Method
+from certibit.solvers.state import S, number_of_runs
+from certibit.solvers.steps.local_steps import LocalSteps
+from certibit.solvers.steps.program import Program
+from certibit.solvers.steps.writer import NoProgramError, Writer
+from certibit.solvers.steps.written_steps import WrittenSteps, written_down
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.randomness import Streams
 
 
 @dataclass(frozen=True, eq=False)

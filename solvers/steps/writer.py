@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.backend import total, where
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.natural import multipliers
-from bitbound.solvers.steps.program import Program
-from bitbound.solvers.steps.written_steps import WrittenSteps
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.backend import total, where
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.natural import multipliers
+from certibit.solvers.steps.program import Program
+from certibit.solvers.steps.written_steps import WrittenSteps
 
 _ARITHMETIC: dict[Callable[..., Any], str] = {
     np.add: "ADD",
@@ -45,7 +45,7 @@ class Writer:
     """
 
     def __init__(self, steps: WrittenSteps, problem: LogisticRegression, runs: int) -> None:
-        from bitbound.solvers.steps import program_pass  # noqa: PLC0415  (numba is slow)
+        from certibit.solvers.steps import program_pass  # noqa: PLC0415  (numba is slow)
 
         self._code, self._steps, self._problem, self._runs = program_pass, steps, problem, runs
         self._size = 0

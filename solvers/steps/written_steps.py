@@ -11,11 +11,11 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import total, where
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
+from certibit.solvers.backend import total, where
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
 
 
 class Unknown(NDArrayOperatorsMixin):
@@ -121,7 +121,7 @@ class WrittenSteps:
         self.operations = operations
 
     def uniform(self, purpose: str, runs: NDArray[np.intp], shape: tuple[int, int]) -> Unknown:
-        """Write down a draw, as of :class:`~bitbound.solvers.world.randomness.Streams`."""
+        """Write down a draw, as of :class:`~certibit.solvers.world.randomness.Streams`."""
         numbers, first = self.unknown(*shape, len(runs)), self.drawn[purpose]
         self.drawn[purpose] += shape[0] * shape[1]
         numbers_of_it = slice(first, self.drawn[purpose])

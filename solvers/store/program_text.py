@@ -12,10 +12,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.data.front_door import STARTED
-from bitbound.data.own.description import Met, description, module_of, name_of
-from bitbound.data.own.own_modules import is_own_module, own_texts, plain_name
+from certibit.data.errors import Refusal
+from certibit.data.front_door import STARTED
+from certibit.data.own.description import Met, description, module_of, name_of
+from certibit.data.own.own_modules import is_own_module, own_texts, plain_name
 
 _PACKAGE = __name__.partition(".")[0]
 _INSTALLED = {"site-packages", "dist-packages"}

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_or_set_aside
-from bitbound.data.own.description import state
-from bitbound.data.problem import Problem
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.engine import simulate, specification
-from bitbound.solvers.runs.loop import Progress
-from bitbound.solvers.runs.origin import versions
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store.program_text import (
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_or_set_aside
+from certibit.data.own.description import state
+from certibit.data.problem import Problem
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.engine import simulate, specification
+from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.origin import versions
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store.program_text import (
     NoSourceError,
     NotKeptWarning,
     is_of_the_package,
     program,
 )
-from bitbound.solvers.world.experiment import Experiment
+from certibit.solvers.world.experiment import Experiment
 
 
 class Store:
@@ -34,13 +34,13 @@ class Store:
     The key is the hash of everything that a trace depends on: the specification; method, compressor
     and what a problem of one's own holds; the text of the folders ``data`` and ``solvers`` of the
     package and, for a class of one's own, of the modules outside it, with what these read
-    (:mod:`bitbound.solvers.store.program_text`); the versions of Python, numpy and scipy.
+    (:mod:`certibit.solvers.store.program_text`); the versions of Python, numpy and scipy.
     A changed figure is only drawn again. The commit stands in the trace, not in its key. What a
     class made at a prompt depends on cannot be read: its traces are not kept. Nor are those of a
     program that changes while it runs.
 
     A trace that was stopped while it was computed goes on where it was
-    (:mod:`bitbound.solvers.runs.checkpoint`).
+    (:mod:`certibit.solvers.runs.checkpoint`).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Store:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from bitbound import GD, Budget, Experiment, Quadratic, Store
+    >>> from certibit import GD, Budget, Experiment, Quadratic, Store
     >>> experiment = Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
     >>> with TemporaryDirectory() as folder:
     ...     trace = Store(folder).trace(experiment, seeds=2, budget=Budget(rounds=3))

@@ -1,9 +1,9 @@
 """The simulated network between clients and server.
 
-A method is given a :class:`Channel` and an :class:`~bitbound.solvers.world.oracle.Oracle`. Both may
+A method is given a :class:`Channel` and an :class:`~certibit.solvers.world.oracle.Oracle`. Both may
 be narrowed to some runs of the batch with ``at``; narrowed ones share the ledger and the random
 streams, so that every run pays for and draws exactly what it would alone. On a device all runs are
-computed, and narrowed to a :class:`~bitbound.solvers.world.device.Turn`, of which only these pay
+computed, and narrowed to a :class:`~certibit.solvers.world.device.Turn`, of which only these pay
 and draw.
 """
 
@@ -15,17 +15,17 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.solvers.backend import masked
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.libraries import host, like
-from bitbound.solvers.method import Every, Schedule, require_probability
-from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
-from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
-from bitbound.solvers.world.ownership import check_cohort, owned, ownership_rows
-from bitbound.solvers.world.randomness import Streams
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.solvers.backend import masked
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.libraries import host, like
+from certibit.solvers.method import Every, Schedule, require_probability
+from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
+from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.world.ownership import check_cohort, owned, ownership_rows
+from certibit.solvers.world.randomness import Streams
 
 _UNCOMPRESSED = Identity()
 

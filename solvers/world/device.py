@@ -12,10 +12,10 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.solvers.libraries import host, like
-from bitbound.solvers.world.philox import uniform_numbers
-from bitbound.solvers.world.randomness import key
+from certibit.data.arrays import Array, array_namespace
+from certibit.solvers.libraries import host, like
+from certibit.solvers.world.philox import uniform_numbers
+from certibit.solvers.world.randomness import key
 
 _COINS = 64
 """Iterations whose coins are tossed at once."""
@@ -55,7 +55,7 @@ class Turn:
 
 
 class DeviceStreams:
-    """The numbers of :class:`~bitbound.solvers.world.randomness.Streams`, made on the device."""
+    """The numbers of :class:`~certibit.solvers.world.randomness.Streams`, made on the device."""
 
     def __init__(self, seeds: Sequence[int], template: Array) -> None:
         self._seeds = tuple(seeds)
@@ -111,7 +111,7 @@ class DeviceStreams:
 
 
 class DeviceLedger:
-    """What each run has spent so far, as in :class:`~bitbound.solvers.world.ledger.Ledger`.
+    """What each run has spent so far, as in :class:`~certibit.solvers.world.ledger.Ledger`.
 
     The arrays are on the device. The host has bounds, and asks for the numbers when these reach a
     limit.

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeGuard, TypeVar
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Method
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem, StronglyConvexProblem, is_strongly_convex
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Method
 
 P = TypeVar("P", bound=Problem)
 P_co = TypeVar("P_co", bound=Problem, covariant=True)
@@ -30,7 +30,7 @@ class Experiment(Generic[P_co]):
 
     Examples
     --------
-    >>> from bitbound import GD, Experiment, Quadratic
+    >>> from certibit import GD, Experiment, Quadratic
     >>> Experiment.of(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0))
     Experiment of GD(gamma=0.1)
     on Quadratic('quadratic:d=4@3', n=3, d=4, kappa=10)
@@ -54,7 +54,7 @@ class Experiment(Generic[P_co]):
         _require(
             isinstance(method, Method),
             f"{method!r} is no method with its parameters; give one, such as "
-            'bitbound.parameters("gd", problem)',
+            'certibit.parameters("gd", problem)',
         )
         return Experiment(
             method, fitted_view(method, problem), fitted_compressor(method, compressor, problem.d)
@@ -96,7 +96,7 @@ def fitted_compressor(
     compressor = Identity() if compressor is None else compressor
     _require(
         isinstance(compressor, Compressor),
-        f'{compressor!r} is no compressor; give one, such as bitbound.compressor("rand-k:2")',
+        f'{compressor!r} is no compressor; give one, such as certibit.compressor("rand-k:2")',
     )
     compressor.check(d)
     need = method.needs.compressor
@@ -139,7 +139,7 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
     """
     _require(
         not isinstance(problem, str),
-        f"{problem!r} is the name of a problem; give bitbound.problem({problem!r})",
+        f"{problem!r} is the name of a problem; give certibit.problem({problem!r})",
     )
     view = problem.composite if method.needs.composite else problem.plain
     if method.needs.strongly_convex and not is_strongly_convex(view):

@@ -5,9 +5,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.backend import where
-from bitbound.solvers.method import Every, Method
-from bitbound.solvers.state import (
+from certibit.solvers.backend import where
+from certibit.solvers.method import Every, Method
+from certibit.solvers.state import (
     Dataclass,
     each,
     lent,
@@ -18,7 +18,7 @@ from bitbound.solvers.state import (
     settled,
     take,
 )
-from bitbound.solvers.world.device import Turn
+from certibit.solvers.world.device import Turn
 
 S = TypeVar("S", bound=Dataclass)
 

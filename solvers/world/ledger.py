@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.solvers.world.device import Turn
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.solvers.world.device import Turn
 
 Bits = int | Array
 """A number for all runs, or one for each, (R,)."""

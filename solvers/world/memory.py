@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.memory import require_memory
-from bitbound.data.problem import Problem
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.state import narrow
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams, stream_width
+from certibit.data.arrays import Array
+from certibit.data.memory import require_memory
+from certibit.data.problem import Problem
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.state import narrow
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams, stream_width
 
 _NO_RUNS = np.arange(0)
 

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bitbound.data.arrays import Array, array_namespace, is_numpy
-from bitbound.data.problem import Problem
-from bitbound.solvers.deferred import written
-from bitbound.solvers.lazy_gradient import lazy_gradient
-from bitbound.solvers.local.compiled_solve import compiled_solve
-from bitbound.solvers.state import narrow
-from bitbound.solvers.world.device import DeviceLedger, Turn
-from bitbound.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
-from bitbound.solvers.world.tape import Tape
+from certibit.data.arrays import Array, array_namespace, is_numpy
+from certibit.data.problem import Problem
+from certibit.solvers.deferred import written
+from certibit.solvers.lazy_gradient import lazy_gradient
+from certibit.solvers.local.compiled_solve import compiled_solve
+from certibit.solvers.state import narrow
+from certibit.solvers.world.device import DeviceLedger, Turn
+from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.world.tape import Tape
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Oracle:
         self.ledger.evaluate(self.runs, gradients, self.problem.n)
 
     def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
-        """Do what :func:`~bitbound.solvers.local.local_solve.minimise` does, by compiled code.
+        """Do what :func:`~certibit.solvers.local.local_solve.minimise` does, by compiled code.
 
         None where there is none.
         """

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 
 
 def check_cohort(m: int, n: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from array_api_compat import device, is_cupy_array
 
-from bitbound.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array, array_namespace
 
 WORDS = 4
 """Numbers for each value of the counter."""
@@ -84,5 +84,5 @@ def _kernel() -> Any:
     import cupy  # noqa: PLC0415  (an optional extra)
 
     return cupy.ElementwiseKernel(
-        "uint64 place, uint64 first, uint64 second", "float64 number", KERNEL, "bitbound_philox"
+        "uint64 place, uint64 first, uint64 second", "float64 number", KERNEL, "certibit_philox"
     )

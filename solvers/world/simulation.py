@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from array_api_compat import device
 
-from bitbound.data.arrays import array_namespace, is_numpy
-from bitbound.data.problem import Problem
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.device import DeviceLedger, DeviceStreams
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.randomness import Streams
-from bitbound.solvers.world.tape import Tape
+from certibit.data.arrays import array_namespace, is_numpy
+from certibit.data.problem import Problem
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.device import DeviceLedger, DeviceStreams
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.randomness import Streams
+from certibit.solvers.world.tape import Tape
 
 
 def simulated_world(

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array, is_numpy
-from bitbound.data.noise import Noise, Samples
-from bitbound.solvers.world.device import DeviceStreams, Turn
-from bitbound.solvers.world.randomness import Streams
+from certibit.data.arrays import Array, is_numpy
+from certibit.data.noise import Noise, Samples
+from certibit.solvers.world.device import DeviceStreams, Turn
+from certibit.solvers.world.randomness import Streams
 
 
 @dataclass(frozen=True)

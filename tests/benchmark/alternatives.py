@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.compiled.compilation import compiled
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.passes.row_passes import add_row
+from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.fused import FusedGradients
+from certibit.data.passes.row_passes import add_row
 
 
 @compiled

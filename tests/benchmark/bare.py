@@ -8,7 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from timing import Action
 
-from bitbound.data.problems.rows import DenseRows, SparseRows, dense, sparse
+from certibit.data.problems.rows import DenseRows, SparseRows, dense, sparse
 
 Point = NDArray[np.float64]
 

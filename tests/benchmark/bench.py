@@ -16,7 +16,7 @@ from ratios import Ratio, ratio_text, slower, slower_throughout, tables
 from record import Record, last
 from workloads import WORKLOADS, Workload, made
 
-from bitbound.data.quiet_machine import quiet_machine
+from certibit.data.quiet_machine import quiet_machine
 
 SECONDS, QUICK_SECONDS = 0.12, 0.02
 QUICK = ("a5a@87", "breast-cancer@9")
@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> Record:
     print(tables(ratios))
     print()
     for name in absent:
-        print(f"{name} is left out: its file is in no folder of BITBOUND_DATA")
+        print(f"{name} is left out: its file is in no folder of CERTIBIT_DATA")
     print(comparison(record, before))
     print(f"written to {path}")
     return record

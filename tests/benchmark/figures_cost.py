@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from bare import bare_gradients
 from ratios import Ratio
 
-from bitbound import problem
+from certibit import problem
 
 FIGURES = "Processor time of a figure, in thousands of bare gradients"
 DEMO = "demo"
@@ -37,7 +37,7 @@ def _spent(words: tuple[str, ...]) -> float:
     """Return the processor seconds of a command and its workers."""
     before = _children()
     with TemporaryDirectory() as folder:
-        command = Path(sys.executable).parent / "bitbound"
+        command = Path(sys.executable).parent / "certibit"
         subprocess.run([command, *words, "--output", folder], check=True, capture_output=True)
     return _children() - before
 

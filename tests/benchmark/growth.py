@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from tricks import experiment_of
 from workloads import sparse_problem
 
-from bitbound.data.quiet_machine import quiet_machine
+from certibit.data.quiet_machine import quiet_machine
 
 BASE = {"clients": 200, "features": 500, "runs": 8, "nonzeros per row": 50}
 TIMES = (1, 2, 4, 8, 16)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from workloads import Workload
 
-from bitbound import METHODS, Every, Experiment, compressor
-from bitbound.solvers.state import copied, settled
-from bitbound.solvers.steps.replay import at_once
-from bitbound.solvers.world.iteration import advance, leap
-from bitbound.solvers.world.simulation import simulated_world
+from certibit import METHODS, Every, Experiment, compressor
+from certibit.solvers.state import copied, settled
+from certibit.solvers.steps.replay import at_once
+from certibit.solvers.world.iteration import advance, leap
+from certibit.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
 DRAWN_AHEAD = 16

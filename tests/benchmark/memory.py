@@ -6,7 +6,7 @@ from typing import Any
 
 from iterations import Iterations
 
-from bitbound import Experiment
+from certibit import Experiment
 
 ITERATIONS = 20
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from timing import Action
 
-from bitbound import GD, Compressor, Experiment, compressor
-from bitbound.solvers.compressors.selector import NAMES
-from bitbound.solvers.world.simulation import simulated_world
+from certibit import GD, Compressor, Experiment, compressor
+from certibit.solvers.compressors.selector import NAMES
+from certibit.solvers.world.simulation import simulated_world
 
 
 def compressors() -> Iterator[Compressor]:

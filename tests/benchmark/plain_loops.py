@@ -7,7 +7,7 @@ import numpy as np
 from bare import signed_rows
 from numpy.typing import NDArray
 
-from bitbound import ADIANA, DIANA
+from certibit import ADIANA, DIANA
 
 Vector = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from ratios import Ratio
 
-from bitbound.data.files.records import write_record
-from bitbound.figures.report.records import BENCHMARK
-from bitbound.figures.report.results import read_result
+from certibit.data.files.records import write_record
+from certibit.figures.report.records import BENCHMARK
+from certibit.figures.report.results import read_result
 
-_LIBRARIES = ("bitbound", "numpy", "scipy", "numba", "array-api-compat")
+_LIBRARIES = ("certibit", "numpy", "scipy", "numba", "array-api-compat")
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from timing import Spread, compared
 from tricks import TRICKS, compiled_solves, experiment_of
 from workloads import sparse_problem
 
-import bitbound
-from bitbound import METHODS
-from bitbound.data.files.records import read_record, write_record
-from bitbound.solvers import backend
-from bitbound.solvers.world.oracle import Oracle
+import certibit
+from certibit import METHODS
+from certibit.data.files.records import read_record, write_record
+from certibit.solvers import backend
+from certibit.solvers.world.oracle import Oracle
 
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
@@ -44,7 +44,7 @@ def record(folder):
 
 @pytest.fixture(scope="module")
 def small():
-    return bitbound.problem(PROBLEM, kappa=1e3)
+    return certibit.problem(PROBLEM, kappa=1e3)
 
 
 def test_the_record_is_complete(record, folder):

@@ -15,21 +15,21 @@ from bare import by_blas, signed_rows
 from iterations import DRAWN_AHEAD, Iterations
 from timing import Action, Spread, compared
 
-import bitbound
-from bitbound import Experiment, compressor, parameters
-from bitbound.data import quiet_machine
-from bitbound.data.compiled import compilation
-from bitbound.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
-from bitbound.data.problems import rows
-from bitbound.solvers import backend
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.compressors import natural, selection, selection_pass
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.lazy_gradient import LazyGradient
-from bitbound.solvers.local import compiled_solve
-from bitbound.solvers.steps import replay
-from bitbound.solvers.steps.written_steps import WrittenSteps
-from bitbound.solvers.world.oracle import Oracle
+import certibit
+from certibit import Experiment, compressor, parameters
+from certibit.data import quiet_machine
+from certibit.data.compiled import compilation
+from certibit.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
+from certibit.data.problems import rows
+from certibit.solvers import backend
+from certibit.solvers.columns import Columns
+from certibit.solvers.compressors import natural, selection, selection_pass
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.lazy_gradient import LazyGradient
+from certibit.solvers.local import compiled_solve
+from certibit.solvers.steps import replay
+from certibit.solvers.steps.written_steps import WrittenSteps
+from certibit.solvers.world.oracle import Oracle
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def at_once(problem: Any, runs: int, seconds: float, name: str, sent: str | None
 
 def rows_as_lanes(problem: Any, runs: int, seconds: float) -> Spread:
     """Local steps are done at once where clients have many dense rows; not on the problem given."""
-    few_clients = bitbound.problem("breast-cancer@2", kappa=1e4)
+    few_clients = certibit.problem("breast-cancer@2", kappa=1e4)
     return at_once(few_clients, runs, seconds, "locodl", "rand-k:1")
 
 
@@ -304,7 +304,7 @@ def _without(action: Action, owner: Any, name: str, value: object) -> Action:
 
 def _gradient_step(thresholds: str, selector: str, runs: int, seconds: float) -> Spread:
     """Return GD's step over products that allocate nothing, in a process of its own."""
-    problem = bitbound.problem(selector, storage="dense", download=False)
+    problem = certibit.problem(selector, storage="dense", download=False)
     x = np.ones((problem.n, problem.d, runs)) / problem.d
     values = quiet_machine._MALLOPT if thresholds == "raised" else {}
     with switched(quiet_machine, "_MALLOPT", values), quiet_machine.quiet_machine():

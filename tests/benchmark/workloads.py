@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from bitbound import Constants, LogisticRegression, Refusal, problem
-from bitbound.data.files.splits import Division
-from bitbound.data.problems.rows import sparse
+from certibit import Constants, LogisticRegression, Refusal, problem
+from certibit.data.files.splits import Division
+from certibit.data.problems.rows import sparse
 
 SPARSE = "sparse@1000"
 

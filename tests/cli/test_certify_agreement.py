@@ -1,13 +1,13 @@
-"""What `bitbound certify` says about one method does not contradict itself, on the command line."""
+"""What `certibit certify` says about one method does not contradict itself, on the command line."""
 
 import json
 import re
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.problems.selector import problem
-from bitbound.theory.worlds.symbolic import expectation
+from certibit.cli import main
+from certibit.data.problems.selector import problem
+from certibit.theory.worlds.symbolic import expectation
 
 SLACK = 1e-6
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitbound import GD
+from certibit import GD
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.problems.selector import problem
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.theory.exact.second_moments import SecondMoments
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.symbolic import expectation
+from certibit.cli import main
+from certibit.data.problems.selector import problem
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.symbolic import expectation
 
 
 def test_certify_prints_theorem_certificate_and_worst_case(capsys):
@@ -141,7 +141,7 @@ def test_certify_takes_a_file(capsys, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
         "from dataclasses import dataclass\n"
-        "from bitbound.solvers.methods.gd import GD\n\n\n"
+        "from certibit.solvers.methods.gd import GD\n\n\n"
         "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
     )
     assert main(["certify", str(path), "--n", "3", "--kappa", "10", "--set", "gamma=0.1"]) == 0

@@ -1,18 +1,18 @@
-"""`bitbound compare` is the comparison of Python."""
+"""`certibit compare` is the comparison of Python."""
 
 import pytest
 from command_lines import COMPARE, RUN, strict
 
-import bitbound
-from bitbound.cli import main
-from bitbound.solvers.runs.engine import simulate
+import certibit
+from certibit.cli import main
+from certibit.solvers.runs.engine import simulate
 
 
 def test_compare_prints_the_table_and_draws(capsys, tmp_path):
     picture = tmp_path / "figure.svg"
     assert main([*COMPARE, "--downlink-weight", "0.5", "--plot", str(picture)]) == 0
-    found = bitbound.compare(
-        bitbound.problem("breast-cancer@9", kappa=50),
+    found = certibit.compare(
+        certibit.problem("breast-cancer@9", kappa=50),
         [("locodl", "rand-k:2+natural"), "agd"],
         target=1e-3,
         seeds=2,
@@ -55,7 +55,7 @@ def test_compare_computes_nothing_twice(capsys, monkeypatch):
     def again(*arguments, **options):
         raise AssertionError("it is run again")
 
-    monkeypatch.setattr("bitbound.solvers.store.store.simulate", again)
+    monkeypatch.setattr("certibit.solvers.store.store.simulate", again)
     assert main([*COMPARE, "--network", "lte"]) == 0
     capsys.readouterr()
     assert main(COMPARE) == 0
@@ -70,7 +70,7 @@ def test_compare_computes_again_if_it_is_to_be_fresh(capsys, monkeypatch):
         ran.append(options)
         return simulate(*arguments, **options)
 
-    monkeypatch.setattr("bitbound.solvers.store.store.simulate", again)
+    monkeypatch.setattr("certibit.solvers.store.store.simulate", again)
     assert main([*COMPARE, "--fresh"]) == 0
     assert capsys.readouterr().out == first
     assert len(ran) == 2
@@ -82,7 +82,7 @@ def test_compare_takes_files_of_two_folders_each_with_its_helper(capsys, tmp_pat
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "helper.py").write_text(f"FACTOR = {factor}\n")
         (tmp_path / folder / "mine.py").write_text(
-            "from dataclasses import dataclass\nfrom bitbound import GD\nimport helper\n\n"
+            "from dataclasses import dataclass\nfrom certibit import GD\nimport helper\n\n"
             "@dataclass(frozen=True)\nclass Mine(GD):\n"
             f"    name = 'mine-{folder}'\n    gamma: float = 0.1 * helper.FACTOR\n"
         )
@@ -101,7 +101,7 @@ def test_compare_refuses_what_no_theorem_covers_if_strict(capsys, reckless):
 def test_compare_takes_a_method_from_a_file(capsys, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
-        "from dataclasses import dataclass\nfrom bitbound import GD\n\n"
+        "from dataclasses import dataclass\nfrom certibit import GD\n\n"
         "@dataclass(frozen=True)\nclass Mine(GD):\n    name = 'mine'\n"
     )
     words = ["compare", "quadratic:d=4@3", "--kappa", "9", "--seeds", "2", "gd"]

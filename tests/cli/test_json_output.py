@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from command_lines import CASES, FAST, RUN, run_words, strict
 
-import bitbound
-from bitbound.cli import main
+import certibit
+from certibit.cli import main
 
 
 @pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
@@ -15,12 +15,12 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
     assert main([*run_words(method, compressor, extra), "--json"]) == 0
     found = strict(capsys.readouterr().out)
 
-    problem = bitbound.problem("breast-cancer@9", kappa=50)
-    sent = bitbound.compressor(compressor) if compressor else None
+    problem = certibit.problem("breast-cancer@9", kappa=50)
+    sent = certibit.compressor(compressor) if compressor else None
     rule = extra[1] if "--parameters" in extra else None
-    used = bitbound.parameters(method, problem, sent, rule)
-    trace = bitbound.run(
-        used, problem, sent, seeds=2, budget=bitbound.Budget(gap=1e-3), wire="--wire" in extra
+    used = certibit.parameters(method, problem, sent, rule)
+    trace = certibit.run(
+        used, problem, sent, seeds=2, budget=certibit.Budget(gap=1e-3), wire="--wire" in extra
     )
     view = problem.composite
     assert found["problem"] == {
@@ -29,7 +29,7 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
     }  # fmt: skip
     assert found["problem"]["kappa"] == pytest.approx(50, rel=1e-12)
     assert found["method"] == {"name": method, **asdict(used)}
-    c = bitbound.compressor(compressor or "identity")
+    c = certibit.compressor(compressor or "identity")
     assert found["compressor"] == {"name": c.name, "omega": c.omega(30), "bits": c.bits(30)}
     accuracies = {name: trace.bits_to(float(name)) for name in ("1e-1", "1e-2", "1e-3")}
     assert found["runs"] == [

@@ -6,8 +6,8 @@ import json
 import pytest
 from tqdm import tqdm
 
-from bitbound.cli import main
-from bitbound.cli.words.progress import progress_bar
+from certibit.cli import main
+from certibit.cli.words.progress import progress_bar
 
 LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}
 
@@ -25,11 +25,11 @@ def test_a_limit_ends_every_run(capsys, limit):
 @pytest.mark.parametrize("limit", [*LIMITS, "--seconds"])
 def test_limits_that_are_none_are_refused(capsys, command, limit):
     assert main([*command.split(), limit, "-1"]) == 2
-    assert capsys.readouterr().err.startswith("bitbound: ")
+    assert capsys.readouterr().err.startswith("certibit: ")
 
 
 def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("bitbound.solvers.runs.budget.PATIENCE", 50)
+    monkeypatch.setattr("certibit.solvers.runs.budget.PATIENCE", 50)
     method = ["breast-cancer@9", "--kappa", "50", "--seeds", "2", "--until", "1e-9"]
     still = ["run", *method[:1], "gd", *method[1:], "--set", "gamma=1e-300"]
     assert main(still) == 0

@@ -5,37 +5,37 @@ from pathlib import Path
 import pytest
 from command_lines import FAST
 
-from bitbound.cli import main
+from certibit.cli import main
 
 OWN = """
 from dataclasses import dataclass
 
 import numpy as np
 
-import bitbound
+import certibit
 
 
 @dataclass(frozen=True)
-class Mine(bitbound.GD):
+class Mine(certibit.GD):
     name = "mine"
 
 
 @dataclass(frozen=True)
-class Other(bitbound.GD):
+class Other(certibit.GD):
     name = "other"
 
 
-OTHER = bitbound.Card(Other, rules={"1/L": lambda setting: Other(1 / setting.L)})
+OTHER = certibit.Card(Other, rules={"1/L": lambda setting: Other(1 / setting.L)})
 
 
 @dataclass(frozen=True)
-class Half(bitbound.Huber):
+class Half(certibit.Huber):
     name = "half"
 
 
 def problem():
     X = np.random.default_rng(0).standard_normal((30, 3))
-    return bitbound.problem(X, X[:, 0], clients=3, loss="least-squares", kappa=9)
+    return certibit.problem(X, X[:, 0], clients=3, loss="least-squares", kappa=9)
 
 
 solved = problem()

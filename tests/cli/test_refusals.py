@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from command_lines import CASES, RUN, run_words
 
-from bitbound.cli import main
-from bitbound.data.errors import FailedJobsError, Refusal
+from certibit.cli import main
+from certibit.data.errors import FailedJobsError, Refusal
 
 REFUSALS = [
     ([], "required: COMMAND"),
     (["walk"], "invalid choice: 'walk' (choose from"),
-    (["rnu"], "invalid choice: 'rnu'; did you mean run? (see bitbound --help)"),
+    (["rnu"], "invalid choice: 'rnu'; did you mean run? (see certibit --help)"),
     (["certifed"], "did you mean certified or certify?"),
     (["run", "breast-cancer@9"], "required: METHOD"),
     (["run", "breast-cancer@9", "gd", "--kapa", "9"], "--kapa 9; did you mean --kappa?"),
@@ -104,7 +104,7 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, arguments, fragment
     assert out == ""
     sentences = [line for line in err.replace("\r", "\n").splitlines() if "%|" not in line]
     (sentence,) = [line for line in sentences if line.strip()]
-    assert sentence.startswith("bitbound: ")
+    assert sentence.startswith("certibit: ")
     assert fragment in sentence
 
 
@@ -119,7 +119,7 @@ def test_parameters_outside_every_theorem_are_refused_if_strict(capsys, reckless
     assert main([*RUN, "--strict"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("bitbound: the parameters of locodl are outside every theorem")
+    assert err.startswith("certibit: the parameters of locodl are outside every theorem")
     assert len(err.splitlines()) == 1
 
 
@@ -133,16 +133,16 @@ def test_interrupt_is_130_and_a_short_message(capsys, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bitbound.cli.commands.run.simulate", interrupted)
+    monkeypatch.setattr("certibit.cli.commands.run.simulate", interrupted)
     assert main(RUN) == 130
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines()[-1] == "bitbound: interrupted"
+    assert err.splitlines()[-1] == "certibit: interrupted"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(
-    "command", [["-m", "bitbound"], [str(Path(sys.executable).with_name("bitbound"))]]
+    "command", [["-m", "certibit"], [str(Path(sys.executable).with_name("certibit"))]]
 )
 def test_an_interrupt_during_the_imports_is_one_line(command):
     # a shell has its background jobs ignore interrupts, and a child inherits that
@@ -152,14 +152,14 @@ def test_an_interrupt_during_the_imports_is_one_line(command):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     signal.signal(signal.SIGINT, inherited)
-    while "bitbound.data.errors" not in run.stderr.readline():
+    while "certibit.data.errors" not in run.stderr.readline():
         assert run.poll() is None
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert run.returncode == 130
     assert out == ""
     told = [line for line in err.splitlines() if not line.startswith("import time:")]
-    assert told == ["bitbound: interrupted"]
+    assert told == ["certibit: interrupted"]
 
 
 UNFORESEEN = [
@@ -171,8 +171,8 @@ UNFORESEEN = [
     (RecursionError("too deep"), "(RecursionError: too deep)"),
     (MemoryError(), "the memory of this machine does not suffice; choose smaller numbers"),
     (ZeroDivisionError("division"), "these parameters lead to a division by zero"),
-    (FailedJobsError("1 of 2 curves failed: gd: why"), "bitbound: 1 of 2 curves failed: gd: why"),
-    (Refusal(1000 * "x"), f"bitbound: {60 * 'x'}...{20 * 'x'}\n"),
+    (FailedJobsError("1 of 2 curves failed: gd: why"), "certibit: 1 of 2 curves failed: gd: why"),
+    (Refusal(1000 * "x"), f"certibit: {60 * 'x'}...{20 * 'x'}\n"),
 ]
 
 
@@ -184,7 +184,7 @@ def test_whatever_goes_wrong_is_one_sentence(capsys, monkeypatch, error, told, d
     def failing(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("bitbound.cli.commands.run.simulate", failing)
+    monkeypatch.setattr("certibit.cli.commands.run.simulate", failing)
     for words in ([*RUN, *debug], [*debug, *RUN]):
         assert main(words) == 2
         err = capsys.readouterr().err

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from command_lines import FAST
 
-import bitbound
-from bitbound.cli import commands, main
-from bitbound.cli.words import options
-from bitbound.data.errors import Refusal
-from bitbound.solvers.store.store import Store
-from bitbound.theory.discover.kept_results import KeptResults
+import certibit
+from certibit.cli import commands, main
+from certibit.cli.words import options
+from certibit.data.errors import Refusal
+from certibit.solvers.store.store import Store
+from certibit.theory.discover.kept_results import KeptResults
 
 ORDERS = [
     ["run", "breast-cancer@9", "locodl", *FAST, "rand-k:2"],
@@ -53,7 +53,7 @@ def test_the_version_is_that_of_the_package(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert end.value.code == 0
-    assert capsys.readouterr().out == f"bitbound {bitbound.__version__}\n"
+    assert capsys.readouterr().out == f"certibit {certibit.__version__}\n"
 
 
 COMMAND_FILES = sorted(Path(commands.__file__).parent.glob("[!_]*.py"))
@@ -86,7 +86,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_
     assert main([command, *words, "--output", str(folder)]) == 2
     assert capsys.readouterr() == (
         "",
-        f"bitbound: the folder {folder} cannot be written (Not a directory);"
+        f"certibit: the folder {folder} cannot be written (Not a directory);"
         " choose another with --output\n",
     )
 
@@ -114,7 +114,7 @@ def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command
     words = [command, *(["breast-cancer@9", "gd"] if command == "compare" else [])]
     for more, fresh in ((["--fresh"], True), ([], False)):
         assert main([*words, "--output", str(tmp_path), *more]) == 2
-        assert capsys.readouterr().err.endswith(f"bitbound: fresh: {fresh}\n")
+        assert capsys.readouterr().err.endswith(f"certibit: fresh: {fresh}\n")
 
 
 def test_all_commands_that_read_what_is_kept_can_ignore_it():
@@ -142,8 +142,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
     out, err = capsys.readouterr()
     assert not out
     assert re.fullmatch(
-        rf"bitbound: argument {option}: (the folder \S+ cannot be written \(.*\)|\S+ is a folder; "
-        rf"give the name of a file) \(see bitbound {words.split()[0]} --help\)\n",
+        rf"certibit: argument {option}: (the folder \S+ cannot be written \(.*\)|\S+ is a folder; "
+        rf"give the name of a file) \(see certibit {words.split()[0]} --help\)\n",
         err,
     )
 
@@ -166,7 +166,7 @@ def test_help_is_no_error(capsys, command):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])
     assert end.value.code == 0
-    assert "usage: bitbound" in capsys.readouterr().out
+    assert "usage: certibit" in capsys.readouterr().out
 
 
 def python(*arguments, **options):
@@ -175,8 +175,8 @@ def python(*arguments, **options):
     )
 
 
-def test_python_m_bitbound():
-    done = python("-m", "bitbound", "run", "breast-cancer@9", "gd", "natural")
+def test_python_m_certibit():
+    done = python("-m", "certibit", "run", "breast-cancer@9", "gd", "natural")
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -185,7 +185,7 @@ def test_python_m_bitbound():
 def test_a_reader_that_has_left_is_no_error():
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "bitbound", "list"]
+    command = [sys.executable, "-m", "certibit", "list"]
     with os.fdopen(writer) as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -194,24 +194,24 @@ def test_a_reader_that_has_left_is_no_error():
 def test_the_first_help_is_light():
     code = """
 import sys
-from bitbound.cli import main
+from certibit.cli import main
 try:
     main(["--help"])
 except SystemExit:
     print("LOADED", *sys.modules)
 """
     _, loaded = python("-W", "error", "-c", code).stdout.split("LOADED")
-    assert "bitbound.cli.application" in loaded.split()
+    assert "certibit.cli.application" in loaded.split()
     assert not {"numpy", "scipy", "numba", "matplotlib"} & {*loaded.split()}
 
 
 def test_importing_is_light():
-    code = "import sys, bitbound.cli; from bitbound import *; print(*sys.modules)"
+    code = "import sys, certibit.cli; from certibit import *; print(*sys.modules)"
     loaded = python("-W", "error", "-c", code).stdout.split()
-    assert "bitbound.cli" in loaded
+    assert "certibit.cli" in loaded
     assert not {"matplotlib", "distributed", "cupy", "cvxpy", "scipy.stats"} & set(loaded)
 
 
 def test_public_names_are_sorted_and_there():
-    assert all(hasattr(bitbound, name) for name in bitbound.__all__)
-    assert len(set(bitbound.__all__)) == len(bitbound.__all__)
+    assert all(hasattr(certibit, name) for name in certibit.__all__)
+    assert len(set(certibit.__all__)) == len(certibit.__all__)

@@ -8,9 +8,9 @@ from dataclasses import MISSING, fields, replace
 import pytest
 from command_lines import CASES, FAST, RUN, run_words
 
-from bitbound.cli import main
-from bitbound.figures.locodl.recipes import demonstration
-from bitbound.theory.cards.catalogue import CARDS, CLIPPING, METHODS
+from certibit.cli import main
+from certibit.figures.locodl.recipes import demonstration
+from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS
 
 
 @pytest.mark.parametrize(("method", "compressor", "extra"), CASES)
@@ -94,7 +94,7 @@ def test_demo_end_to_end(tmp_path, monkeypatch, capsys):
     """As far as f - f* = 1e-3, which takes a tenth of the time."""
     figure = demonstration()
     short = replace(figure, panels=tuple(replace(panel, floor=1e-3) for panel in figure.panels))
-    monkeypatch.setattr("bitbound.figures.locodl.recipes.demonstration", lambda: short)
+    monkeypatch.setattr("certibit.figures.locodl.recipes.demonstration", lambda: short)
     assert main(["demo", "--seeds", "1", "--jobs", "2", "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80

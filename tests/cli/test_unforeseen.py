@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.own import own_file
-from bitbound.data.own.own_file import load_file
-from bitbound.solvers.compressors.counting import counts, described
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.own import own_file
+from certibit.data.own.own_file import load_file
+from certibit.solvers.compressors.counting import counts, described
 
 DEEP = 1500
 LONG = "9" * 400
@@ -21,7 +21,7 @@ def refused(capsys, *words):
     """Return the sentence on stderr of a command that is refused."""
     assert main(list(words)) == 2
     (sentence,) = [line for line in capsys.readouterr().err.splitlines() if line]
-    return sentence.removeprefix("bitbound: ")
+    return sentence.removeprefix("certibit: ")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_base_exception_of_a_method_is_told_in_a_sentence(tmp_path, capsys):
 
 OWN = """
 from dataclasses import dataclass
-from bitbound import GD
+from certibit import GD
 
 class Stop(BaseException):
     pass
@@ -111,13 +111,13 @@ class Own(GD):
         raise Stop("enough")
 """
 
-COMMAND = [sys.executable, "-X", "importtime", "-m", "bitbound", "list"]
+COMMAND = [sys.executable, "-X", "importtime", "-m", "certibit", "list"]
 
 
 def test_little_is_imported_before_an_interrupt_ends_in_one_line():
     """What comes before is Python's own start, where nobody of ours can catch anything."""
     told = subprocess.run(COMMAND, capture_output=True, text=True, check=True).stderr
     imported = [line.rpartition("|")[2].strip() for line in told.splitlines()]
-    before = imported[: imported.index("bitbound.data.interrupts")]
+    before = imported[: imported.index("certibit.data.interrupts")]
     ours = before[before.index("site") + 1 :] if "site" in before else before
     assert not {"typing", "enum", "signal", "re", "numpy"} & set(ours)

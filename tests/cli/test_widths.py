@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from command_lines import COMPARE, FAST, RUN
 
-from bitbound.cli import main
-from bitbound.data import terminal
-from bitbound.data.terminal import for_terminal, paragraph, table
-from bitbound.theory.audit.proofs import PROOFS
+from certibit.cli import main
+from certibit.data import terminal
+from certibit.data.terminal import for_terminal, paragraph, table
+from certibit.theory.audit.proofs import PROOFS
 
 COMMANDS = {
     "list": ["list"],

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.losses.logistic_loss import Logistic
-from bitbound.data.losses.losses import LeastSquares, Poisson
-from bitbound.data.losses.multinomial_loss import Multinomial
-from bitbound.data.problems.linear_model import LinearModel
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.multinomial import MultinomialRegression
-from bitbound.data.problems.quadratic import Quadratic
+from certibit.data.files.dataset import Dataset
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.losses.losses import LeastSquares, Poisson
+from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.problems.linear_model import LinearModel
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.multinomial import MultinomialRegression
+from certibit.data.problems.quadratic import Quadratic
 
 
 def _dataset(N=23, d=6, density=0.5, seed=1):

@@ -10,12 +10,12 @@ from contextlib import suppress
 import numba
 import pytest
 
-from bitbound.data.compiled import compilation
+from certibit.data.compiled import compilation
 
 COUNT = """
 import numpy as np
 from numba.core import event
-from bitbound.data.passes.local_passes import set_powers_and_sums
+from certibit.data.passes.local_passes import set_powers_and_sums
 
 one = np.ones(3)
 with event.install_recorder("numba:compile") as recorder:
@@ -25,7 +25,7 @@ print(sum(entry.is_start for _, entry in recorder.buffer))
 
 
 def test_processes_that_start_together_compile_once(tmp_path):
-    environment = os.environ | {"BITBOUND_CACHE": str(tmp_path)}
+    environment = os.environ | {"CERTIBIT_CACHE": str(tmp_path)}
     command = [sys.executable, "-c", COUNT]
     processes = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -61,7 +61,7 @@ def cannot_be_written(lock):
 
 @pytest.mark.parametrize("obstacle", [another_process_holds, cannot_be_written])
 def test_without_the_lock_it_is_compiled_as_well(obstacle, tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     monkeypatch.setattr(compilation, "_LONGEST", 0.05)
     remove = obstacle(folder(tmp_path) / f"{__name__}.one_more.lock")
     assert compilation.compiled(one_more)(1) == 2
@@ -92,7 +92,7 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("kind", [".nbi", ".nbc"])
 def test_damaged_files_are_compiled_again(kind, damage, tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
 
     def between(files):
         (file,) = (file for file in files if file.suffix == kind)
@@ -102,13 +102,13 @@ def test_damaged_files_are_compiled_again(kind, damage, tmp_path, monkeypatch):
 
 
 def test_code_that_is_gone_is_compiled_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     compiled_twice(tmp_path, lambda files: next(f for f in files if f.suffix == ".nbc").unlink())
 
 
 FULL = """
 import resource, sys
-from bitbound.data.compiled.compilation import compiled
+from certibit.data.compiled.compilation import compiled
 import numba
 
 def one_more(number):
@@ -128,7 +128,7 @@ print(function(1))
 def test_a_full_disk_does_not_end_a_run(when, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(FULL)
-    environment = os.environ | {"BITBOUND_CACHE": str(tmp_path / "cache")}
+    environment = os.environ | {"CERTIBIT_CACHE": str(tmp_path / "cache")}
     command = [sys.executable, str(script), when]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
@@ -170,7 +170,7 @@ def linked(path):
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes of folders are those of POSIX")
 @pytest.mark.parametrize("opened", [open_to_all, of_another_user, linked])
 def test_an_index_that_others_may_have_planted_is_not_read(opened, tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     assert compilation.compiled(one_more)(1) == 2
     own = folder(tmp_path)
     assert own.stat().st_mode & 0o777 == 0o700
@@ -186,7 +186,7 @@ def test_an_index_that_others_may_have_planted_is_not_read(opened, tmp_path, mon
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes of folders are those of POSIX")
 def test_a_planted_index_would_run(tmp_path, monkeypatch):
     """The test before sees something: in a folder of one's own the same index is believed."""
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     assert compilation.compiled(one_more)(1) == 2
     plant(list(folder(tmp_path).rglob("*.nbi")), tmp_path / "mark")
     with suppress(Exception):

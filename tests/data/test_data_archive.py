@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from fuzzing import flipped
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_arrays, load_or_set_aside, save_arrays
-from bitbound.data.files.cache import write_atomically, write_text
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
+from certibit.data.files.cache import write_atomically, write_text
 
 ARRAYS = {"x": np.arange(3.0), "header": np.array("text"), "empty": np.zeros((2, 0), dtype=int)}
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.libsvm import load, load_numbers
-from bitbound.data.files.manifest import BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
-from bitbound.data.files.verification import normalised_sha256
+from certibit.data.errors import Refusal
+from certibit.data.files.libsvm import load, load_numbers
+from certibit.data.files.manifest import BUNDLED, CATALOGUE, NAMES, LibSVMFile, Manifest
+from certibit.data.files.verification import normalised_sha256
 
 TEXT = b"2 1:0.5 3:1\n1 2:1 3:0\n1\n"
 """Three rows, four features by the catalogue below, three entries of which one is zero."""
@@ -22,12 +22,12 @@ MANIFEST = Manifest(3, 3, 2, 1, sha256(TEXT).hexdigest())
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """Two folders of BITBOUND_DATA, a cache, a small catalogue, and no network."""
+    """Two folders of CERTIBIT_DATA, a cache, a small catalogue, and no network."""
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     for folder in (first, second, cache / "libsvm"):
         folder.mkdir(parents=True)
-    monkeypatch.setenv("BITBOUND_DATA", os.pathsep.join([str(first), str(second)]))
-    monkeypatch.setenv("BITBOUND_CACHE", str(cache))
+    monkeypatch.setenv("CERTIBIT_DATA", os.pathsep.join([str(first), str(second)]))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(cache))
     monkeypatch.setitem(CATALOGUE, "made", LibSVMFile("made", "made.bz2", 4, manifest=MANIFEST))
     monkeypatch.setitem(CATALOGUE, "libsvm:loose", LibSVMFile("libsvm:loose", "loose", 2, rows=2))
 
@@ -233,9 +233,9 @@ def test_no_network_says_what_to_do(places, download, reason):
     with pytest.raises(Refusal) as refusal:
         load("made", download=download)
     assert str(refusal.value) == (
-        f"made is in no folder of BITBOUND_DATA and {reason}; fetch"
+        f"made is in no folder of CERTIBIT_DATA and {reason}; fetch"
         " https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/made.bz2"
-        " by other means into a folder that BITBOUND_DATA names"
+        " by other means into a folder that CERTIBIT_DATA names"
     )
 
 
@@ -246,7 +246,7 @@ def test_a_file_without_a_sum_is_asked_for_with_a_prefix(places, read):
     with pytest.raises(Refusal) as refusal:
         read("loose")
     assert str(refusal.value) == (
-        "loose is in no folder of BITBOUND_DATA and its SHA-256 is not known here; libsvm:loose "
+        "loose is in no folder of CERTIBIT_DATA and its SHA-256 is not known here; libsvm:loose "
         "downloads what the LibSVM page has, for which nobody here vouches"
     )
     assert read("libsvm:loose").A.shape == (2, 2)
@@ -336,9 +336,9 @@ def test_scaled_data_have_the_size_of_the_others(name):
 
 @pytest.mark.parametrize("name", [n for n, entry in CATALOGUE.items() if entry.manifest])
 def test_files_of_the_manifest(name):
-    folders = [Path(f) for f in os.environ.get("BITBOUND_DATA", "").split(os.pathsep) if f]
+    folders = [Path(f) for f in os.environ.get("CERTIBIT_DATA", "").split(os.pathsep) if f]
     if not any((folder / name).is_file() for folder in folders):
-        pytest.skip(f"BITBOUND_DATA has no file {name}")
+        pytest.skip(f"CERTIBIT_DATA has no file {name}")
     dataset = load(name, download=False)
     assert dataset.labels == (-1.0, 1.0)
     facts = next((f / "MANIFEST.json" for f in folders if (f / "MANIFEST.json").is_file()), None)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as Independent
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.libsvm import load
-from bitbound.data.files.splits import split
-from bitbound.data.losses.logistic_loss import logistic_divergence
-from bitbound.data.problems import rows, spectrum
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.quiet_machine import quiet_machine
-from bitbound.solvers.libraries import transfer
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.libsvm import load
+from certibit.data.files.splits import split
+from certibit.data.losses.logistic_loss import logistic_divergence
+from certibit.data.problems import rows, spectrum
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.libraries import transfer
 
 
 def clients(dataset, n, rule="shuffled", seed=0):

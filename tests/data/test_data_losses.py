@@ -8,13 +8,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.losses.base import Loss
-from bitbound.data.losses.logistic_loss import Logistic
-from bitbound.data.losses.loss_selector import LOSSES, loss_named
-from bitbound.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
-from bitbound.data.losses.multinomial_loss import Multinomial
-from bitbound.data.problems.selector import problem
+from certibit.data.errors import Refusal
+from certibit.data.losses.base import Loss
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.losses.loss_selector import LOSSES, loss_named
+from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.problems.selector import problem
 
 
 @dataclass(frozen=True)

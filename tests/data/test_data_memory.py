@@ -3,9 +3,9 @@
 import psutil
 import pytest
 
-from bitbound.data import memory as module
-from bitbound.data.errors import Refusal
-from bitbound.data.memory import memory, require_memory
+from certibit.data import memory as module
+from certibit.data.errors import Refusal
+from certibit.data.memory import memory, require_memory
 
 TOTAL = 8 << 30
 

@@ -7,15 +7,15 @@ import scipy.sparse
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.linear_model import PoissonRegressor, Ridge
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.libsvm import load
-from bitbound.data.losses.logistic_loss import Logistic
-from bitbound.data.problems.heterogeneity import heterogeneity
-from bitbound.data.problems.linear_model import LinearModel
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.data.problems.selector import problem
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.libsvm import load
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.problems.heterogeneity import heterogeneity
+from certibit.data.problems.linear_model import LinearModel
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.ridge_problem import mean_gradient
+from certibit.data.problems.selector import problem
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.standard_normal((40, 4)) * (GENERATOR.random((40, 4)) < 0.7)

@@ -6,14 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from bitbound.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
-from bitbound.data.problems.linear_model import LinearModel
-from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.figures.text.tables import summary_of_parts
-from bitbound.solvers.libraries import host, transfer
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.problem import Constants, StronglyConvexProblem, is_strongly_convex
+from certibit.data.problems.linear_model import LinearModel
+from certibit.data.problems.ridge_problem import mean_gradient
+from certibit.data.problems.selector import problem as select_problem
+from certibit.figures.text.tables import summary_of_parts
+from certibit.solvers.libraries import host, transfer
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.world.experiment import Experiment
 
 
 def points(problem, runs=3, seed=0, shared=False):

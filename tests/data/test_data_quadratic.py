@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import simulate
 
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Uniform
-from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.data.relaxed.families import (
+from certibit.data.errors import Refusal
+from certibit.data.noise import Uniform
+from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.relaxed.families import (
     Multiples,
     Tilted,
     crossed_cosh,
@@ -19,10 +19,10 @@ from bitbound.data.relaxed.families import (
     stalemate,
     tilted_wells,
 )
-from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
-from bitbound.data.relaxed.polynomials import Quartics, smallest_offset
-from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
-from bitbound.data.relaxed.shapes import (
+from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.data.relaxed.polynomials import Quartics, smallest_offset
+from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
+from certibit.data.relaxed.shapes import (
     Cosh,
     Exponential,
     Exponentials,
@@ -33,12 +33,12 @@ from bitbound.data.relaxed.shapes import (
     Steep,
     Well,
 )
-from bitbound.data.relaxed.smoothness import hessians, relaxed_smoothness
-from bitbound.solvers.libraries import transfer
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.budget import Budget
-from bitbound.theory.cards.catalogue import METHODS
+from certibit.data.relaxed.smoothness import hessians, relaxed_smoothness
+from certibit.solvers.libraries import transfer
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget
+from certibit.theory.cards.catalogue import METHODS
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.selector import problem
+from certibit.data.errors import Refusal
+from certibit.data.problems.selector import problem
 
 
 def test_bundled_set():

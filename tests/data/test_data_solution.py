@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.files.archive import save_arrays
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.problems import solution
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.data.problems.solution import cached_solution, minimiser
+from certibit.data.files.archive import save_arrays
+from certibit.data.files.dataset import Dataset
+from certibit.data.problems import solution
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.ridge_problem import mean_gradient
+from certibit.data.problems.solution import cached_solution, minimiser
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     return tmp_path / "solutions"
 
 
@@ -145,6 +145,6 @@ def test_a_solution_of_another_problem_is_not_believed(logistic, make_dataset, f
 def test_a_cache_that_cannot_be_written_is_told(logistic, tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    monkeypatch.setenv("BITBOUND_CACHE", str(blocked))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(blocked))
     with pytest.warns(UserWarning, match="the solution is not kept in the cache"):
         np.testing.assert_array_equal(cached_solution(logistic, minimiser), logistic.x_star)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.splits import dirichlet, shuffled, similarity, split
+from certibit.data.errors import Refusal
+from certibit.data.files.splits import dirichlet, shuffled, similarity, split
 
 
 def labels(N=103, positives=40):

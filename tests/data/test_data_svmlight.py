@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.svmlight import content, parse
+from certibit.data.errors import Refusal
+from certibit.data.files.svmlight import content, parse
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.dictionaries(st.integers(1, 60), numbers, max_size=5)

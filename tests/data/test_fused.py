@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.problems.rows import dense, sparse
+from certibit.data.passes.fused import FusedGradients
+from certibit.data.problems.rows import dense, sparse
 
 SHAPES = [(3, 4, 6), (1, 5, 3), (7, 1, 9), (40, 3, 2)]
 RUNS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 33]
@@ -79,7 +79,7 @@ def test_what_is_not_finite_stays_in_its_run(value):
     assert np.isfinite(out[:, :, [0, 2]]).all()
 
 
-@pytest.mark.parametrize("command", ["import bitbound", "import bitbound.cli"])
+@pytest.mark.parametrize("command", ["import certibit", "import certibit.cli"])
 def test_numba_is_not_loaded_before_it_is_needed(command):
     code = f"{command}, sys; sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", f"import sys; {code}"], check=True)

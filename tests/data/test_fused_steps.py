@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse
 from test_fused import RUNS, bare_gradients, close, made
 
-from bitbound.data.passes import dense_steps, fused_steps
-from bitbound.data.passes.dense_steps import DenseSteps
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.data.passes.fused_steps import FusedSteps, powers_and_sums
+from certibit.data.passes import dense_steps, fused_steps
+from certibit.data.passes.dense_steps import DenseSteps
+from certibit.data.passes.fused import FusedGradients
+from certibit.data.passes.fused_steps import FusedSteps, powers_and_sums
 
 
 def steps_of(matrix, n):

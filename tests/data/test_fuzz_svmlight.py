@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from fuzzing import answer, generators, mutated
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.svmlight import content, parse
+from certibit.data.errors import Refusal
+from certibit.data.files.svmlight import content, parse
 
 TEXT = b"""+1 1:0.5 3:-2e-3 7:1
 -1 2:1 # a remark

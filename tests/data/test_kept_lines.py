@@ -3,7 +3,7 @@
 import pytest
 from fuzzing import flipped
 
-from bitbound.data.files.kept_lines import add_line, read_lines
+from certibit.data.files.kept_lines import add_line, read_lines
 
 VALUES = [["a", None], {"b": [1.5, "ü\n"]}, 0.1]
 

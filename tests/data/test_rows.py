@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bitbound.data.problems import rows
+from certibit.data.problems import rows
 
 
 def test_without_the_routines_of_scipy_products_are_the_same(monkeypatch):

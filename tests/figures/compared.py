@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bitbound import GD, Quadratic
+from certibit import GD, Quadratic
 
 PROBLEM = Quadratic.random(5, 12, mu=1.0, L=60.0)
 ENTRIES = ["agd", ("locodl", "rand-k:2"), "diana+natural", ("scaffnew", None), GD(gamma=0.03)]

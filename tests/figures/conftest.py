@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from compared import ENTRIES, PROBLEM, TARGETS
 
-from bitbound import compare
-from bitbound.figures import pool
-from bitbound.solvers.runs.trace import COLUMNS, Trace
+from certibit import compare
+from certibit.figures import pool
+from certibit.solvers.runs.trace import COLUMNS, Trace
 
 
 @pytest.fixture(scope="session")

@@ -6,45 +6,45 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound import Budget, run
-from bitbound.data.errors import Refusal
-from bitbound.data.files.records import read_record
-from bitbound.data.terminal import text_columns
-from bitbound.figures.certified import comparison, parameter_contest, potential_gains
-from bitbound.figures.certified.certified_drawing import draw_rates, draw_savings
-from bitbound.figures.certified.certified_tables import (
+from certibit import Budget, run
+from certibit.data.errors import Refusal
+from certibit.data.files.records import read_record
+from certibit.data.terminal import text_columns
+from certibit.figures.certified import comparison, parameter_contest, potential_gains
+from certibit.figures.certified.certified_drawing import draw_rates, draw_savings
+from certibit.figures.certified.certified_tables import (
     gains_table,
     measured_table,
     rates_table,
     savings_table,
 )
-from bitbound.figures.certified.comparison import certified_comparison
-from bitbound.figures.certified.measured_bits import Runs, quadratic_of
-from bitbound.figures.certified.parameter_contest import Saving, parameter_contests
-from bitbound.figures.certified.potential_gains import (
+from certibit.figures.certified.comparison import certified_comparison
+from certibit.figures.certified.measured_bits import Runs, quadratic_of
+from certibit.figures.certified.parameter_contest import Saving, parameter_contests
+from certibit.figures.certified.potential_gains import (
     SEARCHED,
     PotentialGains,
     family_setting,
     potential_gain,
 )
-from bitbound.figures.certified.rates import Rates, compared_rate
-from bitbound.figures.certified.variants import variants
-from bitbound.figures.text.tables import ABSENT, short_cost
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.orders import LOWER_BOUND
-from bitbound.theory.setting import Setting
+from certibit.figures.certified.rates import Rates, compared_rate
+from certibit.figures.certified.variants import variants
+from certibit.figures.text.tables import ABSENT, short_cost
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.orders import LOWER_BOUND
+from certibit.theory.setting import Setting
 
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
     """Return a machine without any LibSVM file."""
-    monkeypatch.delenv("BITBOUND_DATA", raising=False)
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CERTIBIT_DATA", raising=False)
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path / "cache"))
     parameter_contest._problem.cache_clear()
     yield tmp_path
     parameter_contest._problem.cache_clear()

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.figures.locodl import judgement
-from bitbound.figures.locodl.claims import (
+from certibit.figures.locodl import judgement
+from certibit.figures.locodl.claims import (
     BitComparison,
     CurveBits,
     JudgedClaim,
@@ -14,8 +14,8 @@ from bitbound.figures.locodl.claims import (
     across_findings,
     panel_findings,
 )
-from bitbound.figures.locodl.recipes import VERSIONS, paper_figure
-from bitbound.figures.text.verdicts import FAILS, OWN, SUPPORTED, UNDECIDED
+from certibit.figures.locodl.recipes import VERSIONS, paper_figure
+from certibit.figures.text.verdicts import FAILS, OWN, SUPPORTED, UNDECIDED
 
 PANEL = paper_figure(2).panels[1]
 CURVE, OTHER = PANEL.curves[:2]
@@ -255,7 +255,7 @@ def test_text_of_a_judgement_fits_a_terminal(judged):
 
 
 def test_of_two_promises_the_stronger_is_told():
-    from bitbound.figures.locodl.explanation import explanation, strongest_promise  # noqa: PLC0415
+    from certibit.figures.locodl.explanation import explanation, strongest_promise  # noqa: PLC0415
 
     panel = replace(PANEL, problem="breast-cancer@9", kappa=50.0)
     curve = next(c for c in panel.curves if c.method == "diana")

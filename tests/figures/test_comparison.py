@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from compared import NAMES, PROBLEM, TARGETS, Mine
 
-import bitbound
-from bitbound import (
+import certibit
+from certibit import (
     GD,
     Budget,
     Network,
@@ -22,11 +22,11 @@ from bitbound import (
     compare,
     compressor,
 )
-from bitbound.figures.comparison import comparison_result, costs, ranking
-from bitbound.figures.comparison.contestants import contestants
-from bitbound.figures.comparison.costs import QUANTITIES, cost_text, spread
-from bitbound.figures.text.tables import short_cost
-from bitbound.theory.cards.catalogue import CARDS
+from certibit.figures.comparison import comparison_result, costs, ranking
+from certibit.figures.comparison.contestants import contestants
+from certibit.figures.comparison.costs import QUANTITIES, cost_text, spread
+from certibit.figures.text.tables import short_cost
+from certibit.theory.cards.catalogue import CARDS
 
 WEIGHTS = [0.0, 0.5]
 
@@ -93,8 +93,8 @@ def test_all_numbers_are_those_of_the_traces(found):
 
 
 def test_the_traces_are_those_of_run(found):
-    method = bitbound.parameters("locodl", PROBLEM, compressor("rand-k:2"))
-    trace = bitbound.run(
+    method = certibit.parameters("locodl", PROBLEM, compressor("rand-k:2"))
+    trace = certibit.run(
         method, PROBLEM, compressor("rand-k:2"), seeds=4, budget=Budget(gap=TARGETS[-1])
     )
     assert (trace.bits_to(1e-5) == found.costs("bits")["locodl+rand-k:2"]).all()
@@ -183,7 +183,7 @@ def test_a_name_gives_the_parameters_of_its_rule():
     sent = compressor("natural")
     for rule in CARDS["locodl"].rules:
         (contestant,) = contestants(PROBLEM, [f"locodl[{rule}]+natural"])
-        assert contestant.method == bitbound.parameters("locodl", PROBLEM, sent, rule)
+        assert contestant.method == certibit.parameters("locodl", PROBLEM, sent, rule)
     (changed,) = contestants(PROBLEM, ["locodl[balanced,p=1]+natural"])
     assert changed.method == replace(contestant.method, p=1)
 
@@ -192,7 +192,7 @@ def test_those_of_one_name_are_told_apart_by_what_differs():
     both = contestants(PROBLEM, [GD(gamma=0.01), GD(gamma=0.02)])
     assert [each.name for each in both] == ["gd[gamma=0.01]", "gd[gamma=0.02]"]
     sent = compressor("rand-k:2")
-    method = bitbound.parameters("locodl", PROBLEM, sent)
+    method = certibit.parameters("locodl", PROBLEM, sent)
     pair = contestants(PROBLEM, [("locodl", sent), (replace(method, p=1.0), sent)])
     assert [each.name for each in pair] == [
         f"locodl[p={method.p:.6g}]+rand-k:2", "locodl[p=1]+rand-k:2",

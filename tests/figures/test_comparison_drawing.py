@@ -8,14 +8,14 @@ import pytest
 from compared import NAMES, PROBLEM, Mine, Yours
 from matplotlib import rcParams
 
-from bitbound import GD, Budget, compare
-from bitbound.figures.comparison.comparison_drawing import _looks
-from bitbound.figures.comparison.contestants import contestants
-from bitbound.figures.comparison.costs import QUANTITIES, cost_curve
-from bitbound.figures.looks import distinct_looks
-from bitbound.figures.text.tables import short_cost
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import CARDS
+from certibit import GD, Budget, compare
+from certibit.figures.comparison.comparison_drawing import _looks
+from certibit.figures.comparison.contestants import contestants
+from certibit.figures.comparison.costs import QUANTITIES, cost_curve
+from certibit.figures.looks import distinct_looks
+from certibit.figures.text.tables import short_cost
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import CARDS
 
 
 @pytest.mark.parametrize("by", QUANTITIES)
@@ -110,7 +110,7 @@ def test_the_axis_is_logarithmic_where_curves_are_decades_apart(found):
     assert near.plot("rounds").axes[0].get_xscale() == "linear"
 
 
-@pytest.mark.filterwarnings("ignore::bitbound.OutsideTheoremWarning")
+@pytest.mark.filterwarnings("ignore::certibit.OutsideTheoremWarning")
 def test_runs_that_diverge_or_stop_say_so():
     found = compare(
         PROBLEM,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from compared import NAMES, Mine, Yours
 
-from bitbound import ClippedSGD, Quadratic, Refusal, compare
-from bitbound.data.files.records import read_record
-from bitbound.figures.comparison.comparison_record import keep_comparison
-from bitbound.figures.report.page import page
-from bitbound.figures.report.results import read_results
+from certibit import ClippedSGD, Quadratic, Refusal, compare
+from certibit.data.files.records import read_record
+from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.report.page import page
+from certibit.figures.report.results import read_results
 
 
 def test_the_page_shows_what_the_comparison_found(found, tmp_path):

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from bitbound.figures.bands import band
-from bitbound.figures.drawing import FORMATS
-from bitbound.figures.locodl.panel_drawing import LINES, _canvas, draw_figure, look
-from bitbound.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
-from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from bitbound.figures.looks import in_legend_order, method_look
-from bitbound.theory.cards.catalogue import CLIPPING, METHODS
+from certibit.figures.bands import band
+from certibit.figures.drawing import FORMATS
+from certibit.figures.locodl.panel_drawing import LINES, _canvas, draw_figure, look
+from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
+from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from certibit.figures.looks import in_legend_order, method_look
+from certibit.theory.cards.catalogue import CLIPPING, METHODS
 
 
 def straight(made, rate, runs=3):
@@ -146,7 +146,7 @@ def test_a_failing_drawing_leaves_the_old_file(few, tmp_path, monkeypatch):
         file.write(b"half")
         raise RuntimeError
 
-    monkeypatch.setattr("bitbound.figures.locodl.panel_drawing.Canvas.savefig", fail)
+    monkeypatch.setattr("certibit.figures.locodl.panel_drawing.Canvas.savefig", fail)
     with pytest.raises(RuntimeError):
         draw_figure(*few, tmp_path)
     assert {(tmp_path / f"made.{suffix}").read_bytes() for suffix in FORMATS} == {b"whole"}

@@ -6,37 +6,37 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-from bitbound.data.relaxed.families import hard_instances
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.figures.episode.clipping_drawing import (
+from certibit.data.relaxed.families import hard_instances
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.figures.episode.clipping_drawing import (
     draw_comparison,
     end_points,
     figure_3,
     smoothed,
     tuning_look,
 )
-from bitbound.figures.episode.clipping_verdicts import (
+from certibit.figures.episode.clipping_verdicts import (
     figure_3_verdicts,
     lower_bound_verdicts,
     theorem_verdicts,
 )
-from bitbound.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
-from bitbound.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
-from bitbound.figures.episode.recorded_rounds import by_round, settling_round
-from bitbound.figures.episode.theorem_runs import (
+from certibit.figures.episode.experiments import CONSTANTS, SYNTHETIC, complexity_tables
+from certibit.figures.episode.hard_family import COMPETITORS, DELTA, HARD_EPSILON, SLOPES
+from certibit.figures.episode.recorded_rounds import by_round, settling_round
+from certibit.figures.episode.theorem_runs import (
     THEOREM_EPSILON,
     THEOREM_STEPS,
     Slope,
     TheoremRun,
 )
-from bitbound.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
-from bitbound.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.runs.trace import COLUMNS, Trace
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.catalogue import TUNINGS
-from bitbound.theory.theorems.episode import MAIN
+from certibit.figures.episode.tuning import Best, Contest, Entrant, best_of_grid
+from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED, claim_outcome, verdicts_text
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.runs.trace import COLUMNS, Trace
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.theorems.episode import MAIN
 
 SMALL = Contest(
     "quartics", "H", (1.0, 8.0), (0.1, 0.01), (5.0, 15.0), rounds=12, tuning=12, accuracy=0.1

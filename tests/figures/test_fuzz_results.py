@@ -13,9 +13,9 @@ import pytest
 from fuzzing import flipped, generators
 from written_results import write_results
 
-from bitbound.data.files.records import read_record, record_bytes, write_record
-from bitbound.figures.report.page import page
-from bitbound.figures.report.results import read_results
+from certibit.data.files.records import read_record, record_bytes, write_record
+from certibit.figures.report.page import page
+from certibit.figures.report.results import read_results
 
 TARGETS = {
     "demo.json": "demo", "verdicts.json": "figures", "table2.txt": "figures",
@@ -72,7 +72,7 @@ def inside(value, path):
 def test_a_good_folder_is_read_whole(written, recwarn):
     absent = {part.target for part in read_results(written).parts if not part.there}
     figures = {f"make figure{number}" for number in "1234"}
-    assert absent == {"bitbound compare --report NAME", *figures}
+    assert absent == {"certibit compare --report NAME", *figures}
     assert not recwarn
 
 

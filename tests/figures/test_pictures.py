@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
-from bitbound.theory.cards.catalogue import METHODS
+from certibit.theory.cards.catalogue import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "making"))

@@ -11,19 +11,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import FailedJobsError, Refusal
-from bitbound.data.files.records import read_record
-from bitbound.figures.locodl import reproduction
-from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.panels import Curve, Figure
-from bitbound.figures.locodl.recipes import demonstration, paper_figure
-from bitbound.figures.locodl.reproduction import reproduce, reproduce_paper
-from bitbound.figures.pool import SCHEDULER, traces
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.store import store
-from bitbound.solvers.store.store import Store
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.verdict import FAILS
+from certibit.data.errors import FailedJobsError, Refusal
+from certibit.data.files.records import read_record
+from certibit.figures.locodl import reproduction
+from certibit.figures.locodl.jobs import Job
+from certibit.figures.locodl.panels import Curve, Figure
+from certibit.figures.locodl.recipes import demonstration, paper_figure
+from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
+from certibit.figures.pool import SCHEDULER, traces
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.store import store
+from certibit.solvers.store.store import Store
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.verdict import FAILS
 from tests.figures.processes import alive, wait_for
 
 
@@ -95,9 +95,9 @@ def paper(monkeypatch):
         return Figure(f"figure{number}-{version}{'-scaled' * scaled}", panels)
 
     table = replace(panel, title="Table 2", curves=(Curve("gd", None, "optimal"),))
-    monkeypatch.setattr("bitbound.figures.locodl.reproduction.paper_figure", figure)
-    monkeypatch.setattr("bitbound.figures.locodl.reproduction.all_rules", lambda: table)
-    monkeypatch.setattr("bitbound.figures.locodl.reproduction.FIGURES", (2,))
+    monkeypatch.setattr("certibit.figures.locodl.reproduction.paper_figure", figure)
+    monkeypatch.setattr("certibit.figures.locodl.reproduction.all_rules", lambda: table)
+    monkeypatch.setattr("certibit.figures.locodl.reproduction.FIGURES", (2,))
     return len(kept)
 
 
@@ -123,7 +123,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
 
     before = {path: path.read_bytes() for path in paths}
     here.clear()
-    monkeypatch.setattr("bitbound.figures.locodl.reproduction.FIGURES", (1, 2))
+    monkeypatch.setattr("certibit.figures.locodl.reproduction.FIGURES", (1, 2))
     again = reproduce_paper([2], tmp_path, seeds=2, processes=1, tell=told.append)
     assert here == []
     assert set(paths) - set(again) == {tmp_path / "table2.txt"}
@@ -133,7 +133,7 @@ def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatc
 def test_the_longest_curves_are_started_first(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(
-        "bitbound.figures.locodl.reproduction.traces",
+        "certibit.figures.locodl.reproduction.traces",
         lambda jobs, processes: iter(started.extend(jobs) or ()),
     )
     with pytest.raises(KeyError):
@@ -287,14 +287,14 @@ def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
 
     monkeypatch.setenv(SCHEDULER, "tcp://nowhere:1")
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=unreachable))
-    with pytest.raises(Refusal, match="BITBOUND_SCHEDULER=tcp://nowhere:1: timed out"):
+    with pytest.raises(Refusal, match="CERTIBIT_SCHEDULER=tcp://nowhere:1: timed out"):
         list(traces([]))
 
 
 def test_a_cluster_without_dask_is_refused(monkeypatch):
     monkeypatch.setenv(SCHEDULER, "tcp://scheduler:8786")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(Refusal, match=r"install bitbound\[cluster\] or unset it"):
+    with pytest.raises(Refusal, match=r"install certibit\[cluster\] or unset it"):
         list(traces([]))
 
 
@@ -303,7 +303,7 @@ def test_a_cluster_without_dask_is_refused(monkeypatch):
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
 def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number, code):
-    command = [sys.executable, "-m", "bitbound", "demo", "--seeds", "1", "--jobs", "2"]
+    command = [sys.executable, "-m", "certibit", "demo", "--seeds", "1", "--jobs", "2"]
     # A shell has its background jobs ignore interrupts, and a child inherits that.
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
@@ -325,5 +325,5 @@ def test_stopped_half_way_it_leaves_whole_files_and_no_process(tmp_path, number,
     for path in kept:
         assert np.all(np.isfinite(Trace.load(path).columns["gap"]))
     if number == signal.SIGINT:
-        assert err.splitlines()[-1] == "bitbound: interrupted"
+        assert err.splitlines()[-1] == "certibit: interrupted"
         assert not [path for path in tmp_path.rglob("*") if path.suffix in {".tmp", ".part"}]

@@ -2,19 +2,19 @@ import math
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.manifest import CATALOGUE
-from bitbound.figures.locodl.panels import Curve
-from bitbound.figures.locodl.recipes import (
+from certibit.data.errors import Refusal
+from certibit.data.files.manifest import CATALOGUE
+from certibit.figures.locodl.panels import Curve
+from certibit.figures.locodl.recipes import (
     FIGURES,
     VERSIONS,
     all_rules,
     demonstration,
     paper_figure,
 )
-from bitbound.figures.locodl.recommendation import recommended_k
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.cards.catalogue import METHODS
+from certibit.figures.locodl.recommendation import recommended_k
+from certibit.solvers.compressors.selector import compressor
+from certibit.theory.cards.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
 PAPER = [

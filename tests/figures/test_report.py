@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.terminal import text_columns
-from bitbound.figures.locodl.panel_table import panel_table
-from bitbound.figures.locodl.recipes import FIGURES, demonstration, paper_figure
-from bitbound.figures.locodl.reproduction import weighed
-from bitbound.figures.text.tables import accuracy_name, cost_table, short_cost
+from certibit.data.terminal import text_columns
+from certibit.figures.locodl.panel_table import panel_table
+from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
+from certibit.figures.locodl.reproduction import weighed
+from certibit.figures.text.tables import accuracy_name, cost_table, short_cost
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from html.parser import HTMLParser
 import pytest
 from written_results import EVIL, write_results
 
-from bitbound.data.files.records import read_record
-from bitbound.figures.report.chart import Axis, Chart, Series, svg, swatch
-from bitbound.figures.report.charts import beyond_axis, panel_chart
-from bitbound.figures.report.page import page, write_report
-from bitbound.figures.report.records import outcome_kind
-from bitbound.figures.report.results import read_results
+from certibit.data.files.records import read_record
+from certibit.figures.report.chart import Axis, Chart, Series, svg, swatch
+from certibit.figures.report.charts import beyond_axis, panel_chart
+from certibit.figures.report.page import page, write_report
+from certibit.figures.report.records import outcome_kind
+from certibit.figures.report.results import read_results
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_every_part_is_there_and_none_is_said_to_be_missing(text, results):
     found = read_results(results)
     absent = {part.target for part in found.parts if not part.there}
     assert absent == {
-        "bitbound compare --report NAME",
+        "certibit compare --report NAME",
         *(f"make figure{number}" for number in "1234"),
     }
     sections = [given["id"] for tag, given in Elements(text).found if tag == "section"]

@@ -3,11 +3,11 @@ import math
 import numpy as np
 import pytest
 
-from bitbound.data.terminal import text_columns
-from bitbound.figures.locodl.recipes import all_rules
-from bitbound.figures.locodl.table_2 import table_2
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.orders import LOWER_BOUND
+from certibit.data.terminal import text_columns
+from certibit.figures.locodl.recipes import all_rules
+from certibit.figures.locodl.table_2 import table_2
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.orders import LOWER_BOUND
 
 # Table 2 of arXiv:2403.04348 at d = 9, n = 4, kappa = 16, written out
 TABLE_2 = {

@@ -8,29 +8,29 @@ import numpy as np
 import pytest
 from compared import PROBLEM
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.files.records import read_record
-from bitbound.data.terminal import text_columns
-from bitbound.figures.bands import band
-from bitbound.figures.comparison.comparison_record import keep_comparison
-from bitbound.figures.curve_records import panel_record
-from bitbound.figures.locodl import judgement
-from bitbound.figures.locodl.claims import BitComparison, PanelBits
-from bitbound.figures.locodl.recipes import all_rules, paper_figure
-from bitbound.figures.locodl.reproduction import weighed
-from bitbound.figures.locodl.table_2 import table_2
-from bitbound.figures.report.charts import looseness_chart, panel_chart, savings_chart
-from bitbound.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.total_bits import bits_name, require_weight, total_bits, total_text
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.orders import LOWER_BOUND
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.files.records import read_record
+from certibit.data.terminal import text_columns
+from certibit.figures.bands import band
+from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.curve_records import panel_record
+from certibit.figures.locodl import judgement
+from certibit.figures.locodl.claims import BitComparison, PanelBits
+from certibit.figures.locodl.recipes import all_rules, paper_figure
+from certibit.figures.locodl.reproduction import weighed
+from certibit.figures.locodl.table_2 import table_2
+from certibit.figures.report.charts import looseness_chart, panel_chart, savings_chart
+from certibit.figures.text.verdicts import FAILS, SUPPORTED, UNDECIDED
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.total_bits import bits_name, require_weight, total_bits, total_text
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.orders import LOWER_BOUND
 
 INF = math.inf
 PANEL = paper_figure(2).panels[1]

@@ -13,17 +13,17 @@ import numpy as np
 import psutil
 import pytest
 
-from bitbound.data.errors import FailedJobsError, Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.figures import workers
-from bitbound.figures.pool import traces
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.runs import checkpoint
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.errors import FailedJobsError, Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.figures import workers
+from certibit.figures.pool import traces
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.runs import checkpoint
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
 from tests.figures.processes import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -190,7 +190,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from tests.figures.test_workers import Made
-from bitbound.figures.pool import traces
+from certibit.figures.pool import traces
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     try:

@@ -6,25 +6,25 @@ from pathlib import Path
 
 import numpy as np
 
-from bitbound.data.files.cache import write_text
-from bitbound.data.files.records import write_record
-from bitbound.figures.certified.parameter_contest import Saving
-from bitbound.figures.certified.rates import Rate
-from bitbound.figures.episode.clipping_record import contest_records
-from bitbound.figures.episode.experiments import SYNTHETIC
-from bitbound.figures.episode.tuning import Best
-from bitbound.figures.locodl.jobs import Job
-from bitbound.figures.locodl.panel_record import drawn_record
-from bitbound.figures.locodl.panels import Curve
-from bitbound.figures.locodl.recipes import demonstration
-from bitbound.figures.text.theory_tables import fit_summary, row_summary
-from bitbound.figures.text.verdicts import ClaimVerdict
-from bitbound.solvers.store.store import Store
-from bitbound.theory.audit.locodl.locodl_proof import PROOF
-from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.checks.scaling import Fit, Law
-from bitbound.theory.checks.standard import TheoremRow
-from bitbound.theory.theorem import Condition
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.figures.certified.parameter_contest import Saving
+from certibit.figures.certified.rates import Rate
+from certibit.figures.episode.clipping_record import contest_records
+from certibit.figures.episode.experiments import SYNTHETIC
+from certibit.figures.episode.tuning import Best
+from certibit.figures.locodl.jobs import Job
+from certibit.figures.locodl.panel_record import drawn_record
+from certibit.figures.locodl.panels import Curve
+from certibit.figures.locodl.recipes import demonstration
+from certibit.figures.text.theory_tables import fit_summary, row_summary
+from certibit.figures.text.verdicts import ClaimVerdict
+from certibit.solvers.store.store import Store
+from certibit.theory.audit.locodl.locodl_proof import PROOF
+from certibit.theory.audit.machinery.report import audit_report
+from certibit.theory.checks.scaling import Fit, Law
+from certibit.theory.checks.standard import TheoremRow
+from certibit.theory.theorem import Condition
 
 COMPRESSOR = "rand-k:2+natural"
 EVIL = "</script><script>alert(1)</script>"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bitbound import Every, Method, Needs, copies, mean
+from certibit import Every, Method, Needs, copies, mean
 
 
 @dataclass(frozen=True)

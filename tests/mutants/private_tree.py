@@ -19,7 +19,7 @@ from signal import SIGKILL, SIGXCPU
 from mutations import Mutant
 
 ROOMS = ("data", "solvers", "theory", "figures")
-COPIED = (*ROOMS, "bitbound", "tests", "docs")
+COPIED = (*ROOMS, "certibit", "tests", "docs")
 MEMORY = 6 << 30
 """Bytes of address space that a fault may ask for."""
 WAITING = 10
@@ -37,7 +37,7 @@ class PrivateTree:
         for name in ("pyproject.toml", "README.md"):
             shutil.copy(root / name, folder)
         for room in ROOMS:
-            (folder / "bitbound" / room).symlink_to(folder / room)
+            (folder / "certibit" / room).symlink_to(folder / room)
         # Compiled files are told apart by the hash of the text: an edit within a second is seen.
         mode = PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
@@ -95,10 +95,10 @@ def _child(folder: Path, ask: Callable[[], int], seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     os.chdir(folder)
-    os.environ["BITBOUND_CACHE"] = str(folder / "cache")
+    os.environ["CERTIBIT_CACHE"] = str(folder / "cache")
     os.environ["PYTHONPATH"] = str(folder)
     sys.path.insert(0, str(folder))
-    for name in [name for name in sys.modules if name.split(".")[0] == "bitbound"]:
+    for name in [name for name in sys.modules if name.split(".")[0] == "certibit"]:
         del sys.modules[name]
     with (folder / "answer").open("w", buffering=1, encoding="utf-8") as file:
         os.dup2(file.fileno(), 1)

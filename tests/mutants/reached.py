@@ -1,7 +1,7 @@
 """Which functions of the rooms a test or a subject of the battery calls: it can see their faults.
 
 A pytest plugin, and a command for the subjects. One JSON line each goes into a file of the folder
-that ``BITBOUND_REACHED`` names.
+that ``CERTIBIT_REACHED`` names.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def recorded(name: str, text: Path, worker: str) -> Iterator[None]:
         seconds = round(time.process_time() - start, 3)
         row = {"name": name, "text": digest(text), "seconds": seconds}
         row["functions"] = sorted(_functions(entry.code for entry in profile.getstats()))
-        file = Path(os.environ["BITBOUND_REACHED"]) / f"{worker}.jsonl"
+        file = Path(os.environ["CERTIBIT_REACHED"]) / f"{worker}.jsonl"
         if name not in failed:
             with file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(row) + "\n")

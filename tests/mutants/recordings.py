@@ -67,7 +67,7 @@ def _record(words: list[str]) -> list[dict]:
     """
     with TemporaryDirectory() as folder:
         here = str(Path(__file__).parent)
-        environment = os.environ | {"PYTHONPATH": here, "BITBOUND_REACHED": folder}
+        environment = os.environ | {"PYTHONPATH": here, "CERTIBIT_REACHED": folder}
         command = [sys.executable, *words]
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr, check=False)
         if ended.returncode not in (0, pytest.ExitCode.TESTS_FAILED):

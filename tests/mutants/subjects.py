@@ -1,4 +1,4 @@
-"""The quick form of `bitbound check`: the command lines that a fault is shown to."""
+"""The quick form of `certibit check`: the command lines that a fault is shown to."""
 
 import io
 import traceback
@@ -72,8 +72,8 @@ def words(subject: str) -> list[str]:
 
 
 def finding(subject: str) -> str:
-    """Return "" if `bitbound check` finds nothing, else the last that it says."""
-    from bitbound.cli import main  # noqa: PLC0415  (a fault may stop the import)
+    """Return "" if `certibit check` finds nothing, else the last that it says."""
+    from certibit.cli import main  # noqa: PLC0415  (a fault may stop the import)
 
     told, errors = io.StringIO(), io.StringIO()
     try:

@@ -1,4 +1,4 @@
-"""Mutants tried: by the quick form of `bitbound check`, and by the tests that reach them."""
+"""Mutants tried: by the quick form of `certibit check`, and by the tests that reach them."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from private_tree import ROOMS, Answer, PrivateTree
 from recordings import Reached
 from subjects import first_finding
 
-SOURCE = (*ROOMS, "bitbound")
+SOURCE = (*ROOMS, "certibit")
 MOST = 120
 """Tests that are run for one mutant."""
 CHOICE, DELAY = 200, 0.1

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.libraries import host
-from bitbound.solvers.runs.trace import COLUMNS, Column
-from bitbound.solvers.world.ledger import Ledger
+from certibit.solvers.libraries import host
+from certibit.solvers.runs.trace import COLUMNS, Column
+from certibit.solvers.world.ledger import Ledger
 
 
 def assert_same_points(found: Any, expected: Any) -> None:

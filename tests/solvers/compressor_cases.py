@@ -6,11 +6,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import round_power_of_two
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.natural import random_bits
-from bitbound.solvers.compressors.selector import compressor
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import round_power_of_two
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.natural import random_bits
+from certibit.solvers.compressors.selector import compressor
 
 UNBIASED = [
     "identity",

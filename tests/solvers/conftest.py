@@ -1,8 +1,8 @@
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK
+from certibit.theory.cards.catalogue import parameters
 
 
 @pytest.fixture(scope="module")

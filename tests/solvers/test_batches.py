@@ -7,17 +7,17 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import simulate
 
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Ball, Rademacher, Uniform
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.tape import Tape
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.errors import Refusal
+from certibit.data.noise import Ball, Rademacher, Uniform
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.world.tape import Tape
+from certibit.theory.cards.catalogue import parameters
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]
 

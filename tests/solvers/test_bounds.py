@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bitbound import Budget, Quadratic, Refusal, compressor, parameters, run
-from bitbound.data.compiled import compilation
-from bitbound.solvers.backend import gather, scatter
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.entries import Entries
-from bitbound.solvers.runs.carried import _read_field
-from bitbound.theory.checks.compressor.compression import compressor_checks
+from certibit import Budget, Quadratic, Refusal, compressor, parameters, run
+from certibit.data.compiled import compilation
+from certibit.solvers.backend import gather, scatter
+from certibit.solvers.columns import Columns
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.entries import Entries
+from certibit.solvers.runs.carried import _read_field
+from certibit.theory.checks.compressor.compression import compressor_checks
 
 N, D, K, RUNS = 4, 6, 2, 3
 WRONG = [D, -1, -D - 1, 10**9, 2**62, -(2**63)]
@@ -27,7 +27,7 @@ class OffByOne(RandK):
 
 @pytest.fixture(params=["0", "1"], ids=["plain", "compiled"])
 def compile_(request, monkeypatch):
-    monkeypatch.setenv("BITBOUND_COMPILE", request.param)
+    monkeypatch.setenv("CERTIBIT_COMPILE", request.param)
     monkeypatch.setattr(compilation, "_MANY", 0)
 
 

@@ -8,16 +8,16 @@ import pytest
 import scipy.sparse
 from worlds import simulate
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import loop
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.trace import COLUMNS
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Every
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs import loop
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.trace import COLUMNS
 
 RAND_2 = compressor("rand-k:2")
 

@@ -13,25 +13,25 @@ import numpy as np
 import pytest
 from worlds import COMPRESSORS
 
-from bitbound.data.files.archive import load_arrays, save_arrays
-from bitbound.data.noise import Uniform
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every, Method, Needs
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import checkpoint as checkpoints
-from bitbound.solvers.runs import engine, loop
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.store import store
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
+from certibit.data.files.archive import load_arrays, save_arrays
+from certibit.data.noise import Uniform
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs import checkpoint as checkpoints
+from certibit.solvers.runs import engine, loop
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.store import store
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
 
@@ -329,12 +329,12 @@ SWEEP = """
 import os
 import signal
 import sys
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.store import store
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.store import store
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.world.experiment import Experiment
 
 class Killed(Checkpoint):
     written = 0

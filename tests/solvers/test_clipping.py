@@ -9,30 +9,30 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import simulate, world_of
 
-from bitbound.data.errors import Refusal
-from bitbound.data.noise import Ball, Rademacher, Uniform
-from bitbound.data.quiet_machine import quiet_machine
-from bitbound.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.data.relaxed.shapes import Cosh, Well
-from bitbound.solvers.clipping import unit
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.libraries import host
-from bitbound.solvers.methods.celgc import CELGC
-from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
-from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
-from bitbound.solvers.methods.clipped_sgd import ClippedSGD
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.momentum_clipping import MomentumClipping
-from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
-from bitbound.solvers.methods.normalised_gd import NormalisedGD
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.tape import Tape
-from bitbound.theory.cards.catalogue import CLIPPING
+from certibit.data.errors import Refusal
+from certibit.data.noise import Ball, Rademacher, Uniform
+from certibit.data.quiet_machine import quiet_machine
+from certibit.data.relaxed.families import Multiples, Tilted, crossed_cosh, stalemate, tilted_wells
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.data.relaxed.shapes import Cosh, Well
+from certibit.solvers.clipping import unit
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.libraries import host
+from certibit.solvers.methods.celgc import CELGC
+from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.momentum_clipping import MomentumClipping
+from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from certibit.solvers.methods.normalised_gd import NormalisedGD
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.tape import Tape
+from certibit.theory.cards.catalogue import CLIPPING
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
 """The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from test_lazy_gradient import CASES, PROBLEM, SEEDS, agree
 
-from bitbound import METHODS, Experiment, compressor
-from bitbound.solvers import backend, columns, lazy_gradient
-from bitbound.solvers.backend import gather, mean
-from bitbound.solvers.columns import Columns
-from bitbound.solvers.compressors.powers import Powers
-from bitbound.solvers.entries import Entries
-from bitbound.solvers.state import copied, each, lent, returned
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
+from certibit import METHODS, Experiment, compressor
+from certibit.solvers import backend, columns, lazy_gradient
+from certibit.solvers.backend import gather, mean
+from certibit.solvers.columns import Columns
+from certibit.solvers.compressors.powers import Powers
+from certibit.solvers.entries import Entries
+from certibit.solvers.state import copied, each, lent, returned
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
 
 N, D, R = 4, 6, 5
 RUNS = [np.array([3]), np.array([0, 2, 4]), np.arange(R)]
@@ -39,12 +39,12 @@ def test_a_state_that_is_used_up_gives_the_step_of_numpy(name, selector, monkeyp
     experiment = Experiment.of(method, PROBLEM, chosen)
     worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
     channel, oracle = worlds[0]
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     state = each(np.asarray, experiment.method.start(channel.template, oracle, channel))
     for iteration in range(1, 9):
         after = []
         for compile_, (channel, oracle) in zip("01", worlds, strict=True):
-            monkeypatch.setenv("BITBOUND_COMPILE", compile_)
+            monkeypatch.setenv("CERTIBIT_COMPILE", compile_)
             given, use_up = (state, False) if compile_ == "0" else (copied(state), True)
             words = experiment.method, given, oracle, channel, iteration
             after.append(advance(*words, use_up=use_up)[0])
@@ -191,5 +191,5 @@ def test_what_is_put_back_does_not_disturb_the_rest(alike, runs):
 def test_other_arrays_are_not_lent(x, monkeypatch):
     assert columns.columns(np.zeros((N, D, R)), RUNS[0]) is not None
     assert columns.columns(x, RUNS[0]) is None
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert columns.columns(np.zeros((N, D, R)), RUNS[0]) is None

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from bitbound import compressor
-from bitbound.data.compiled import compilation
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.entries import Entries
+from certibit import compressor
+from certibit.data.compiled import compilation
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.entries import Entries
 
 SHAPES = [(1, 1, 1), (5, 7, 3), (40, 8, 1), (6, 8, 5)]
 
@@ -23,7 +23,7 @@ def both_ways(monkeypatch, sent, x, uniforms):
     """Return what is received with compiled code and without."""
     found = []
     for compile_ in ("1", "0"):
-        monkeypatch.setenv("BITBOUND_COMPILE", compile_)
+        monkeypatch.setenv("CERTIBIT_COMPILE", compile_)
         with np.errstate(invalid="ignore"):
             message = sent.message(x, uniforms)
             received = sent.compress(x, uniforms)
@@ -85,7 +85,7 @@ def test_entries_are_written_as_by_numpy(monkeypatch, loaded):
     message = compressor("rand-k:3").message(vectors((6, 8, 5)), np.full((6, 3, 5), 0.4))
     entries = Entries(*message, 8)
     written = np.asarray(entries)
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     np.testing.assert_array_equal(written, np.asarray(entries))
 
 
@@ -95,5 +95,5 @@ def test_compiled_code_is_loaded_where_it_was_asked_for_often(monkeypatch):
     monkeypatch.setattr(compilation, "_asked", iter(range(10)))
     assert [compilation.is_worth_loading(1) for _ in range(5)] == [False] * 3 + [True] * 2
     assert compilation.is_worth_loading(1 << 20)
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert not compilation.is_worth_loading(1 << 20)

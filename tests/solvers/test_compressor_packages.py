@@ -2,13 +2,13 @@
 
 import pytest
 
-from bitbound import Refusal, compressor
-from bitbound.cli import main
-from bitbound.solvers.compressors.selector import GROUP
+from certibit import Refusal, compressor
+from certibit.cli import main
+from certibit.solvers.compressors.selector import GROUP
 
 PACKAGE = """
 from dataclasses import dataclass
-from bitbound.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.selection import RandK
 
 @dataclass(frozen=True)
 class Sparse(RandK):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from compressor_cases import ALL, BIASED, UNBIASED, draw, serves
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import feature_max, feature_sum, floor_power_of_two
-from bitbound.solvers.compressors.selector import NAMES, compressor
-from bitbound.solvers.libraries import host
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import feature_max, feature_sum, floor_power_of_two
+from certibit.solvers.compressors.selector import NAMES, compressor
+from certibit.solvers.libraries import host
 
 DIMENSIONS = [1, 2, 3, 5, 8, 9, 122]
 each_name = pytest.mark.parametrize("name", ALL)

@@ -8,10 +8,10 @@ from compressor_cases import ALL, CASES, UNBIASED, VECTORS, draw, outcomes, serv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitbound.solvers.backend import round_power_of_two
-from bitbound.solvers.compressors.natural import random_bits, spread_bits
-from bitbound.solvers.compressors.selection import subsets
-from bitbound.solvers.compressors.selector import compressor
+from certibit.solvers.backend import round_power_of_two
+from certibit.solvers.compressors.natural import random_bits, spread_bits
+from certibit.solvers.compressors.selection import subsets
+from certibit.solvers.compressors.selector import compressor
 
 TINIEST = 2.0**-126
 

@@ -7,17 +7,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors import counting
-from bitbound.solvers.compressors.counting import (
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors import counting
+from certibit.solvers.compressors.counting import (
     counted_arrays,
     counts,
     described,
     set_number,
     set_of,
 )
-from bitbound.solvers.compressors.selector import compressor
+from certibit.solvers.compressors.selector import compressor
 
 
 def bits(messages):

@@ -16,21 +16,21 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import CASES, PROBLEMS, fitted, simulate
 
-from bitbound.data.noise import Ball, Rademacher, Uniform
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers import libraries
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.local import local_solve
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import loop
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.world import philox
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.device import DeviceStreams
-from bitbound.solvers.world.philox import uniform_numbers
-from bitbound.solvers.world.randomness import Streams, generator, key
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.noise import Ball, Rademacher, Uniform
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.solvers import libraries
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.local import local_solve
+from certibit.solvers.methods.episode import EPISODE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs import loop
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.world import philox
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.device import DeviceStreams
+from certibit.solvers.world.philox import uniform_numbers
+from certibit.solvers.world.randomness import Streams, generator, key
+from certibit.theory.cards.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}

@@ -8,25 +8,25 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import recorded_run, simulate, world_of
 
-from bitbound.data.problem import Constants
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.families import crossed_cosh
-from bitbound.solvers.backend import mean
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every, Method, Needs
-from bitbound.solvers.methods.clipped_sgd import ClippedSGD
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import engine
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import _batches
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.potential import value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
+from certibit.data.problem import Constants
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.families import crossed_cosh
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs import engine
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import _batches
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.potential import value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
 
 RAND_2 = compressor("rand-k:2")
 
@@ -239,7 +239,7 @@ def test_runs_in_several_batches_are_those_of_one(problem, locodl, monkeypatch, 
     budget = Budget(rounds=40)
     at_once = simulate(method, problem, compressor("rand-k:2"), seeds=(4, 4, 9), budget=budget)
     size = problem.n * problem.d
-    monkeypatch.setattr("bitbound.solvers.runs.engine._HELD", int(cached * size))
+    monkeypatch.setattr("certibit.solvers.runs.engine._HELD", int(cached * size))
     made = [batch.size for batch in _batches(3, size, "numpy")]
     assert made == sizes
     assert [batch.size for batch in _batches(3, size, "cupy")] == [3]

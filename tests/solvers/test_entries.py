@@ -8,15 +8,15 @@ import pytest
 from comparisons import assert_same_columns
 from worlds import simulate
 
-from bitbound.data.arrays import array_namespace
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers import backend, libraries
-from bitbound.solvers.backend import mean, scatter, total
-from bitbound.solvers.compressors.composition import RandKNatural
-from bitbound.solvers.compressors.selection import L1Selection, RandK
-from bitbound.solvers.entries import Entries
-from bitbound.solvers.method import Method, Needs, WithProbability
-from bitbound.solvers.runs.budget import Budget
+from certibit.data.arrays import array_namespace
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers import backend, libraries
+from certibit.solvers.backend import mean, scatter, total
+from certibit.solvers.compressors.composition import RandKNatural
+from certibit.solvers.compressors.selection import L1Selection, RandK
+from certibit.solvers.entries import Entries
+from certibit.solvers.method import Method, Needs, WithProbability
+from certibit.solvers.runs.budget import Budget
 
 N, D, K, RUNS = 5, 12, 3, 2
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from worlds import simulate, world
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.families import crossed_cosh
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.clip21 import Clip21
-from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.theory.cards.catalogue import CARDS
-from bitbound.theory.checks.method.identities import identities
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.families import crossed_cosh
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.clip21 import Clip21
+from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.checks.method.identities import identities
 
 UNLIKE = Quadratic.random(4, 3, mu=1.0, L=10.0, seed=1)
 

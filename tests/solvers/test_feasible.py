@@ -9,18 +9,18 @@ import psutil
 import pytest
 from worlds import simulate
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every, Method, Needs
-from bitbound.solvers.methods.celgc import CELGC
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.memory import _numbers_of_state
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.cards.catalogue import CLIPPING, METHODS, parameters
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.methods.celgc import CELGC
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.memory import _numbers_of_state
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.cards.catalogue import CLIPPING, METHODS, parameters
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
 SENT = {None: None, "unbiased": compressor("rand-k:2"), "contractive": compressor("top-k:2")}

@@ -11,9 +11,9 @@ import pytest
 from compressor_cases import ALL, serves
 from fuzzing import answer, generators
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.selector import compressor
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.selector import compressor
 
 CLIENTS, RUNS = 20, 10
 

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from fuzzing import TIMES, answer, flipped, generators, mutated
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import load_arrays
-from bitbound.data.problems import solution as solution_module
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.ridge_problem import mean_gradient
-from bitbound.data.problems.solution import cached_solution
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs import checkpoint as checkpoint_module
-from bitbound.solvers.runs import trace as trace_module
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.carried import Carried
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.simulation import simulated_world
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import load_arrays
+from certibit.data.problems import solution as solution_module
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.ridge_problem import mean_gradient
+from certibit.data.problems.solution import cached_solution
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs import checkpoint as checkpoint_module
+from certibit.solvers.runs import trace as trace_module
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.simulation import simulated_world
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 TRACE = simulate(Experiment.of(GD(gamma=0.1), PROBLEM), seeds=2, budget=Budget(rounds=4))
@@ -156,7 +156,7 @@ def test_checkpoints_written_with_any_content(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
 def test_solutions_written_with_any_content(tmp_path, monkeypatch):
-    monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
     solved = cached_solution(PROBLEM, lambda problem: problem.x_star)
     (path,) = (tmp_path / "solutions").iterdir()
     good = stored({"x_star": solved.ravel()}, path)
@@ -168,6 +168,6 @@ def test_solutions_written_with_any_content(tmp_path, monkeypatch):
             read_as(monkeypatch, solution_module, changed({"x_star": solved.ravel()}, rng))
         found = cached_solution(PROBLEM, lambda problem: problem.x_star)
         monkeypatch.undo()
-        monkeypatch.setenv("BITBOUND_CACHE", str(tmp_path))
+        monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))
         assert np.linalg.norm(mean_gradient(PROBLEM, found)) <= 1e-12 * start
         path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)

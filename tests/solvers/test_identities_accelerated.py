@@ -8,28 +8,28 @@ import pytest
 from comparisons import assert_same_points
 from worlds import recorded_run, world
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select
-from bitbound.solvers.backend import mean
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.natural import Natural
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.compressors.selector import compressor as make_compressor
-from bitbound.solvers.methods.adiana import ADIANA
-from bitbound.solvers.methods.agd import AGD
-from bitbound.solvers.methods.dasha import DASHA
-from bitbound.solvers.methods.econtrol import EControl
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.marina import MARINA
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.compressors.selector import compressor as make_compressor
+from certibit.solvers.methods.adiana import ADIANA
+from certibit.solvers.methods.agd import AGD
+from certibit.solvers.methods.dasha import DASHA
+from certibit.solvers.methods.econtrol import EControl
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.marina import MARINA
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.setting import Setting
 
 RUNS = 3
 PROBLEMS = {

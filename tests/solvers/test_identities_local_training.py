@@ -9,20 +9,20 @@ import pytest
 from comparisons import assert_same_points
 from worlds import PROBLEMS, recorded_run, simulate, world
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
-from bitbound.solvers.methods.fedcomgate import FedCOMGATE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from certibit.solvers.methods.fedcomgate import FedCOMGATE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
 
 
 def states(method, problem, *, iterations=40, seed=0):

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-import bitbound
-from bitbound import METHODS, Experiment, compressor
-from bitbound.data.passes.fused import FusedGradients
-from bitbound.solvers import lazy_gradient as module
-from bitbound.solvers.backend import gather, mean, round_power_of_two, total
-from bitbound.solvers.compressors.natural import spread_bits
-from bitbound.solvers.lazy_gradient import LazyGradient, lazy_gradient
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
+import certibit
+from certibit import METHODS, Experiment, compressor
+from certibit.data.passes.fused import FusedGradients
+from certibit.solvers import lazy_gradient as module
+from certibit.solvers.backend import gather, mean, round_power_of_two, total
+from certibit.solvers.compressors.natural import spread_bits
+from certibit.solvers.lazy_gradient import LazyGradient, lazy_gradient
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
 
-PROBLEM = bitbound.problem("breast-cancer@9")
+PROBLEM = certibit.problem("breast-cancer@9")
 SENT = {"unbiased": ("rand-k:1", "natural", "identity"), "contractive": ("top-k:1",), None: (None,)}
 CASES = [
     (name, selector)
@@ -51,13 +51,13 @@ def test_every_step_is_that_of_numpy(name, selector, monkeypatch):
     experiment = Experiment.of(method, PROBLEM, chosen)
     worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
     channel, oracle = worlds[0]
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     state = each(np.asarray, experiment.method.start(channel.template, oracle, channel))
     for iteration in range(1, 9):
         kept = each(np.copy, state)
         after = []
         for compile_, (channel, oracle) in zip("01", worlds, strict=True):
-            monkeypatch.setenv("BITBOUND_COMPILE", compile_)
+            monkeypatch.setenv("CERTIBIT_COMPILE", compile_)
             after.append(advance(experiment.method, state, oracle, channel, iteration)[0])
         each(np.testing.assert_array_equal, kept, state)
         each(agree, *after)
@@ -167,9 +167,9 @@ def test_other_arrays(x):
 def test_without_numba_and_for_other_problems_there_is_none(monkeypatch):
     x = np.zeros((1, PROBLEM.d, 1))
     assert lazy_gradient(PROBLEM, x) is not None
-    other = bitbound.Quadratic.random(3, 4, mu=1.0, L=10.0)
+    other = certibit.Quadratic.random(3, 4, mu=1.0, L=10.0)
     assert lazy_gradient(other, np.zeros((1, 4, 1))) is None
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert lazy_gradient(PROBLEM, x) is None
 
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from comparisons import assert_same_spending, assert_same_state
 
-import bitbound
-from bitbound import Experiment, Quadratic, compressor, parameters
-from bitbound.solvers.local.compiled_solve import compiled_solve
-from bitbound.solvers.local.local_solve import until_done
-from bitbound.solvers.methods.five_gcs_cc import State
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
+import certibit
+from certibit import Experiment, Quadratic, compressor, parameters
+from certibit.solvers.local.compiled_solve import compiled_solve
+from certibit.solvers.local.local_solve import until_done
+from certibit.solvers.methods.five_gcs_cc import State
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
 
-PROBLEM = bitbound.problem("breast-cancer@9", kappa=1e3)
+PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 RULE = {"accuracy": 0.5, "L": 1.0, "mu": 0.1, "most": 3}
 
 
@@ -38,7 +38,7 @@ def test_steps_and_who_is_left():
 def test_a_compiled_solve_is_that_of_numpy(options, lent, monkeypatch):
     """Also where the state is lent to the round, and where solves begin once again."""
     if lent:
-        monkeypatch.setattr("bitbound.solvers.columns.ALL_LARGE", 1)
+        monkeypatch.setattr("certibit.solvers.columns.ALL_LARGE", 1)
     sent = compressor("rand-k:2")
     method = replace(parameters("5gcs-cc", PROBLEM, sent, "best"), **options)
     experiment = Experiment.of(method, PROBLEM, sent)
@@ -98,5 +98,5 @@ def test_where_nothing_is_compiled_numpy_does_it(monkeypatch):
     gradient = LINEAR["with u"]
     assert solve(gradient, Quadratic.random(3, 4, mu=1.0, L=10.0)) is None
     assert solve(gradient, dtype=np.float32) is None
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert solve(gradient) is None

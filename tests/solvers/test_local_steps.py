@@ -6,17 +6,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-import bitbound
-from bitbound import METHODS, Budget, Every, Experiment, Quadratic, Record, Scaffnew, compressor
-from bitbound.solvers.methods.scaffnew import State
-from bitbound.solvers.runs import loop
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.steps.local_steps import LocalSteps
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.cards.catalogue import parameters
+import certibit
+from certibit import METHODS, Budget, Every, Experiment, Quadratic, Record, Scaffnew, compressor
+from certibit.solvers.methods.scaffnew import State
+from certibit.solvers.runs import loop
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.steps.local_steps import LocalSteps
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.cards.catalogue import parameters
 
-PROBLEM = bitbound.problem("breast-cancer@9", kappa=1e3)
+PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 SENT = {"unbiased": "rand-k:1", "contractive": "top-k:1", None: None}
 LOCAL = {"scaffnew", "locodl", "locodl-both-ways", "tamuna", "compressed-scaffnew"}
 BUDGETS = {
@@ -44,7 +44,7 @@ def both_ways(monkeypatch, experiment, **options):
     """Return the traces of steps one by one and of many at once."""
     traces = []
     for switch in "01":
-        monkeypatch.setenv("BITBOUND_COMPILE", switch)
+        monkeypatch.setenv("CERTIBIT_COMPILE", switch)
         traces.append(simulate(experiment, keep_model=True, **options))
     return traces
 
@@ -193,5 +193,5 @@ def test_other_steps_are_done_one_by_one(step):
 def test_other_problems_have_none(monkeypatch):
     assert local_steps(Experiment.of(Scaffnew(0.1, 0.2), Quadratic.random(3, 4, 1.0, 10.0))) is None
     assert local_steps(experiment_of("scaffnew"), runs=64) is None  # it would not pay
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert local_steps(experiment_of("scaffnew")) is None

@@ -7,15 +7,15 @@ import pytest
 from comparisons import assert_same_columns, assert_same_spending, assert_same_state
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
-from bitbound.solvers import backend
-from bitbound.solvers.libraries import host
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.state import each
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.channel.walk import difference, size
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
+from certibit.solvers import backend
+from certibit.solvers.libraries import host
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.state import each
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.channel.walk import difference, size
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
 
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
 each_method = pytest.mark.parametrize("name", METHODS)

@@ -7,12 +7,12 @@ from math import comb, factorial
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.ownership import ownership_template
-from bitbound.theory.theorems.compressed_scaffnew import dual_gain, primal_gain
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.ownership import ownership_template
+from certibit.theory.theorems.compressed_scaffnew import dual_gain, primal_gain
 
 # (d, m, s), four with s d > m, two with s d = m, four with s d < m
 TRIPLES = [(3, 4, 2), (5, 5, 3), (2, 3, 3), (4, 6, 5), (3, 6, 2), (2, 6, 3)]

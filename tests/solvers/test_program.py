@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from test_replay import PROBLEM, ROUNDS, SENT, experiment_of, stepped
 
-from bitbound import METHODS, Budget, Quadratic, Record, mean, problem, where
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.steps import replay as replays
-from bitbound.solvers.steps.program import Program
-from bitbound.solvers.steps.replay import MANY, Replay
-from bitbound.solvers.world.simulation import simulated_world
+from certibit import METHODS, Budget, Quadratic, Record, mean, problem, where
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.steps import replay as replays
+from certibit.solvers.steps.program import Program
+from certibit.solvers.steps.replay import MANY, Replay
+from certibit.solvers.world.simulation import simulated_world
 
 CASES = [
     (name, sent)
@@ -102,7 +102,7 @@ def test_flags_of_a_state_are_flags_after_it():
 
 
 def test_nothing_is_compiled_where_that_is_switched_off(monkeypatch):
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert iterations_of(experiment_of("gd"))[0].program is None
 
 

@@ -6,17 +6,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-import bitbound
-from bitbound import DIANA, METHODS, Budget, Experiment, Quadratic, Record, compressor
-from bitbound.solvers.methods.diana import State
-from bitbound.solvers.runs import loop
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.grid import Grid
-from bitbound.solvers.steps.replay import Replay
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.cards.catalogue import parameters
+import certibit
+from certibit import DIANA, METHODS, Budget, Experiment, Quadratic, Record, compressor
+from certibit.solvers.methods.diana import State
+from certibit.solvers.runs import loop
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.grid import Grid
+from certibit.solvers.steps.replay import Replay
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.cards.catalogue import parameters
 
-PROBLEM = bitbound.problem("breast-cancer@9", kappa=1e3)
+PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 SENT = {
     "unbiased": ("rand-k:2", "natural", "rand-k:1+natural", "l1", "rand-k:1@shared", "identity"),
     "contractive": ("top-k:2",),

@@ -7,7 +7,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import parquet
 
-from bitbound import (
+from certibit import (
     GD,
     Budget,
     LoCoDL,
@@ -21,7 +21,7 @@ from bitbound import (
     parameters,
     run,
 )
-from bitbound.solvers.world.experiment import Experiment
+from certibit.solvers.world.experiment import Experiment
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 METHOD = GD(gamma=0.1)
@@ -118,7 +118,7 @@ def test_a_data_frame_and_a_parquet_file_have_all_columns(tmp_path):
         np.testing.assert_array_equal(frame[name], column)
     table = parquet.read_table(trace.to_parquet(tmp_path / "trace.parquet"))
     assert_frame_equal(table.to_pandas(), frame)
-    header = json.loads(table.schema.metadata[b"bitbound"])
+    header = json.loads(table.schema.metadata[b"certibit"])
     assert header["specification"]["method"]["name"] == "gd"
 
 

@@ -3,13 +3,13 @@
 import pytest
 from worlds import simulate
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.compressed_gd import CompressedGD
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.solvers.runs import budget as budgets
-from bitbound.solvers.runs.budget import PROGRESS, STAGNANT_SHARE, Budget
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.compressed_gd import CompressedGD
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.solvers.runs import budget as budgets
+from certibit.solvers.runs.budget import PROGRESS, STAGNANT_SHARE, Budget
 
 PATIENCE = 500
 PROBLEM = Quadratic.random(3, 5, mu=1.0, L=4.0, seed=1)

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from worlds import simulate
 
-import bitbound.solvers.store.store as store_module
-from bitbound.data.errors import DamagedFileError
-from bitbound.data.files.archive import save_arrays
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.runs import engine
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.trace import COLUMNS, Trace
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import parameters
+import certibit.solvers.store.store as store_module
+from certibit.data.errors import DamagedFileError
+from certibit.data.files.archive import save_arrays
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs import engine
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.trace import COLUMNS, Trace
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.compressors.two_way import downward, upward
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.simulation import simulated_world
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.compressors.two_way import downward, upward
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.simulation import simulated_world
 
 PROBLEM = Quadratic.random(3, 6, mu=1.0, L=10.0)
 METHOD = EF21PDIANA(gamma=0.001, beta=0.3)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from compressor_cases import ALL, draw, serves
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.selector import compressor
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.selector import compressor
 
 
 def same_bits(a, b):

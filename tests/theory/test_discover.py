@@ -6,36 +6,36 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Method
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.store import program_text
-from bitbound.solvers.store.program_text import NotKeptWarning
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.from_file import find_card
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.discover import discovery, kept_results, tuning
-from bitbound.theory.discover.discovery import discover
-from bitbound.theory.discover.grammar import VOCABULARY, Sentence, Term, sentences, updates
-from bitbound.theory.discover.kept_results import KeptResults
-from bitbound.theory.discover.method_file import method_class, method_file
-from bitbound.theory.discover.recognition import moves_alike, recognised
-from bitbound.theory.discover.saved_method import saved_method
-from bitbound.theory.discover.screen import Screen
-from bitbound.theory.discover.second_moment_map import Steps
-from bitbound.theory.discover.task import Task
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Method
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.store import program_text
+from certibit.solvers.store.program_text import NotKeptWarning
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.from_file import find_card
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.discover import discovery, kept_results, tuning
+from certibit.theory.discover.discovery import discover
+from certibit.theory.discover.grammar import VOCABULARY, Sentence, Term, sentences, updates
+from certibit.theory.discover.kept_results import KeptResults
+from certibit.theory.discover.method_file import method_class, method_file
+from certibit.theory.discover.recognition import moves_alike, recognised
+from certibit.theory.discover.saved_method import saved_method
+from certibit.theory.discover.screen import Screen
+from certibit.theory.discover.second_moment_map import Steps
+from certibit.theory.discover.task import Task
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
 
 ESTIMATE, ALL = (Term("estimate"),), (Term("message"),)
 SAID = {

@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.figures.text.examinations import _hypotheses, _whole_runs
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.chains.certify_steps import certify_steps
-from bitbound.theory.checks.method.whole_runs import RunsCheck
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import Verdict, readable, readable_factor
+from certibit.cli import main
+from certibit.figures.text.examinations import _hypotheses, _whole_runs
+from certibit.solvers.methods.gd import GD
+from certibit.theory.certificates.certify import certify
+from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.theorem import Condition
+from certibit.theory.verdict import Verdict, readable, readable_factor
 
 ODD = re.compile(
     r"(?<![\w'-])(inf|nan|None|-0)(?![\w.])|1 - [01](?![\d.])|1 - -|\b[01] Psi\b|e\+\d{3}"

@@ -7,19 +7,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.figures.plan.plan_drawing import draw_map
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
-from bitbound.theory.checks.method.promise import promise
-from bitbound.theory.plan.crossover import fastest, reigns
-from bitbound.theory.plan.offers import LONGEST_SOLVE, Costs
-from bitbound.theory.plan.planning import plan
-from bitbound.theory.setting import Setting
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.figures.plan.plan_drawing import draw_map
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
+from certibit.theory.checks.method.promise import promise
+from certibit.theory.plan.crossover import fastest, reigns
+from certibit.theory.plan.offers import LONGEST_SOLVE, Costs
+from certibit.theory.plan.planning import plan
+from certibit.theory.setting import Setting
 
 PROBLEM = Quadratic.random(4, 12, mu=1.0, L=50.0)
 METHODS = ["locodl", "agd", "diana", "scaffnew"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.figures.text.theory_tables import scaling_table, theorems_table
-from bitbound.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.audit.machinery.step import (
+from certibit.cli import main
+from certibit.data.problems.quadratic import Quadratic
+from certibit.figures.text.theory_tables import scaling_table, theorems_table
+from certibit.figures.text.verdicts import OWN, ClaimVerdict, claim_outcome, verdicts_text
+from certibit.solvers.methods.gd import GD
+from certibit.theory.audit.machinery.report import audit_report
+from certibit.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
     Proof,
@@ -24,11 +24,11 @@ from bitbound.theory.audit.machinery.step import (
     Space,
     Variable,
 )
-from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.scaling import LAWS, Fit
-from bitbound.theory.checks.standard import TheoremRow
-from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import Known, Verdict
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.scaling import LAWS, Fit
+from certibit.theory.checks.standard import TheoremRow
+from certibit.theory.theorem import Condition
+from certibit.theory.verdict import Known, Verdict
 
 ROOT = Path(__file__).parents[2]
 OUTCOME = re.compile(
@@ -42,7 +42,7 @@ LOOSE = re.compile(
 """What would say "holds" of something else than what is proved, or something else than "holds"."""
 PRINTING = [
     *ROOT.glob("figures/**/*.py"),
-    *ROOT.glob("bitbound/cli/**/*.py"),
+    *ROOT.glob("certibit/cli/**/*.py"),
     *ROOT.glob("theory/checks/**/*.py"),
     *ROOT.glob("theory/audit/machinery/report.py"),
     ROOT / "theory/verdict.py",

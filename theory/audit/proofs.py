@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.audit.episode.episode_proof import PROOF as EPISODE
-from bitbound.theory.audit.locodl.locodl_proof import PROOF as LOCODL
-from bitbound.theory.audit.machinery.report import Report, audit_report
-from bitbound.theory.audit.machinery.step import Proof
-from bitbound.theory.audit.machinery.verify import Finding
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_proof import PROOF as NORMALISED_EF21
+from certibit.data.errors import Refusal
+from certibit.theory.audit.episode.episode_proof import PROOF as EPISODE
+from certibit.theory.audit.locodl.locodl_proof import PROOF as LOCODL
+from certibit.theory.audit.machinery.report import Report, audit_report
+from certibit.theory.audit.machinery.step import Proof
+from certibit.theory.audit.machinery.verify import Finding
+from certibit.theory.audit.normalised_ef21.normalised_ef21_proof import PROOF as NORMALISED_EF21
 
 PROOFS: Mapping[str, Proof] = {proof.name: proof for proof in (EPISODE, LOCODL, NORMALISED_EF21)}
 

@@ -1,7 +1,7 @@
 """All methods by name: a view of their cards.
 
 A method of the package is added by its file's line in ``_FILES``. The cards of other packages are
-found through the entry point group ``bitbound.methods``, each entry being a :class:`Card`.
+found through the entry point group ``certibit.methods``, each entry being a :class:`Card`.
 """
 
 import warnings
@@ -10,13 +10,13 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Method
-from bitbound.theory.card import Card, Tuning
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.method import Method
+from certibit.theory.card import Card, Tuning
 
-GROUP = "bitbound.methods"
+GROUP = "certibit.methods"
 """The entry points of other packages."""
 
 _FILES = (
@@ -55,7 +55,7 @@ _FILES = (
 """The files of this folder with a card, in the order of a legend."""
 
 _CARDS: tuple[Card, ...] = tuple(
-    import_module(f"bitbound.theory.theorems.{name}").CARD for name in _FILES
+    import_module(f"certibit.theory.theorems.{name}").CARD for name in _FILES
 )
 
 
@@ -145,7 +145,7 @@ def parameters(
 
     Examples
     --------
-    >>> from bitbound import Quadratic, compressor, parameters
+    >>> from certibit import Quadratic, compressor, parameters
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> parameters("marina", problem, compressor("rand-k:2")).p
     0.5

@@ -6,27 +6,27 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.data.problems.ridge_problem import RidgeProblem
-from bitbound.solvers.clipping import require_positive
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor as compressor_named
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.loop import Progress
-from bitbound.solvers.runs.points import Callback, RecordedPotential
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import Experiment, fitted_view, is_convex
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.cards.from_file import find_card
-from bitbound.theory.outside_theorem import OutsideTheoremWarning
-from bitbound.theory.potential import Potential, value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.solvers.clipping import require_positive
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor as compressor_named
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.loop import Progress
+from certibit.solvers.runs.points import Callback, RecordedPotential
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.experiment import Experiment, fitted_view, is_convex
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import card_of
+from certibit.theory.cards.from_file import find_card
+from certibit.theory.outside_theorem import OutsideTheoremWarning
+from certibit.theory.potential import Potential, value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
 
 _TARGET = 1e-6
 """The f - f* at which runs without a budget end."""
@@ -103,7 +103,7 @@ def run(
 
     Examples
     --------
-    >>> from bitbound import Budget, Quadratic, parameters, run
+    >>> from certibit import Budget, Quadratic, parameters, run
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = parameters("gd", problem, rule="optimal")
     >>> trace = run(method, problem, seeds=1, budget=Budget(gap=1e-6))

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from bitbound.data.errors import Refusal
-from bitbound.data.own.own_file import file_and_name, is_own, load_file, own_classes
-from bitbound.solvers.method import Method
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import card_named
+from certibit.data.errors import Refusal
+from certibit.data.own.own_file import file_and_name, is_own, load_file, own_classes
+from certibit.solvers.method import Method
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import card_named
 
 
 def find_card(name: str) -> Card:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import ClassConstants, Terms
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Method
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import ClassConstants, Terms
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 @dataclass(frozen=True)

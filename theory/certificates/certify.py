@@ -8,19 +8,19 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.certificates.decrease import Weights, best_weights
-from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import LocalPotential, Potential
-from bitbound.theory.proofs.best_proof import ProofProgramme
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
-from bitbound.theory.worlds.symbolic.step_outcomes import as_used
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.cards.catalogue import card_of
+from certibit.theory.certificates.decrease import Weights, best_weights
+from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import LocalPotential, Potential
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 ASTRAY = 1e-3
 """Relative excess of what a search in floats claims over its proof at which it is begun again."""
@@ -59,7 +59,7 @@ def certify(
 
     Examples
     --------
-    >>> from bitbound import DIANA, FunctionClass, certify
+    >>> from certibit import DIANA, FunctionClass, certify
     >>> proof = certify(DIANA(gamma=0.02, alpha=0.1), FunctionClass(n=10, mu=1, L=10, omega=9))
     >>> proof.factor < 1 and proof.verify() == proof.factor
     True

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.proofs.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
-from bitbound.theory.worlds.symbolic.interpolation import Form, end_of, weighted_sum
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
+from certibit.theory.worlds.symbolic.interpolation import Form, end_of, weighted_sum
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 
 LIFTS = 61
 """How many multiples of gradient bounds are tried."""

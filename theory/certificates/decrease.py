@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.coordinates import Coordinates
-from bitbound.theory.certificates.programme import SolverResult, margin_form, maximise, psi
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.coordinates import Coordinates
+from certibit.theory.certificates.programme import SolverResult, margin_form, maximise, psi
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 
 Weights = Literal["fixed", "free"]
 
@@ -35,7 +35,7 @@ def solver_decrease(
 ) -> float:
     """Return 1 - factor as the solver reports it, without a proof.
 
-    What is ``trusted`` is as in :func:`~bitbound.theory.proofs.symbolic_step.symbolic_step`.
+    What is ``trusted`` is as in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
 
     Raises
     ------

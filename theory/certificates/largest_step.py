@@ -5,15 +5,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import certify, chosen_potential
-from bitbound.theory.certificates.decrease import Weights, solver_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.best_proof import ProofProgramme
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.certify import certify, chosen_potential
+from certibit.theory.certificates.decrease import Weights, solver_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 SMALLEST_STEP = 1e-9
 """Part of the largest step at which a search for one that works ends."""
@@ -44,7 +44,7 @@ def largest_step(
     accuracy : float
         Relative.
     potential : Potential, optional
-        As in :func:`~bitbound.theory.certificates.certify.certify`.
+        As in :func:`~certibit.theory.certificates.certify.certify`.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def largest_step(
 
     Examples
     --------
-    >>> from bitbound import GD, FunctionClass, largest_step
+    >>> from certibit import GD, FunctionClass, largest_step
     >>> found = largest_step(GD, FunctionClass(n=3, mu=1, L=10), largest=1.0)
     >>> round(found, 3)
     0.2

@@ -12,24 +12,24 @@ from itertools import chain
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
-from bitbound.theory.certificates.programme import margin_form, maximise, psi
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.best_proof import ProofProgramme
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.proofs.symbolic_step import (
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
+from certibit.theory.certificates.programme import margin_form, maximise, psi
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.symbolic_step import (
     SymbolicStep,
     symbolic_step,
 )
-from bitbound.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
-from bitbound.theory.worlds.independent import independent
-from bitbound.theory.worlds.orbits import first_state
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
-from bitbound.theory.worlds.symbolic.frames import Matrix
-from bitbound.theory.worlds.symbolic.interpolation import Form
-from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
+from certibit.theory.worlds.independent import independent
+from certibit.theory.worlds.orbits import first_state
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.frames import Matrix
+from certibit.theory.worlds.symbolic.interpolation import Form
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 SMALLEST = 1e-5
 """How small the form may be in any direction, against where it is largest."""

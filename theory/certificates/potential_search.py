@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.potential_family import Family, Weights
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.quadratic_potential import QuadraticPotential
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.potential_family import Family, Weights
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.quadratic_potential import QuadraticPotential
 
 GIVEN_UP = 9e-7
 """Part of the decrease that is given up for a form that can be read."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.coordinates import Coordinates, symmetric
-from bitbound.theory.proofs.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.symbolic.frames import Matrix
-from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
+from certibit.data.errors import Refusal
+from certibit.theory.certificates.coordinates import Coordinates, symmetric
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.worlds.symbolic.frames import Matrix
+from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
 
 SMALL = 1e-6
 """Size of the fixed part of a programme below which the solver's tolerances are too coarse."""

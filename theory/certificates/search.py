@@ -12,20 +12,20 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.method import Method
-from bitbound.solvers.total_bits import require_weight, total_bits
-from bitbound.solvers.world.experiment import fitted_compressor
-from bitbound.theory.card import Role
-from bitbound.theory.cards.catalogue import card_named, card_of
-from bitbound.theory.certificates.certify import certify, chosen_potential
-from bitbound.theory.certificates.decrease import Weights, solver_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.orbits import StepCost, orbits
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.method import Method
+from certibit.solvers.total_bits import require_weight, total_bits
+from certibit.solvers.world.experiment import fitted_compressor
+from certibit.theory.card import Role
+from certibit.theory.cards.catalogue import card_named, card_of
+from certibit.theory.certificates.certify import certify, chosen_potential
+from certibit.theory.certificates.decrease import Weights, solver_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.orbits import StepCost, orbits
 
 Objective = Literal["bits", "rounds", "gradients"]
 
@@ -113,7 +113,7 @@ def optimise(
     choices : mapping, optional
         Options of the rules to choose from, such as ``{"s": (2, 5, 10)}``.
     weights : "fixed" or "free"
-        As in :func:`~bitbound.theory.certificates.certify.certify`; free ones take longer.
+        As in :func:`~certibit.theory.certificates.certify.certify`; free ones take longer.
     evaluations : int
         Largest number of programmes per start.
     starts : int, optional

@@ -3,25 +3,25 @@
 import math
 from dataclasses import dataclass
 
-from bitbound.data.errors import Refusal
-from bitbound.data.numbers import require_possible_kappa
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.method import Method
-from bitbound.theory.card import Card
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import Weights
-from bitbound.theory.certificates.largest_step import step_limit
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.worst_instance import Divergence, divergence, worst_instance
-from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.function_class import FunctionClass, rand_k_of
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.probing import OneStep
+from certibit.data.errors import Refusal
+from certibit.data.numbers import require_possible_kappa
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.method import Method
+from certibit.theory.card import Card
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.largest_step import step_limit
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.worst_instance import Divergence, divergence, worst_instance
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.function_class import FunctionClass, rand_k_of
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.probing import OneStep
 
 TIGHT = 1e-4
 """Relative distance of two decreases that counts as none: what is given up for proofs."""

@@ -21,34 +21,34 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import Method
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import Experiment, fitted_view
-from bitbound.theory.certificates.certify import certify, chosen_potential
-from bitbound.theory.function_class import FunctionClass, rand_k_of
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.best_proof import ProofProgramme
-from bitbound.theory.proofs.rational_algebra import floats, rationals
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.numbers.worst_states import worst_state
-from bitbound.theory.worlds.orbits import orbits
-from bitbound.theory.worlds.probing import OneStep, one_step
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
-from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix
-from bitbound.theory.worlds.worst_contraction import WorstContraction
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import Experiment, fitted_view
+from certibit.theory.certificates.certify import certify, chosen_potential
+from certibit.theory.function_class import FunctionClass, rand_k_of
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.rational_algebra import floats, rationals
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.numbers.worst_states import worst_state
+from certibit.theory.worlds.orbits import orbits
+from certibit.theory.worlds.probing import OneStep, one_step
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
+from certibit.theory.worlds.worst_contraction import WorstContraction
 
 CLOSE, SMALL = 1e-16, 1e-11
 """Relative distance to its bound of the decrease whose dual point is drawn, and relative size below
@@ -165,7 +165,7 @@ def worst_instance(
 
     Examples
     --------
-    >>> from bitbound import GD, FunctionClass, certify, worst_instance
+    >>> from certibit import GD, FunctionClass, certify, worst_instance
     >>> method, functions = GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10)
     >>> worst, proof = worst_instance(method, functions), certify(method, functions)
     >>> abs(worst.step().factor - proof.factor) < 1e-6
@@ -391,7 +391,7 @@ def divergence(
 
     Examples
     --------
-    >>> from bitbound import GD, FunctionClass, divergence
+    >>> from certibit import GD, FunctionClass, divergence
     >>> found = divergence(GD(gamma=0.3), FunctionClass(n=3, mu=1, L=10))
     >>> found.growth > 1e6
     True

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import scipy.linalg
 
-from bitbound.theory.chains.chain import Chain
-from bitbound.theory.exact.long_run import long_runs
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.worlds.linear_maps import Matrix
+from certibit.theory.chains.chain import Chain
+from certibit.theory.exact.long_run import long_runs
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.worlds.linear_maps import Matrix
 
 SEEN = 1e-12
 """Relative size below which a direction is not seen by the first potential."""
@@ -31,7 +31,7 @@ def attained_log_factor(chain: Chain) -> float:
     Raises
     ------
     Refusal
-        As for :func:`~bitbound.theory.exact.long_run.slowest_decrease`.
+        As for :func:`~certibit.theory.exact.long_run.slowest_decrease`.
     """
     first, last = chain.links[0], chain.links[-1]
     functions, method = first.functions, first.method

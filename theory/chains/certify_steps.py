@@ -5,19 +5,19 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import certify, proof_of_step
-from bitbound.theory.certificates.potential_family import Family
-from bitbound.theory.chains.chain import Chain
-from bitbound.theory.chains.weights import ChainProgramme, Weights
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.proofs.symbolic_step import symbolic_step
-from bitbound.theory.quadratic_potential import AtModel, Joined, Reweighted
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.certify import certify, proof_of_step
+from certibit.theory.certificates.potential_family import Family
+from certibit.theory.chains.chain import Chain
+from certibit.theory.chains.weights import ChainProgramme, Weights
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.symbolic_step import symbolic_step
+from certibit.theory.quadratic_potential import AtModel, Joined, Reweighted
+from certibit.theory.setting import Setting
 
 MOST_STEPS = 10**9
 """More steps than anybody does; nothing is promised that takes more."""
@@ -47,7 +47,7 @@ def certify_steps(
     Parameters
     ----------
     steps : int
-        How many: 1 is :func:`~bitbound.theory.certificates.certify.certify`.
+        How many: 1 is :func:`~certibit.theory.certificates.certify.certify`.
     potential : Potential or "search", optional
         Psi; by default, that of the method's first theorem.
     measure : "potential", "gap" or "distance"
@@ -60,7 +60,7 @@ def certify_steps(
 
     Examples
     --------
-    >>> from bitbound import LoCoDL, FunctionClass, certify, certify_steps
+    >>> from certibit import LoCoDL, FunctionClass, certify, certify_steps
     >>> method = LoCoDL(gamma=0.01, chi=0.04, rho=0.02, p=0.5, omega=4.0)
     >>> functions = FunctionClass(n=3, mu=1, L=100, omega=4)
     >>> chain, once = certify_steps(method, functions, 1000), certify(method, functions)

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.verdict import readable_factor
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.verdict import readable_factor
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +27,7 @@ class Chain:
 
     Examples
     --------
-    >>> from bitbound import GD, FunctionClass, certify_steps
+    >>> from certibit import GD, FunctionClass, certify_steps
     >>> certify_steps(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10), steps=5)
     Chain of 1 certificate of GD(gamma=0.1)
     E[Psi after 5 steps] <= (1 - 0.19)^5 Psi

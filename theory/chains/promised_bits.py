@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
-from bitbound.theory.chains.certify_steps import MOST_STEPS, certify_steps
-from bitbound.theory.checks.method.promise import (
+from certibit.data.errors import Refusal
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.theory.certificates.certified_theorem import CertifiedTheorem
+from certibit.theory.chains.certify_steps import MOST_STEPS, certify_steps
+from certibit.theory.checks.method.promise import (
     Promise,
     promise,
     require_covered,
     value_at_start,
 )
-from bitbound.theory.checks.method.round_cost import round_cost
-from bitbound.theory.potential import LocalPotential
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
+from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.potential import LocalPotential
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
 
 FIRST_STEPS = 1000
 """For how many steps a chain is made where nothing else is promised."""

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.certificates.coordinates import Coordinates
-from bitbound.theory.certificates.programme import maximise, psi
-from bitbound.theory.proofs.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.independent import independent
-from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
+from certibit.data.errors import Refusal
+from certibit.theory.certificates.coordinates import Coordinates
+from certibit.theory.certificates.programme import maximise, psi
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.worlds.independent import independent
+from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
 
 LINKS = 4
 """At most so many steps change the potential."""

@@ -5,31 +5,31 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import Method
-from bitbound.solvers.total_bits import require_weight
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import card_of
-from bitbound.theory.cards.coverage import require_theorem
-from bitbound.theory.certificates.certified_theorem import searched_theorem
-from bitbound.theory.checks.channel.choices import channel_checks
-from bitbound.theory.checks.channel.sizes import PATIENCE
-from bitbound.theory.checks.compressor.compression import compressor_checks, small_dimension
-from bitbound.theory.checks.method.conduct import comes_back, does_not_grow
-from bitbound.theory.checks.method.identities import identities
-from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.checks.problem.problems import problem_checks
-from bitbound.theory.checks.promises import Promised, check_growth, check_promise
-from bitbound.theory.checks.soundness import conduct, soundness
-from bitbound.theory.checks.tool import tool_checks
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import FAILS, Verdict
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.method import Method
+from certibit.solvers.total_bits import require_weight
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import card_of
+from certibit.theory.cards.coverage import require_theorem
+from certibit.theory.certificates.certified_theorem import searched_theorem
+from certibit.theory.checks.channel.choices import channel_checks
+from certibit.theory.checks.channel.sizes import PATIENCE
+from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
+from certibit.theory.checks.method.conduct import comes_back, does_not_grow
+from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.problem.problems import problem_checks
+from certibit.theory.checks.promises import Promised, check_growth, check_promise
+from certibit.theory.checks.soundness import conduct, soundness
+from certibit.theory.checks.tool import tool_checks
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
 
@@ -54,7 +54,7 @@ class Examination:
 
     Examples
     --------
-    >>> from bitbound import GD, Quadratic, check
+    >>> from certibit import GD, Quadratic, check
     >>> found = check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     >>> found.holds, len(found.promised), len(found.verdicts) > 10
     (True, 1, True)
@@ -142,7 +142,7 @@ def check(
 
     Examples
     --------
-    >>> from bitbound import GD, Quadratic, check
+    >>> from certibit import GD, Quadratic, check
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19

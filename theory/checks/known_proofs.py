@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.quadratic_potential import squares_of
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.solvers.methods.gd import GD
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.quadratic_potential import squares_of
+from certibit.theory.verdict import Verdict, worst_of
 
 _CHECK = "certificates of what is known"
 _CLOSE, _MORE = 1e-6, (1.00001, 1.01)

@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.checks.compressor.compression import small_dimension
-from bitbound.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
-from bitbound.theory.checks.method.growth import why_it_grows
-from bitbound.theory.checks.method.one_step import (
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.checks.compressor.compression import small_dimension
+from certibit.theory.checks.method.boundary import at_the_boundary, loose_hypotheses
+from certibit.theory.checks.method.growth import why_it_grows
+from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.checks.method.whole_runs import RunsCheck
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.verdict import Verdict, readable, readable_factor
+from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.verdict import Verdict, readable, readable_factor
 
 
 @dataclass(frozen=True)

@@ -10,30 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.memory import memory
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.memory import require_memory_of_runs
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.card import Card
-from bitbound.theory.cards.from_file import card_from_file, read_settings
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.verdict import Verdict
+from certibit.data.errors import Refusal
+from certibit.data.memory import memory
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.memory import require_memory_of_runs
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.card import Card
+from certibit.theory.cards.from_file import card_from_file, read_settings
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.verdict import Verdict
 
 _ROWS = np.random.default_rng(0).standard_normal((12, 3))
 _THREE = np.arange(12) % 3
 _BYTES = 8
 _TWO_METHODS = """
 from dataclasses import dataclass
-from bitbound import GD
+from certibit import GD
 
 @dataclass(frozen=True)
 class First(GD):

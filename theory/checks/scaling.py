@@ -13,15 +13,15 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.total_bits import total_bits
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.total_bits import total_bits
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
 
 TOLERANCE = 0.15
 """How far a measured exponent may be above the table's: constants and logarithms vary a little."""

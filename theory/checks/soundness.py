@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.checks.channel.accounts import accounts
-from bitbound.theory.checks.channel.unsent import unsent
-from bitbound.theory.checks.channel.untold import untold
-from bitbound.theory.checks.method.best_rule import best_rule
-from bitbound.theory.checks.method.conduct import (
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.checks.channel.accounts import accounts
+from certibit.theory.checks.channel.unsent import unsent
+from certibit.theory.checks.channel.untold import untold
+from certibit.theory.checks.method.best_rule import best_rule
+from certibit.theory.checks.method.conduct import (
     bill_check,
     independence,
     keeps_invariants,
@@ -29,13 +29,13 @@ from bitbound.theory.checks.method.conduct import (
     schedule,
     stays_at_solution,
 )
-from bitbound.theory.checks.method.smallest import in_words, smaller
-from bitbound.theory.checks.method.solves_in_time import solves_in_time
-from bitbound.theory.checks.trace.long_runs import runs_as_plain
-from bitbound.theory.checks.trace.replay import recorded
-from bitbound.theory.checks.trace.resumed import goes_on
-from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict
+from certibit.theory.checks.method.smallest import in_words, smaller
+from certibit.theory.checks.method.solves_in_time import solves_in_time
+from certibit.theory.checks.trace.long_runs import runs_as_plain
+from certibit.theory.checks.trace.replay import recorded
+from certibit.theory.checks.trace.resumed import goes_on
+from certibit.theory.setting import Setting
+from certibit.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""

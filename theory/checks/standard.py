@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.examination import Examination, examine
-from bitbound.theory.checks.promises import Promised
-from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import Verdict, outcome
+from certibit.data.errors import Refusal
+from certibit.data.problem import StronglyConvexProblem
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.examination import Examination, examine
+from certibit.theory.checks.promises import Promised
+from certibit.theory.theorem import Condition
+from certibit.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
 

@@ -3,14 +3,14 @@
 from functools import cache
 from typing import Any
 
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.checks.compressor.counted import counted_as_sent
-from bitbound.theory.checks.known_proofs import known_proofs
-from bitbound.theory.checks.problem.dealt import rows_dealt_once
-from bitbound.theory.checks.refusals import refusals, refusals_of_the_tool
-from bitbound.theory.checks.trace.batches import seeds_of_batches
-from bitbound.theory.verdict import Verdict
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
+from certibit.theory.checks.compressor.counted import counted_as_sent
+from certibit.theory.checks.known_proofs import known_proofs
+from certibit.theory.checks.problem.dealt import rows_dealt_once
+from certibit.theory.checks.refusals import refusals, refusals_of_the_tool
+from certibit.theory.checks.trace.batches import seeds_of_batches
+from certibit.theory.verdict import Verdict
 
 
 def tool_checks(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.cones.cone_point import ConePoint
-from bitbound.theory.cones.cone_programme import ConeProgramme, Number, rational_of
-from bitbound.theory.cones.direction_equations import DirectionEquations, Floats
-from bitbound.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.cone_point import ConePoint
+from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of
+from certibit.theory.cones.direction_equations import DirectionEquations, Floats
+from certibit.theory.cones.surroundings import Surroundings
 
 MOST_STEPS = 150
 """How many steps are taken."""

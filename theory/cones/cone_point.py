@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitbound.theory.cones.direction_equations import Floats
+from certibit.theory.cones.direction_equations import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from bitbound.theory.cones.direction_equations import Floats
+from certibit.theory.cones.direction_equations import Floats
 
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""

@@ -7,15 +7,15 @@ from functools import cached_property
 import numpy as np
 from flint import arb, arb_mat
 
-from bitbound.theory.cones.cone_point import ConePoint
-from bitbound.theory.cones.cone_programme import (
+from certibit.theory.cones.cone_point import ConePoint
+from certibit.theory.cones.cone_programme import (
     ConeProgramme,
     Directions,
     Number,
     in_floats,
     root_of,
 )
-from bitbound.theory.cones.direction_equations import DirectionEquations, Floats
+from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""

@@ -7,15 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.discover.grammar import Sentence
-from bitbound.theory.discover.kept_results import KeptResults
-from bitbound.theory.discover.recognition import moves_alike, recognised
-from bitbound.theory.discover.task import Task
-from bitbound.theory.discover.tuning import Candidate, screened, tuned
-from bitbound.theory.proofs.certificate import Certificate
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.certify import certify
+from certibit.theory.discover.grammar import Sentence
+from certibit.theory.discover.kept_results import KeptResults
+from certibit.theory.discover.recognition import moves_alike, recognised
+from certibit.theory.discover.task import Task
+from certibit.theory.discover.tuning import Candidate, screened, tuned
+from certibit.theory.proofs.certificate import Certificate
 
 WORTH = 0.02
 """Relative gain in cost that one more free constant must bring."""

@@ -6,10 +6,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.kept_lines import add_line, read_lines
-from bitbound.solvers.runs.origin import versions
-from bitbound.solvers.store.program_text import NoSourceError, NotKeptWarning, program
-from bitbound.theory.discover.task import Task
+from certibit.data.files.kept_lines import add_line, read_lines
+from certibit.solvers.runs.origin import versions
+from certibit.solvers.store.program_text import NoSourceError, NotKeptWarning, program
+from certibit.theory.discover.task import Task
 
 _ROOMS = ("data", "solvers", "theory")
 
@@ -24,7 +24,7 @@ class KeptResults:
     ----------
     task : Task
         What is searched for; each task with its seed has its own file, and each program text of
-        the search (:mod:`bitbound.solvers.store.program_text`).
+        the search (:mod:`certibit.solvers.store.program_text`).
     seed : int
         The seed of the search.
     folder : Path, optional

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from types import ModuleType
 
-from bitbound.solvers.method import Method
-from bitbound.theory.discover.grammar import Sentence
-from bitbound.theory.discover.step_lines import step_lines
+from certibit.solvers.method import Method
+from certibit.theory.discover.grammar import Sentence
+from certibit.theory.discover.step_lines import step_lines
 
 _MEANINGS = {
     "gamma": "Step size of the model",
@@ -35,7 +35,7 @@ _TEXT = '''"""{head}"""
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound import {imports}
+from certibit import {imports}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def method_file(one: Sentence, name: str = "Found", head: str = "") -> str:
 @lru_cache(maxsize=4096)
 def method_class(one: Sentence) -> Callable[..., Method]:
     """Return the class that the file of a sentence defines."""
-    module = ModuleType(f"bitbound_discovered_{abs(hash(one)):x}")
+    module = ModuleType(f"certibit_discovered_{abs(hash(one)):x}")
     sys.modules[module.__name__] = module  # dataclasses look there
     exec(compile(method_file(one), f"<{one.kind}>", "exec"), vars(module))
     found: Callable[..., Method] = vars(module)["Found"]

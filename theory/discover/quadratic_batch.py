@@ -6,8 +6,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
 
 Matrix = NDArray[np.float64]
 

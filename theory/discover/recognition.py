@@ -13,13 +13,13 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from bitbound.solvers.method import Method
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.discover.screen import Screen
+from certibit.solvers.method import Method
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.theory.discover.screen import Screen
 
 KNOWN: tuple[type[Method], ...] = (GD, DIANA, EF21, Scaffnew, EF21PDIANA)
 """The methods of the package that the grammar can say."""

@@ -2,8 +2,8 @@
 
 import textwrap
 
-from bitbound.theory.discover.discovery import Discovery, Search
-from bitbound.theory.discover.method_file import method_file
+from certibit.theory.discover.discovery import Discovery, Search
+from certibit.theory.discover.method_file import method_file
 
 _CARD = """
 
@@ -22,8 +22,8 @@ def saved_method(found: Discovery, search: Search, name: str = "Found") -> str:
     gamma, *others = (f"{value:.6g}" for value in found.candidate.values)
     pairs = zip(one.constants[1:], others, strict=True)
     constants = ", ".join([f"gamma={gamma} / setting.L", *(f"{a}={b}" for a, b in pairs)])
-    first, _, rest = text.partition("from bitbound import ")
-    text = f"{first}from bitbound import Card, {rest}"
+    first, _, rest = text.partition("from certibit import ")
+    text = f"{first}from certibit import Card, {rest}"
     return text + _CARD.format(name=name, constants=constants)
 
 
@@ -32,7 +32,7 @@ def _head(found: Discovery, search: Search) -> str:
     sent = task.compressor(found.candidate.sentence)
     known = f" It is {found.known}." if found.known else ""
     told = (
-        f"Found by `bitbound discover` among {search.sentences} structures, of which "
+        f"Found by `certibit discover` among {search.sentences} structures, of which "
         f"{search.convergent} converge on quadratics, for the fewest bits per digit: up "
         f"+ {task.weight:g} down, n = {task.n}, kappa = {task.kappa:g}, d = {task.d}, "
         f"{sent.name if sent else 'uncompressed'}. Certified there: E[Psi+] <= "

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Method, WithProbability
-from bitbound.solvers.state import each
-from bitbound.theory.discover.grammar import Kind
-from bitbound.theory.discover.quadratic_batch import Matrix, QuadraticBatch
-from bitbound.theory.discover.second_moment_map import Steps
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method, WithProbability
+from certibit.solvers.state import each
+from certibit.theory.discover.grammar import Kind
+from certibit.theory.discover.quadratic_batch import Matrix, QuadraticBatch
+from certibit.theory.discover.second_moment_map import Steps
 
 AT_REST = 1e-9
 """How far a step may move the solution, which is of size 1."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bitbound.theory.discover.grammar import CONSTANTS, Sentence
+from certibit.theory.discover.grammar import CONSTANTS, Sentence
 
 ZEROS = "copies(0 * x, problem.n)"
 

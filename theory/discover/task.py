@@ -4,15 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import Method
-from bitbound.solvers.total_bits import require_weight, total_bits
-from bitbound.theory.discover.grammar import Kind, Sentence
-from bitbound.theory.discover.screen import Screen
-from bitbound.theory.function_class import FunctionClass
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.method import Method
+from certibit.solvers.total_bits import require_weight, total_bits
+from certibit.theory.discover.grammar import Kind, Sentence
+from certibit.theory.discover.screen import Screen
+from certibit.theory.function_class import FunctionClass
 
 SCREENED_CLIENTS = 3
 """Clients of the quadratics at most: the map of second moments grows with their number."""

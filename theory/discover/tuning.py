@@ -13,14 +13,14 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.certificates.potential_family import Family
-from bitbound.theory.certificates.potential_search import best_start
-from bitbound.theory.discover.grammar import Sentence
-from bitbound.theory.discover.method_file import method_class
-from bitbound.theory.discover.screen import Screen
-from bitbound.theory.discover.task import GENTLE_KAPPA, Task
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.potential_family import Family
+from certibit.theory.certificates.potential_search import best_start
+from certibit.theory.discover.grammar import Sentence
+from certibit.theory.discover.method_file import method_class
+from certibit.theory.discover.screen import Screen
+from certibit.theory.discover.task import GENTLE_KAPPA, Task
 
 Vector = NDArray[np.float64]
 

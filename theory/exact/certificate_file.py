@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.rational_algebra import Rationals, rationals
-from bitbound.theory.proofs.rational_step import RationalForm, RationalStep
-from bitbound.theory.proofs.symbolic_step import SymbolicStep
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
-from bitbound.theory.worlds.symbolic.frames import same_point
-from bitbound.theory.worlds.symbolic.interpolation import end_of
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
-from bitbound.theory.worlds.symbolic.symbols import Evaluation
+from certibit.data.errors import Refusal
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.rational_algebra import Rationals, rationals
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, exact_parameters, rational
+from certibit.theory.worlds.symbolic.frames import same_point
+from certibit.theory.worlds.symbolic.interpolation import end_of
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.worlds.symbolic.symbols import Evaluation
 
 LONGEST = 300
 """Longest text about the parameters of a method."""

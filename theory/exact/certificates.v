@@ -1,4 +1,4 @@
-(* What a certificate of bitbound says, and a check of it that the kernel of Rocq runs. *)
+(* What a certificate of certibit says, and a check of it that the kernel of Rocq runs. *)
 
 From Coq Require Import QArith Qreals Reals Lra Lia List Bool.
 Import ListNotations.

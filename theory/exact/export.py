@@ -4,11 +4,11 @@ import json
 import re
 from pathlib import Path
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.cache import write_text
-from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.exact.rocq_file import rocq_file
-from bitbound.theory.proofs.certificate import Certificate
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
+from certibit.theory.exact.certificate_file import certificate_file
+from certibit.theory.exact.rocq_file import rocq_file
+from certibit.theory.proofs.certificate import Certificate
 
 
 def require_file_name(path: Path) -> None:

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.exact.measured import require_measured
-from bitbound.theory.exact.second_moments import SecondMoments
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
-from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.exact.measured import require_measured
+from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 MOST_CLASSES = 4
 """Up to so many classes of clients are at their ends in all combinations."""
@@ -46,7 +46,7 @@ def limit_of_potentials(certificate: Certificate) -> float | None:
     """Return a decrease that is attained on quadratics; None if none is found.
 
     For a few clients the slowest one is also run on numbers, by
-    :func:`~bitbound.theory.exact.measured.measured_factor`.
+    :func:`~certibit.theory.exact.measured.measured_factor`.
 
     It is that of :func:`slowest_decrease`, but for what the potential of the certificate does not
     see: no potential that sees as much of the state decreases by more.

@@ -4,14 +4,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.exact.second_moments import SecondMoments
-from bitbound.theory.exact.spectral_radius import spectral_radius
-from bitbound.theory.worlds.numbers.measured_moments import measured_moments
-from bitbound.theory.worlds.numbers.worst_states import ErrorLaw
-from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.worlds.numbers.measured_moments import measured_moments
+from certibit.theory.worlds.numbers.worst_states import ErrorLaw
+from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 
 APART, ROUNDED = 1e-5, 1e-10
 """Difference of two decreases that rounding does not explain: relative, and of factors."""

@@ -6,23 +6,23 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.rational_algebra import Rationals, ldl
-from bitbound.theory.proofs.rational_step import RationalForm, RationalStep
-from bitbound.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.theory.exact.certificate_file import certificate_file
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.rational_algebra import Rationals, ldl
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 THEORY = Path(__file__).with_name("certificates.v")
 """What all certificates have in common: what they claim, and why what is checked proves it."""
 
 ABOUT = """\
-   Written by bitbound. What the kernel checks is all of the algebra: that Psi is at least 0, and
+   Written by certibit. What the kernel checks is all of the algebra: that Psi is at least 0, and
    that (1 - decrease) Psi - E[Psi+] is a sum of multiples, none negative, of inequalities and of
    squares. What is assumed stands in the definition of [contracts]: that the inequalities of
    mu-strongly convex and L-smooth functions, of contractive compressors and of local steps hold,
    and that E[Psi+] is at most the form [after]. That the forms [psi] and [after] are those of the
    method, the mean taken over coins, cohorts and unbiased compressors, E|C(v) - v|^2 being at most
-   omega |v|^2, is not checked here: bitbound has computed them by running the method on symbols.
+   omega |v|^2, is not checked here: certibit has computed them by running the method on symbols.
 """
 """What stands above a certificate."""
 

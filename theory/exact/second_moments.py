@@ -15,25 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.exact.spectral_radius import spectral_radius
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Gap, Potential
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.symbolic.expectation import expected_gram
-from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
-from bitbound.theory.worlds.symbolic.kernels import kernels_of_blocks
-from bitbound.theory.worlds.symbolic.quadratics import (
+from certibit.data.errors import Refusal
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Gap, Potential
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.symbolic.expectation import expected_gram
+from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame, Matrix
+from certibit.theory.worlds.symbolic.kernels import kernels_of_blocks
+from certibit.theory.worlds.symbolic.quadratics import (
     ExtremeChannel,
     ExtremeClass,
     QuadraticProblem,
 )
-from bitbound.theory.worlds.symbolic.symbols import unknown_state
-from bitbound.theory.worlds.units import MethodInUnits
+from certibit.theory.worlds.symbolic.symbols import unknown_state
+from certibit.theory.worlds.units import MethodInUnits
 
 ROUNDED = 1e-14
 """Relative size of a weight in a form that rounding may have left."""

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import ztrsen
 
-from bitbound.theory.worlds.symbolic.frames import Matrix
+from certibit.theory.worlds.symbolic.frames import Matrix
 
 SEEN = 1e-9
 """Relative size of a part of a vector that is more than rounding."""

@@ -7,10 +7,10 @@ grouping: the reference point moves to the y that is known, and then all else ha
 
 from dataclasses import dataclass, fields, replace
 
-from bitbound.solvers.backend import where
-from bitbound.solvers.method import Functions, Gradients, Messages, Method
-from bitbound.solvers.methods.adiana import ADIANA, State
-from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
+from certibit.solvers.backend import where
+from certibit.solvers.method import Functions, Gradients, Messages, Method
+from certibit.solvers.methods.adiana import ADIANA, State
+from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem
-from bitbound.solvers.backend import mean, squared_norm
-from bitbound.solvers.libraries import host
-from bitbound.solvers.method import Functions, Messages, Method, Needs
-from bitbound.solvers.methods.clip21 import Clip21, State
-from bitbound.solvers.world.experiment import fitted_view
-from bitbound.theory.formulas.error_feedback import error_root
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import ClassConstants, Potential, Region, Squares, Terms
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem
+from certibit.solvers.backend import mean, squared_norm
+from certibit.solvers.libraries import host
+from certibit.solvers.method import Functions, Messages, Method, Needs
+from certibit.solvers.methods.clip21 import Clip21, State
+from certibit.solvers.world.experiment import fitted_view
+from certibit.theory.formulas.error_feedback import error_root
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import ClassConstants, Potential, Region, Squares, Terms
 
 ROUNDING = 1e-9
 """Relative room for rounding in the radius of a ball."""
@@ -41,7 +41,7 @@ class ErrorsInABall:
     """Psi = |grad f(x)|^2 + (s/n) sum_i |grad f_i(x) - g_i|^2, from the start of a round.
 
     Where every f_i is mu-strongly convex and L-smooth and gamma <= gamma*, the factor is that of
-    EF21, :func:`~bitbound.theory.formulas.error_feedback.feedback_factor`. At gamma* clipping
+    EF21, :func:`~certibit.theory.formulas.error_feedback.feedback_factor`. At gamma* clipping
     attains it at the edge of the ball, in one dimension.
 
     Notes

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bitbound.theory.formulas.message_noise import Variances
+from certibit.theory.formulas.message_noise import Variances
 
 _STARTS = ((0.0, 0.0), (0.5, 0.0), (0.5, 0.05), (1.0, 0.05))
 """Where the search for the two constants begins: beta, and the logarithm of C p eta."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.theorem import Condition
+from certibit.theory.theorem import Condition
 
 PRINTED: Mapping[str, Fraction] = MappingProxyType(
     {

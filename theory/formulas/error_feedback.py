@@ -2,7 +2,7 @@
 
 import math
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 
 def error_root(alpha: float | None) -> float:

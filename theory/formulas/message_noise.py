@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import TypeVar
 
-from bitbound.theory.potential import ClassConstants
+from certibit.theory.potential import ClassConstants
 
 Number = TypeVar("Number", float, Fraction)
 

@@ -21,16 +21,16 @@ from typing import Any, TypeVar, cast
 
 import scipy.optimize
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.ef import EF
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
-from bitbound.theory.potential import Potential, Squares, Terms
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.theorems.ef import Feedback
-from bitbound.theory.theorems.ef21 import TightErrorFeedback
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.ef import EF
+from certibit.solvers.methods.ef21 import EF21
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
+from certibit.theory.potential import Potential, Squares, Terms
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.theorems.ef import Feedback
+from certibit.theory.theorems.ef21 import TightErrorFeedback
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 Number = TypeVar("Number", float, Fraction)
 Classes = tuple[tuple[int, int, int], ...]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.symbolic_step import symbolic_step
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.symbolic_step import symbolic_step
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ClosedForm:
 
     Examples
     --------
-    >>> from bitbound.theory.laws.feedback_laws import EF_LAW
+    >>> from certibit.theory.laws.feedback_laws import EF_LAW
     >>> EF_LAW.witness([(3, *EF_LAW.points[0][1:])]) is None
     True
     """

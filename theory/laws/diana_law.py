@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.theorems.diana import CoupledShifts
+from certibit.solvers.methods.diana import DIANA
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.theorems.diana import CoupledShifts
 
 
 def _diana(n: int, kappa: Fraction, r: Fraction) -> Certificate:

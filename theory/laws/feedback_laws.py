@@ -15,15 +15,15 @@ factor is that root.
 from fractions import Fraction
 from math import isqrt
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.ef import EF
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.theorems.ef import Feedback
-from bitbound.theory.theorems.ef21 import TightErrorFeedback
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.ef import EF
+from certibit.solvers.methods.ef21 import EF21
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.theorems.ef import Feedback
+from certibit.theory.theorems.ef21 import TightErrorFeedback
 
 STEP = "(2/(1 + kappa)) (1 - s)/(1 + s), s = sqrt(1 - alpha)"
 DECREASE = (

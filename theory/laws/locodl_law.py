@@ -46,13 +46,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.formulas.message_noise import unevenness
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.closed_form import ClosedForm, with_multipliers
-from bitbound.theory.proofs.certificate import Certificate
-from bitbound.theory.proofs.rational_algebra import Rationals
-from bitbound.theory.theorems.locodl import Theorem31
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.formulas.message_noise import unevenness
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
+from certibit.theory.proofs.certificate import Certificate
+from certibit.theory.proofs.rational_algebra import Rationals
+from certibit.theory.theorems.locodl import Theorem31
 
 
 def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Certificate:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.runs.network import Network
-from bitbound.theory.plan.offers import Offer
+from certibit.solvers.runs.network import Network
+from certibit.theory.plan.offers import Offer
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,24 +5,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
-from bitbound.data.quiet_machine import quiet_machine
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.network import Network
-from bitbound.solvers.total_bits import total_bits
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.certificates.certified_theorem import CertifiedTheorem
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.checks.method.promise import Promise, promise
-from bitbound.theory.checks.method.round_cost import round_cost
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.setting import Setting
+from certibit.data.errors import Refusal
+from certibit.data.problem import StronglyConvexProblem
+from certibit.data.quiet_machine import quiet_machine
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.network import Network
+from certibit.solvers.total_bits import total_bits
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.certificates.certified_theorem import CertifiedTheorem
+from certibit.theory.certificates.certify import certify
+from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
 
 SAMPLED_ROUNDS, SAMPLED_GRADIENTS = 30, 5000
 """Where the gradients of a round depend on the state, they are counted over so many rounds, or

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.libraries import host
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.network import Network, network_named
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.from_file import find_card
-from bitbound.theory.plan.crossover import Reign, reigns
-from bitbound.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem, is_strongly_convex
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.libraries import host
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.network import Network, network_named
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.from_file import find_card
+from certibit.theory.plan.crossover import Reign, reigns
+from certibit.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
 
 BEST = 5
 """Offers that are certified, or measured, if nothing is said."""
@@ -36,7 +36,7 @@ class Plan:
 
     Examples
     --------
-    >>> from bitbound import plan, problem
+    >>> from certibit import plan, problem
     >>> solved = problem("breast-cancer@9", kappa=100)
     >>> made = plan(solved, target=1e-3, network="dsl", methods=["agd", "gd"])
     >>> [offer.name for offer in made.offers]
@@ -118,7 +118,7 @@ def plan(
 
     Examples
     --------
-    >>> from bitbound import plan, problem
+    >>> from certibit import plan, problem
     >>> made = plan(problem("quadratic:d=100@10", kappa=1e4), target=1e-3, network="sensor",
     ...             methods=["agd", "locodl"])
     >>> made.crossover()[-1].offer.pair

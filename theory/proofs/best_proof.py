@@ -7,15 +7,15 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.cones.central_path import follow
-from bitbound.theory.cones.cone_programme import ConeProgramme, Number
-from bitbound.theory.cones.direction_equations import Floats
-from bitbound.theory.cones.surroundings import Surroundings
-from bitbound.theory.proofs.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
-from bitbound.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from bitbound.theory.worlds.symbolic.exact_numbers import Rational
-from bitbound.theory.worlds.symbolic.kernels import exact_kernel
+from certibit.data.errors import Refusal
+from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.cone_programme import ConeProgramme, Number
+from certibit.theory.cones.direction_equations import Floats
+from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
+from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
 """Relative distance of the decrease to its bound at which a proof counts as the best."""

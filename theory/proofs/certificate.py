@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import LocalPotential, Potential, Region
-from bitbound.theory.proofs.rational_step import RationalStep, holds
-from bitbound.theory.verdict import times_psi
-from bitbound.theory.worlds.symbolic.exact_numbers import Rational, rational
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import LocalPotential, Potential, Region
+from certibit.theory.proofs.rational_step import RationalStep, holds
+from certibit.theory.verdict import times_psi
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,7 @@ class Certificate:
 
     Examples
     --------
-    >>> from bitbound import GD, FunctionClass, certify
+    >>> from certibit import GD, FunctionClass, certify
     >>> certify(GD(gamma=0.1), FunctionClass(n=3, mu=1, L=10))
     Certificate of GD(gamma=0.1)
     over all functions with n = 3, mu = 1, L = 10, omega = 0
@@ -111,7 +111,7 @@ class Certificate:
     def verify(self) -> float:
         """Return the proven factor; infinity if the multipliers prove nothing.
 
-        The method is run on symbols anew. See :func:`~bitbound.theory.proofs.rational_step.holds`
+        The method is run on symbols anew. See :func:`~certibit.theory.proofs.rational_step.holds`
         for what is checked.
         """
         step = RationalStep.of(self.method, self.functions, self.potential)

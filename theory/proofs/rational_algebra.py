@@ -7,7 +7,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from bitbound.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 Rationals = NDArray[Any]
 """A matrix of rational numbers."""

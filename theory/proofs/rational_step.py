@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitbound.solvers.method import Method
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Potential
-from bitbound.theory.proofs.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
-from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
-from bitbound.theory.worlds.symbolic.interpolation import Form
-from bitbound.theory.worlds.symbolic.kernels import exact_kernel
+from certibit.solvers.method import Method
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals, congruent, ldl, rationals
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, Rational, rational
+from certibit.theory.worlds.symbolic.interpolation import Form
+from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class RationalStep:
         Parameters
         ----------
         trusted : bool
-            As in :func:`~bitbound.theory.proofs.symbolic_step.symbolic_step`.
+            As in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
         ridge : bool
             Take g to be (mu/2) |x|^2 and not any function of the class.
         """

@@ -6,38 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Gap, Potential, Squares, Terms
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds
-from bitbound.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
-from bitbound.theory.worlds.symbolic.expectation import expected_gram
-from bitbound.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
-from bitbound.theory.worlds.symbolic.interpolation import (
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Gap, Potential, Squares, Terms
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
+from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
+from certibit.theory.worlds.symbolic.expectation import expected_gram
+from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
+from certibit.theory.worlds.symbolic.interpolation import (
     Form,
     contraction,
     interpolation,
     local_progress,
 )
-from bitbound.theory.worlds.symbolic.kernels import (
+from certibit.theory.worlds.symbolic.kernels import (
     kernels_of_blocks,
     seen_kernel,
     unknowns_met,
 )
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
-from bitbound.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
-from bitbound.theory.worlds.symbolic.symbols import (
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
+from certibit.theory.worlds.symbolic.symbols import (
     Contraction,
     Evaluation,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
 )
-from bitbound.theory.worlds.units import MethodInUnits
+from certibit.theory.worlds.units import MethodInUnits
 
 LARGEST_BASIS = 32
 """Largest number of unknowns; beyond it the programme is slow and badly conditioned."""

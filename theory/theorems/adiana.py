@@ -6,16 +6,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problem import Constants
-from bitbound.solvers.method import Functions, Method
-from bitbound.solvers.methods.adiana import ADIANA, State
-from bitbound.solvers.methods.agd import AGD
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.adiana_cut import cut_before_the_coin
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.data.problem import Constants
+from certibit.solvers.method import Functions, Method
+from certibit.solvers.methods.adiana import ADIANA, State
+from certibit.solvers.methods.agd import AGD
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.adiana_cut import cut_before_the_coin
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 Variant = Literal["I", "II"]
 Values = NDArray[np.float64]

@@ -2,14 +2,14 @@
 
 import math
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.agd import AGD, State
-from bitbound.theory.bill import uncompressed_both_ways
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.agd import AGD, State
+from certibit.theory.bill import uncompressed_both_ways
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Accelerated(Theorem):

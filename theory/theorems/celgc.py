@@ -1,8 +1,8 @@
 """CELGC: its card; without clipping it is FedAvg."""
 
-from bitbound.solvers.clipping import UNCLIPPED
-from bitbound.solvers.methods.celgc import CELGC
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.clipping import UNCLIPPED
+from certibit.solvers.methods.celgc import CELGC
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     CELGC,

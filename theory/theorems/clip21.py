@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.methods.clip21 import Clip21
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.bill import uncompressed_both_ways
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.clipping_in_a_ball import contracted, contraction_from_start
-from bitbound.theory.theorem import Condition
+from certibit.solvers.methods.clip21 import Clip21
+from certibit.solvers.methods.gd import GD
+from certibit.theory.bill import uncompressed_both_ways
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.clipping_in_a_ball import contracted, contraction_from_start
+from certibit.theory.theorem import Condition
 
 
 @dataclass(frozen=True)

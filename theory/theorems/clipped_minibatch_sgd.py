@@ -1,7 +1,7 @@
 """Clipped minibatch SGD: its card; its lower bound is in the tables of clipping."""
 
-from bitbound.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     ClippedMinibatchSGD,

@@ -1,8 +1,8 @@
 """SCAFFOLD with clipping: its card."""
 
-from bitbound.solvers.clipping import UNCLIPPED
-from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.clipping import UNCLIPPED
+from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     ClippedSCAFFOLD,

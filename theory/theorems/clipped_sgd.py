@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.methods.clipped_sgd import ClippedSGD
-from bitbound.theory.card import Card, Role, Tuning
-from bitbound.theory.formulas.episode_round import factor_A, factor_B
-from bitbound.theory.theorem import Condition
+from certibit.solvers.methods.clipped_sgd import ClippedSGD
+from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.theorem import Condition
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 import math
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
-from bitbound.solvers.methods.scaffnew import Scaffnew, State
-from bitbound.solvers.world.ownership import check_owners
-from bitbound.theory.card import Card, Role
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.orders import LOCAL_REALS, Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.scaffnew import step_conditions
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from certibit.solvers.methods.scaffnew import Scaffnew, State
+from certibit.solvers.world.ownership import check_owners
+from certibit.theory.card import Card, Role
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.orders import LOCAL_REALS, Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorems.scaffnew import step_conditions
 
 
 def primal_gain(n: int, s: int) -> float:

@@ -1,20 +1,20 @@
 """EF: the tight theorem for f_i with the same minimiser, and its step size."""
 
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.ef import EF, State
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.error_feedback import (
+from certibit.solvers.backend import mean
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.ef import EF, State
+from certibit.solvers.methods.gd import GD
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.error_feedback import (
     best_feedback_step,
     error_root,
     feedback_factor,
 )
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Feedback(Theorem):

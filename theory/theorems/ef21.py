@@ -2,22 +2,22 @@
 
 import math
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.ef21 import EF21, State
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.error_feedback import (
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.ef21 import EF21, State
+from certibit.solvers.methods.gd import GD
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.error_feedback import (
     best_feedback_step,
     error_root,
     feedback_factor,
 )
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class ErrorFeedback(Theorem):

@@ -1,14 +1,14 @@
 """EF21-P with DIANA: a theorem with compression both ways, and its step sizes."""
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA, State
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA, State
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class BothWays(Theorem):

@@ -4,20 +4,20 @@ Source: Crawshaw, Bao, Liu, "EPISODE: episodic gradient clipping with periodic r
 corrections for federated learning with heterogeneous data", ICLR 2023; `episode_round` has the
 lemmas on one round. The general form is the main text's with L0 + (B/A) L1 kappa in the place of
 L0 in the third limit of the step size: it needs (L0, L1)-smoothness of the f_i alone, for their
-mean f is (L0 + L1 kappa, rho L1)-smooth. `bitbound.theory.audit` checks all three.
+mean f is (L0 + L1 kappa, rho L1)-smooth. `certibit.theory.audit` checks all three.
 """
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.clipping import UNCLIPPED
-from bitbound.solvers.methods.episode import EPISODE
-from bitbound.theory.card import Card, Role, Tuning
-from bitbound.theory.formulas.episode_round import factor_A, factor_B
-from bitbound.theory.formulas.relaxed_constants import Relaxed
-from bitbound.theory.theorem import Condition
+from certibit.data.errors import Refusal
+from certibit.solvers.clipping import UNCLIPPED
+from certibit.solvers.methods.episode import EPISODE
+from certibit.theory.card import Card, Role, Tuning
+from certibit.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.formulas.relaxed_constants import Relaxed
+from certibit.theory.theorem import Condition
 
 
 @dataclass(frozen=True)

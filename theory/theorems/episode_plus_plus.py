@@ -1,7 +1,7 @@
 """EPISODE++: its card; its complexity is in the tables of clipping."""
 
-from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     EpisodePlusPlus,

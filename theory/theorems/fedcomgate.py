@@ -1,14 +1,14 @@
 """FedCOMGATE: a theorem for damped tracking, and the published parameters."""
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.fedcomgate import FedCOMGATE, State
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.fedcomgate import FedCOMGATE, State
+from certibit.solvers.methods.gd import GD
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Damped(Theorem):

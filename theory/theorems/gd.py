@@ -1,14 +1,14 @@
 """Gradient descent: the classical theorem and its step sizes."""
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.gd import GD, State
-from bitbound.theory.bill import uncompressed_both_ways
-from bitbound.theory.card import Card, Role
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.gd import GD, State
+from certibit.theory.bill import uncompressed_both_ways
+from certibit.theory.card import Card, Role
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class GradientDescent(Theorem):

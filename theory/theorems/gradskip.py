@@ -2,16 +2,16 @@
 
 import math
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.gradskip import GradSkip, State
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.bill import uncompressed_both_ways
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.scaffnew import step_conditions
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.gradskip import GradSkip, State
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.theory.bill import uncompressed_both_ways
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorems.scaffnew import step_conditions
 
 
 class SkippedGradients(Theorem):

@@ -3,18 +3,18 @@
 import math
 from dataclasses import replace
 
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.locodl import LoCoDL, State
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.coupling import Coupling, best_coupling
-from bitbound.theory.formulas.message_noise import message_variances, unevenness
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.orders import LOCAL_REALS, Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.locodl import LoCoDL, State
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.coupling import Coupling, best_coupling
+from certibit.theory.formulas.message_noise import message_variances, unevenness
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.orders import LOCAL_REALS, Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 TURNS = 60
 """How often lambda and p are computed from each other; each turn is within the theorem."""

@@ -2,17 +2,17 @@
 
 import math
 
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.message_noise import message_variances
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays, State
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.message_noise import message_variances
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 BOUNDS = 10
 """Bounds of rho from below and above take turns, each from the last; an even number ends below."""

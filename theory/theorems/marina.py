@@ -2,15 +2,15 @@
 
 import math
 
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.marina import MARINA, State
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Gap, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.backend import mean
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.marina import MARINA, State
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class GradientDifferences(Theorem):

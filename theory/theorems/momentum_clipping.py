@@ -1,7 +1,7 @@
 """Momentum clipping: its card."""
 
-from bitbound.solvers.methods.momentum_clipping import MomentumClipping
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.methods.momentum_clipping import MomentumClipping
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     MomentumClipping,

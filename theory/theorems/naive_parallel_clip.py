@@ -1,7 +1,7 @@
 """NaiveParallelClip: its card."""
 
-from bitbound.solvers.methods.naive_parallel_clip import NaiveParallelClip
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     NaiveParallelClip,

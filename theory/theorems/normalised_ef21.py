@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.formulas.episode_round import factor_A, factor_B
-from bitbound.theory.formulas.error_feedback import error_root
-from bitbound.theory.formulas.relaxed_constants import Relaxed
-from bitbound.theory.theorem import Condition
-from bitbound.theory.theorems.clipped_sgd import limit
+from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.formulas.error_feedback import error_root
+from certibit.theory.formulas.relaxed_constants import Relaxed
+from certibit.theory.theorem import Condition
+from certibit.theory.theorems.clipped_sgd import limit
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class NormalisedFeedback:
 
     Notes
     -----
-    Proof, audited step by step by ``bitbound audit normalised-ef21``. The step has length gamma, so
+    Proof, audited step by step by ``certibit audit normalised-ef21``. The step has length gamma, so
     by Lemmas 5 and 6 of EPISODE f(x+) <= f - gamma |grad f| + 2 gamma |grad f - g| + gamma^2 M/2,
     and the gradients move by at most gamma M in the mean over the clients, M = A L0 + B L1 (kappa +
     rho |grad f|). A contraction leaves s (|grad f_i - g_i| + the move). With c = 2 gamma/(1 - s)

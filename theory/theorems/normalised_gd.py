@@ -1,7 +1,7 @@
 """Normalised gradient descent: its card."""
 
-from bitbound.solvers.methods.normalised_gd import NormalisedGD
-from bitbound.theory.card import Card, Role, Tuning
+from certibit.solvers.methods.normalised_gd import NormalisedGD
+from certibit.theory.card import Card, Role, Tuning
 
 CARD = Card(
     NormalisedGD,

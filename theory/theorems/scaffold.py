@@ -2,16 +2,16 @@
 
 import math
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.fedcomgate import FedCOMGATE
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffold import SCAFFOLD, State
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.fedcomgate import FedCOMGATE
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffold import SCAFFOLD, State
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class _ControlVariates(Theorem):

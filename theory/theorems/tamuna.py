@@ -1,17 +1,17 @@
 """TAMUNA: its theorem and parameters; those of CompressedScaffnew, whatever the cohort size."""
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Functions
-from bitbound.solvers.methods.compressed_scaffnew import CompressedScaffnew
-from bitbound.solvers.methods.scaffnew import Scaffnew, State
-from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.world.ownership import check_owners
-from bitbound.theory.card import Card, Role
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.potential import ClassConstants, Squares, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
-from bitbound.theory.theorems.compressed_scaffnew import (
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Functions
+from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
+from certibit.solvers.methods.scaffnew import Scaffnew, State
+from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.world.ownership import check_owners
+from certibit.theory.card import Card, Role
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorems.compressed_scaffnew import (
     MASKED_ORDERS,
     balanced_masks,
     dual_gain,
@@ -19,7 +19,7 @@ from bitbound.theory.theorems.compressed_scaffnew import (
     primal_gain,
     published_masks,
 )
-from bitbound.theory.theorems.scaffnew import step_conditions
+from certibit.theory.theorems.scaffnew import step_conditions
 
 
 class MaskedCohorts(Theorem):

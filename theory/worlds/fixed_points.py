@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array, array_namespace
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean
-from bitbound.solvers.libraries import like
-from bitbound.solvers.method import Method, Solution
-from bitbound.solvers.state import batch, each, narrow
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.worlds.generic import (
+from certibit.data.arrays import Array, array_namespace
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
+from certibit.solvers.libraries import like
+from certibit.solvers.method import Method, Solution
+from certibit.solvers.state import batch, each, narrow
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.worlds.generic import (
     FEATURES,
     ROUNDING,
     GenericChannel,
@@ -31,7 +31,7 @@ from bitbound.theory.worlds.generic import (
     of_many,
     rounded,
 )
-from bitbound.theory.worlds.invariants import invariants
+from certibit.theory.worlds.invariants import invariants
 
 Matrix = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import (
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.method import (
     Functions,
     Gradients,
     Method,
@@ -28,10 +28,10 @@ from bitbound.solvers.method import (
     Schedule,
     WithProbability,
 )
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
 
 FEATURES, STEPS = 4, 20
 MANY_CLIENTS = 100

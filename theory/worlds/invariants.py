@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.backend import mean, where
-from bitbound.solvers.method import Functions, Method
-from bitbound.solvers.state import batch, number_of_runs
-from bitbound.theory.worlds.generic import (
+from certibit.data.arrays import Array
+from certibit.solvers.backend import mean, where
+from certibit.solvers.method import Functions, Method
+from certibit.solvers.state import batch, number_of_runs
+from certibit.theory.worlds.generic import (
     FEATURES,
     GenericFunctions,
     Parts,

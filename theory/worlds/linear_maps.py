@@ -15,25 +15,25 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import downward, upward
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import each, number_of_runs
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.potential import Gap, Potential, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.units import in_units
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import downward, upward
+from certibit.solvers.method import Method
+from certibit.solvers.state import each, number_of_runs
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.potential import Gap, Potential, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.units import in_units
 
 Matrix = NDArray[np.float64]
 

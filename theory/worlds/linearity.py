@@ -1,7 +1,7 @@
 """Whether a method is what certificates are about, tried on numbers before symbols are believed.
 
 That a step is linear and treats clients, features and dimensions alike follows from what a method
-may do with vectors that it cannot look into (:mod:`bitbound.theory.worlds.opaque`). What does not
+may do with vectors that it cannot look into (:mod:`certibit.theory.worlds.opaque`). What does not
 follow is tried on numbers, with unlike clients whose gradients at the solution are not 0 (unless
 the method needs that they are): that the step does on arrays of numpy what it does on these, that
 the fixed point is one, that flags of the state change nothing, and that the invariants are kept.
@@ -14,21 +14,21 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.generic import FEATURES, GenericChannel, GenericFunctions
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.opaque.clients import rows_of
-from bitbound.theory.worlds.opaque.worlds import hidden
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.method import Method
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.generic import FEATURES, GenericChannel, GenericFunctions
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.opaque.clients import rows_of
+from certibit.theory.worlds.opaque.worlds import hidden
 
 DRAWS = range(3)
 STEPS = 4

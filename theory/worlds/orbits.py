@@ -3,7 +3,7 @@
 Clients are exchangeable. Of all cohorts of a size, masks with as many owners or coins with as many
 heads, one stands for all: the first clients of each cell are taken, where a cell holds the clients
 that were treated alike so far. Of n coins there are then three outcomes and not 2^n: a few numbers
-of heads stand for all (:mod:`~bitbound.theory.worlds.heads`).
+of heads stand for all (:mod:`~certibit.theory.worlds.heads`).
 """
 
 from collections.abc import Callable, Sequence
@@ -15,24 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Method, WithProbability, require_probability
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ownership import check_cohort, check_owners
-from bitbound.theory.worlds.heads import numbers_of_heads
-from bitbound.theory.worlds.opaque.clients import (
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Method, WithProbability, require_probability
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ownership import check_cohort, check_owners
+from certibit.theory.worlds.heads import numbers_of_heads
+from certibit.theory.worlds.opaque.clients import (
     ClientArray,
     ClientMask,
     ClientRows,
     contents,
     share,
 )
-from bitbound.theory.worlds.opaque.letters import FEATURES, watched
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.opaque.letters import FEATURES, watched
+from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 LARGEST_POWER = 1000
 """Of two that is a float."""

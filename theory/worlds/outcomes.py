@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every, Schedule, require_probability
-from bitbound.solvers.world.ownership import check_cohort, ownership_template
+from certibit.data.arrays import Array
+from certibit.solvers.method import Every, Schedule, require_probability
+from certibit.solvers.world.ownership import check_cohort, ownership_template
 
 
 class Scripted:

@@ -22,23 +22,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import StronglyConvexProblem
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.natural import Natural
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.potential import Gap, Potential, Terms, value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import linear_outcomes
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problem import StronglyConvexProblem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.potential import Gap, Potential, Terms, value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import linear_outcomes
+from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 LINEARITY = 1e-7
 """Relative error up to which a vector counts as linear in the errors of the messages."""
@@ -187,7 +187,7 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
 
     Examples
     --------
-    >>> from bitbound import DIANA, METHODS, Experiment, Quadratic, compressor, one_step
+    >>> from certibit import DIANA, METHODS, Experiment, Quadratic, compressor, one_step
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> method = DIANA(gamma=0.05, alpha=0.5)
     >>> experiment = Experiment.of(method, problem, compressor("rand-k:2"))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import (
+from certibit.data.arrays import Array
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.method import (
     Functions,
     Gradients,
     Messages,
@@ -23,12 +23,12 @@ from bitbound.solvers.method import (
     Schedule,
     Solution,
 )
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.worlds.generic import FEATURES, generic_states
-from bitbound.theory.worlds.linearity import OneStepSolves, linear_compressor
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.worlds.generic import FEATURES, generic_states
+from certibit.theory.worlds.linearity import OneStepSolves, linear_compressor
 
 
 @dataclass(frozen=True)

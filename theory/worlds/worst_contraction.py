@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.compressors import wire
-from bitbound.solvers.compressors.base import Biased
+from certibit.data.arrays import Array
+from certibit.solvers.compressors import wire
+from certibit.solvers.compressors.base import Biased
 
 Vector = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from benchopt import BasePlot
 
-from bitbound.solvers.total_bits import bits_name, total_bits
+from certibit.solvers.total_bits import bits_name, total_bits
 
 
 class Plot(BasePlot):

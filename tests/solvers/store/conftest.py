@@ -1,7 +1,7 @@
 import pytest
 from user_project import Project
 
-from bitbound.solvers.store.store import Store
+from certibit.solvers.store.store import Store
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ import pytest
 import scipy
 from user_project import OPTIONS, QUADRATIC, STRANGERS, TOY, USER, Project, method_of
 
-from bitbound.data.errors import Refusal
-from bitbound.data.own import own_modules
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.store import program_text
-from bitbound.solvers.store.program_text import NotKeptWarning, program
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.errors import Refusal
+from certibit.data.own import own_modules
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.store import program_text
+from certibit.solvers.store.program_text import NotKeptWarning, program
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
 
 
 @pytest.mark.parametrize("name", USER)
@@ -137,7 +137,7 @@ def test_a_copy_of_tamuna_depends_on_its_copy_of_scaffnew(project):
     folder = project.folder
     for kind in (TAMUNA, TAMUNA.__bases__[0], GD):
         text = inspect.getsource(inspect.getmodule(kind))
-        text = text.replace("bitbound.solvers.methods.scaffnew", "scaffnew")
+        text = text.replace("certibit.solvers.methods.scaffnew", "scaffnew")
         (folder / Path(inspect.getfile(kind)).name).write_text(text)
 
     def texts():
@@ -167,7 +167,7 @@ def test_a_file_that_is_edited_while_it_runs_is_kept_under_its_old_text(project,
 SCRIPT = """
 import sys
 from pathlib import Path
-from bitbound import Budget, Experiment, Quadratic, Store
+from certibit import Budget, Experiment, Quadratic, Store
 {imports}
 from toy import Toy
 
@@ -262,7 +262,7 @@ FIELDS = """
 from dataclasses import InitVar, dataclass
 from functools import partial
 from typing import Any, ClassVar
-from bitbound.solvers.methods.gd import GD
+from certibit.solvers.methods.gd import GD
 
 def double(x):
     return 2 * x

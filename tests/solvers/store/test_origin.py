@@ -4,11 +4,11 @@ import subprocess
 
 from user_project import OPTIONS
 
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.origin import commit
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.problems.selector import problem as select_problem
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.origin import commit
+from certibit.solvers.world.experiment import Experiment
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):
@@ -19,12 +19,12 @@ def test_the_origin_stands_in_the_trace(store, monkeypatch):
     )
     first = store.trace(dense, **OPTIONS)
     assert set(first.specification["origin"]) == {
-        "bitbound", "python", "numpy", "scipy", "commit", "storage", "x_star_error"
+        "certibit", "python", "numpy", "scipy", "commit", "storage", "x_star_error"
     }  # fmt: skip
     assert first.specification["origin"]["storage"] == "dense"
     assert 0 < first.specification["origin"]["x_star_error"] < 1e-9
     assert len(first.specification["problem"]["fingerprint"]) == 64
-    monkeypatch.setattr("bitbound.solvers.runs.origin.commit", lambda root: "another")
+    monkeypatch.setattr("certibit.solvers.runs.origin.commit", lambda root: "another")
     assert simulate(dense, **OPTIONS).specification["origin"]["commit"] == "another"
     assert store.find(dense, **OPTIONS).specification == first.specification
     assert store.find(sparse, **OPTIONS) is None

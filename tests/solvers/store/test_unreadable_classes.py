@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from user_project import OPTIONS, QUADRATIC, TOY, made
 
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.store.program_text import NoSourceError, NotKeptWarning
-from bitbound.solvers.world.experiment import Experiment
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.store.program_text import NoSourceError, NotKeptWarning
+from certibit.solvers.world.experiment import Experiment
 
 PRINTED = """
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.store.store import Store
-from bitbound.solvers.world.experiment import Experiment
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.store.store import Store
+from certibit.solvers.world.experiment import Experiment
 
 if __name__ == "__main__":
     problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)

@@ -5,13 +5,13 @@ import textwrap
 from dataclasses import fields
 from pathlib import Path
 
-from bitbound.data.own.own_file import load_file
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import parameters
+from certibit.data.own.own_file import load_file
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
@@ -51,7 +51,7 @@ USER = {
     "sent.py": """
         from dataclasses import dataclass
         from part import Part
-        from bitbound.solvers.compressors.selection import RandK
+        from certibit.solvers.compressors.selection import RandK
 
         @dataclass(frozen=True)
         class Sent(RandK):
@@ -70,7 +70,7 @@ USER = {
         """,
     "world.py": """
         from dataclasses import dataclass
-        from bitbound.data.problems.quadratic import Quadratic
+        from certibit.data.problems.quadratic import Quadratic
         from laws.deep.law import LAW, Law
 
         @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,7 +133,7 @@ def method_of(kind: type[DIANA]) -> DIANA:
 TOY = """
 from dataclasses import dataclass
 from typing import ClassVar
-from bitbound.solvers.methods.gd import GD
+from certibit.solvers.methods.gd import GD
 
 @dataclass(frozen=True)
 class Toy(GD):

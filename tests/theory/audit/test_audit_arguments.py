@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from bitbound.theory.audit.machinery.argument import hypotheses_of_proof
-from bitbound.theory.audit.machinery.nonnegative import assume, positive, same, squared
-from bitbound.theory.audit.machinery.polynomial import Polynomial
-from bitbound.theory.audit.machinery.unknowns import NOISE, Joint
-from bitbound.theory.audit.machinery.verify import Auditor
-from bitbound.theory.audit.proofs import PROOFS
-from bitbound.theory.verdict import Known
+from certibit.theory.audit.machinery.argument import hypotheses_of_proof
+from certibit.theory.audit.machinery.nonnegative import assume, positive, same, squared
+from certibit.theory.audit.machinery.polynomial import Polynomial
+from certibit.theory.audit.machinery.unknowns import NOISE, Joint
+from certibit.theory.audit.machinery.verify import Auditor
+from certibit.theory.audit.proofs import PROOFS
+from certibit.theory.verdict import Known
 
 LOCODL, FEEDBACK = PROOFS["locodl"], PROOFS["normalised-ef21"]
 PLACES = [step.place for step in LOCODL.steps]

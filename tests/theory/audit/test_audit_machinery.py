@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.audit.machinery.polynomial import Polynomial, at_most_zero
-from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.audit.machinery.severity import Severity
-from bitbound.theory.audit.machinery.step import (
+from certibit.data.errors import Refusal
+from certibit.theory.audit.machinery.polynomial import Polynomial, at_most_zero
+from certibit.theory.audit.machinery.report import audit_report
+from certibit.theory.audit.machinery.severity import Severity
+from certibit.theory.audit.machinery.step import (
     Amendment,
     Hypothesis,
     Proof,

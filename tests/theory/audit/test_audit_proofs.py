@@ -11,23 +11,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.audit.episode.limit import conclusion
-from bitbound.theory.audit.locodl.iteration import server
-from bitbound.theory.audit.machinery.evaluate import draw_point, evaluate
-from bitbound.theory.audit.machinery.families import FAMILIES
-from bitbound.theory.audit.machinery.report import audit_report
-from bitbound.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
-from bitbound.theory.audit.machinery.verify import Auditor
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
+from certibit.data.errors import Refusal
+from certibit.theory.audit.episode.limit import conclusion
+from certibit.theory.audit.locodl.iteration import server
+from certibit.theory.audit.machinery.evaluate import draw_point, evaluate
+from certibit.theory.audit.machinery.families import FAMILIES
+from certibit.theory.audit.machinery.report import audit_report
+from certibit.theory.audit.machinery.rounds import LEMMA_ROUND, ROUND, noises
+from certibit.theory.audit.machinery.verify import Auditor
+from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     REACH,
     SMALL,
     step_growth,
     weight,
 )
-from bitbound.theory.audit.proofs import PROOFS, audit
-from bitbound.theory.theorems.episode import MAIN
-from bitbound.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
+from certibit.theory.audit.proofs import PROOFS, audit
+from certibit.theory.theorems.episode import MAIN
+from certibit.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
 
 EPISODE, LOCODL, FEEDBACK = (PROOFS[name] for name in ("episode", "locodl", "normalised-ef21"))
 EFFORT = 0.15

@@ -5,8 +5,8 @@ from unittest import mock
 
 import numpy as np
 
-from bitbound.theory.certificates import coordinates, programme
-from bitbound.theory.cones import direction_equations
+from certibit.theory.certificates import coordinates, programme
+from certibit.theory.cones import direction_equations
 
 
 @contextmanager

@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.certificates.certify import certify, proof_of_step
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.five_gcs_cc import enough_steps
-from bitbound.theory.worlds.orbits import orbits
-from bitbound.theory.worlds.symbolic.accurate_solves import AccurateSolve
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.certificates.certify import certify, proof_of_step
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.long_run import limit_of_potentials, long_runs, slowest_decrease
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.setting import Setting
+from certibit.theory.theorems.five_gcs_cc import enough_steps
+from certibit.theory.worlds.orbits import orbits
+from certibit.theory.worlds.symbolic.accurate_solves import AccurateSolve
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.theorems

@@ -5,21 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.marina import MARINA
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates import search as search_module
-from bitbound.theory.certificates.largest_step import largest_step
-from bitbound.theory.certificates.search import optimise, setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.orbits import orbits
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.marina import MARINA
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates import search as search_module
+from certibit.theory.certificates.largest_step import largest_step
+from certibit.theory.certificates.search import optimise, setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.orbits import orbits
 
 
 @pytest.mark.parametrize("n", [1, 87])

@@ -6,34 +6,34 @@ import numpy as np
 import pytest
 from unreduced import unreduced_decrease
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.worst_instance import divergence, worst_instance
-from bitbound.theory.discover.grammar import Sentence, Term
-from bitbound.theory.discover.method_file import method_class
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import LinearChannel, worst_case
-from bitbound.theory.worlds.outcomes import outcomes
-from bitbound.theory.worlds.probing import one_step
-from bitbound.theory.worlds.worst_contraction import WorstContraction
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.worst_instance import divergence, worst_instance
+from certibit.theory.discover.grammar import Sentence, Term
+from certibit.theory.discover.method_file import method_class
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import LinearChannel, worst_case
+from certibit.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.probing import one_step
+from certibit.theory.worlds.worst_contraction import WorstContraction
 
 CARD = METHODS["ef21p-diana"]
 THEOREM = CARD.theorems[0]

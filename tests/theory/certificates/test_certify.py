@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 from unreduced import unreduced_decrease
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs import symbolic_step as step_module
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.symbolic import expectation
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs import symbolic_step as step_module
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.symbolic import expectation
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 FEW = {
     "5gcs-cc": {"K": 2},

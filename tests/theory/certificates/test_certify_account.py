@@ -7,28 +7,28 @@ from functools import partial
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.figures.text.certificates import (
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.figures.text.certificates import (
     describe_optimum,
     optimum_summary,
 )
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.from_file import find_card, read_settings
-from bitbound.theory.certificates import summary
-from bitbound.theory.certificates.largest_step import step_limit
-from bitbound.theory.certificates.search import certified_cost, objective_value, optimise
-from bitbound.theory.certificates.summary import account, class_setting, verdict
-from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.function_class import FunctionClass
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.certificates import summary
+from certibit.theory.certificates.largest_step import step_limit
+from certibit.theory.certificates.search import certified_cost, objective_value, optimise
+from certibit.theory.certificates.summary import account, class_setting, verdict
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.function_class import FunctionClass
 
 OWN = """
 from dataclasses import dataclass
 from typing import Literal
 
-from bitbound.solvers.methods.gd import GD
+from certibit.solvers.methods.gd import GD
 
 @dataclass(frozen=True)
 class Mine(GD):

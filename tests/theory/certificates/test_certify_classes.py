@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 from unreduced import unreduced_decrease
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.worst_instance import divergence
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.potential import Gap
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.worst_instance import divergence
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.potential import Gap
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
 
 
 def two_classes(first, second, omega=0.0):

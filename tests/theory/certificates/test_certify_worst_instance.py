@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.certificates.worst_instance import divergence, worst_instance
-from bitbound.theory.function_class import ClientClass, FunctionClass, rand_k_of
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.certificates.worst_instance import divergence, worst_instance
+from certibit.theory.function_class import ClientClass, FunctionClass, rand_k_of
 
 EXACT = [name for name in METHODS if name not in {"5gcs-cc", "dasha", "marina", "econtrol"}]
 """Methods with a quadratic worst case; the others have several gradients per client, and EControl

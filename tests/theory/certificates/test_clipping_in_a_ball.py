@@ -11,23 +11,23 @@ import pytest
 from unreduced import unreduced_decrease
 from worlds import world
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.methods.clip21 import Clip21, State
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.chains.certify_steps import certify_steps
-from bitbound.theory.chains.promised_bits import promise_by, promised_bits
-from bitbound.theory.formulas.clipping_in_a_ball import (
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.solvers.methods.clip21 import Clip21, State
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.certificates.certify import certify
+from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.chains.promised_bits import promise_by, promised_bits
+from certibit.theory.formulas.clipping_in_a_ball import (
     ContractedClip21,
     ErrorsInABall,
     contraction_from_start,
 )
-from bitbound.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.potential import value
+from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.potential import value
 
 TAU = 0.7
 POINTS = [(10.0, 0.5), (100.0, 0.1), (2.0, 0.5)]

@@ -3,9 +3,9 @@
 import pytest
 from last_bits import other_last_bits
 
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
 
 FIXED = [name for name, card in METHODS.items() if card.theorems and card.rules]
 SEARCHED = ["diana", "ef21p-diana", "locodl-both-ways", "5gcs-cc"]

@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.proofs import symbolic_step as step_module
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.proofs import symbolic_step as step_module
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.symbolic.exact_numbers import Exact
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 
 CARD = METHODS["5gcs-cc"]
 (THEOREM,) = CARD.theorems

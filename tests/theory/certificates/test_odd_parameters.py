@@ -6,17 +6,17 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.gd import GD, State
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import account, class_setting
-from bitbound.theory.chains.attained import attained_factor, attained_log_factor
-from bitbound.theory.chains.certify_steps import certify_steps
-from bitbound.theory.function_class import ClientClass, FunctionClass
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.gd import GD, State
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.chains.attained import attained_factor, attained_log_factor
+from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.function_class import ClientClass, FunctionClass
 
 FUNCTIONS = FunctionClass(n=3, mu=1.0, L=10.0)
 
@@ -128,8 +128,8 @@ def test_a_step_of_which_there_is_no_proof_is_not_exported(capsys, tmp_path):
     path.write_text(
         "from dataclasses import dataclass\n"
         "import numpy as np\n"
-        "from bitbound.solvers.backend import mean\n"
-        "from bitbound.solvers.methods.gd import GD, State\n\n\n"
+        "from certibit.solvers.backend import mean\n"
+        "from certibit.solvers.methods.gd import GD, State\n\n\n"
         "@dataclass(frozen=True)\n"
         "class Rooted(GD):\n"
         "    def communicate(self, s, problem, channel):\n"

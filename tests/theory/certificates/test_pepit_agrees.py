@@ -7,11 +7,11 @@ import PEPit
 import pytest
 from PEPit.functions import SmoothStronglyConvexFunction
 
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import FunctionClass
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
 
 
 def solve_with_pepit(problem: PEPit.PEP) -> float:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from unreduced import unreduced_decrease
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates import potential_search
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.potential import value
-from bitbound.theory.quadratic_potential import QuadraticPotential
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates import potential_search
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.potential import value
+from certibit.theory.quadratic_potential import QuadraticPotential
 
 
 def case(name, counts, kappa=100.0):

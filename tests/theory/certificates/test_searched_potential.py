@@ -5,22 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.theory.cards.catalogue import METHODS, card_of
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.potential_family import SMALLEST, Family
-from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.summary import account, class_setting
-from bitbound.theory.certificates.worst_instance import worst_instance
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Squares
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.theory.cards.catalogue import METHODS, card_of
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.potential_family import SMALLEST, Family
+from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.certificates.worst_instance import worst_instance
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Squares
 
 
 @dataclass(frozen=True)

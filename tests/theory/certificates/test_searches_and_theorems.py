@@ -6,15 +6,15 @@ from time import process_time
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates import programme
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import solver_decrease
-from bitbound.theory.certificates.potential_search import searched_potential
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates import programme
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.decrease import solver_decrease
+from certibit.theory.certificates.potential_search import searched_potential
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
 
 
 def at_a_point(name, n, kappa, omega):

@@ -12,12 +12,12 @@ import cvxpy as cp
 import numpy as np
 import scipy.linalg
 
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import advance
-from bitbound.theory.potential import Squares
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import advance
+from certibit.theory.potential import Squares
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 
 class Unknowns:

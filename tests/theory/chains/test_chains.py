@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.chains.attained import attained_factor
-from bitbound.theory.chains.certify_steps import certify_steps
-from bitbound.theory.function_class import ClientClass, FunctionClass
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.chains.attained import attained_factor
+from certibit.theory.chains.certify_steps import certify_steps
+from certibit.theory.function_class import ClientClass, FunctionClass
 
 NAMES = ["gd", "agd", "diana", "locodl", "scaffnew", "dasha", "ef21"]
 

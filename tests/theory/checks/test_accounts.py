@@ -2,12 +2,12 @@
 
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.theory.cards.catalogue import parameters
-from bitbound.theory.checks.channel.accounts import accounts
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.theory.cards.catalogue import parameters
+from certibit.theory.checks.channel.accounts import accounts
 
 PROBLEM, SENT = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")
 EXPERIMENT = Experiment.of(parameters("diana", PROBLEM, SENT), PROBLEM, SENT)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.method.boundary import at_the_boundary, boundaries, loose_hypotheses
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.method.boundary import at_the_boundary, boundaries, loose_hypotheses
 
 
 def of(name, number=0):

@@ -1,21 +1,21 @@
-"""`bitbound check` of a method in a file of one's own: with a theorem, without, and wrong."""
+"""`certibit check` of a method in a file of one's own: with a theorem, without, and wrong."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.from_file import card_from_file, read_settings
-from bitbound.theory.setting import Setting
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.from_file import card_from_file, read_settings
+from certibit.theory.setting import Setting
 
 OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
-from bitbound.solvers.authoring import Array, Every, Method, Needs, mean
+from certibit.solvers.authoring import Array, Every, Method, Needs, mean
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Own(Method):
         return State(problem.x_star)
 """
 RULES = """
-from bitbound.theory.card import Card
-from bitbound.theory.potential import Squares
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.theory.card import Card
+from certibit.theory.potential import Squares
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Contracts(Theorem):

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.method.smallest import smaller
-from bitbound.theory.checks.soundness import soundness
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.method.smallest import smaller
+from certibit.theory.checks.soundness import soundness
 
 DOCS = Path(__file__).parents[3] / "docs"
 

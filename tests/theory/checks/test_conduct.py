@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.method.conduct import bill_check, comes_back
-from bitbound.theory.checks.soundness import soundness
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.method.conduct import bill_check, comes_back
+from certibit.theory.checks.soundness import soundness
 
 
 @pytest.mark.parametrize("cohort", [4, 9])

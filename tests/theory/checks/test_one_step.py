@@ -6,23 +6,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.examination import check as examine_method
-from bitbound.theory.checks.method.one_step import (
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.examination import check as examine_method
+from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_like,
     worst_quadratic,
 )
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.gd import GradientDescent
-from bitbound.theory.theorems.locodl import (
+from certibit.theory.setting import Setting
+from certibit.theory.theorems.gd import GradientDescent
+from certibit.theory.theorems.locodl import (
     Corollary32,
     Section31,
     Theorem31,
@@ -33,8 +33,8 @@ from bitbound.theory.theorems.locodl import (
     relaxation,
     without_g,
 )
-from bitbound.theory.verdict import Verdict, largest
-from bitbound.theory.worlds.linear_maps import worst_case
+from certibit.theory.verdict import Verdict, largest
+from certibit.theory.worlds.linear_maps import worst_case
 
 SCALAR = Quadratic.from_arrays(
     np.array([[[1.0, 0.0], [0.0, 4.0]]]), np.array([[1.0, 1.0]]), name="diagonal", seed=0

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.checks.compressor.compression import compressor_checks
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.selector import compressor
+from certibit.theory.checks.compressor.compression import compressor_checks
 
 PAGE = Path(__file__).parents[3] / "docs/write-a-compressor.md"
 SIGNS = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
@@ -40,8 +40,8 @@ def test_it_is_made_by_its_name_with_its_values(own):
 
 
 def test_files_beside_it_can_be_imported(own):
-    own("FACTOR = 2\n", "bitbound_neighbour_of_signs.py")
-    path = own("from bitbound_neighbour_of_signs import FACTOR\n" + SIGNS, "importing.py")
+    own("FACTOR = 2\n", "certibit_neighbour_of_signs.py")
+    path = own("from certibit_neighbour_of_signs import FACTOR\n" + SIGNS, "importing.py")
     assert compressor(f"{path}:RandomSigns").omega(3) == 2
 
 
@@ -156,7 +156,7 @@ def test_a_compressor_may_refuse_numbers_of_entries(own):
     assert failing.check == "C(x)"
     assert "let its check(d) refuse the others" in failing.advice
     assert failing.advice.endswith("Smallest counterexample: d = 1.")
-    text = "from bitbound import Refusal\n" + PAIRS + REFUSING
+    text = "from certibit import Refusal\n" + PAIRS + REFUSING
     told = compressor_checks(compressor(f"{own(text, 'refusing.py')}:RandomSigns"), draws=1000)
     assert all(verdict.holds for verdict in told)
     assert "check(d)" in PAGE.read_text(encoding="utf-8")

@@ -2,16 +2,16 @@
 
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.checks.channel.choices import channel_checks
-from bitbound.theory.checks.compressor.compression import compressor_checks
-from bitbound.theory.checks.examination import examine
-from bitbound.theory.checks.problem.problems import problem_checks
-from bitbound.theory.checks.soundness import soundness
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.checks.channel.choices import channel_checks
+from certibit.theory.checks.compressor.compression import compressor_checks
+from certibit.theory.checks.examination import examine
+from certibit.theory.checks.problem.problems import problem_checks
+from certibit.theory.checks.soundness import soundness
 
 PROBLEM = problem("breast-cancer@9", kappa=100.0)
 SENT = compressor("rand-k:2")

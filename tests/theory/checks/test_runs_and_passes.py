@@ -2,16 +2,16 @@
 
 import pytest
 
-from bitbound.data.passes import fused
-from bitbound.data.problems.selector import problem
-from bitbound.solvers import lazy_gradient
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.runs.carried import Carried
-from bitbound.solvers.world import randomness
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.problem.compiled import compiled_as_plain
-from bitbound.theory.checks.trace.resumed import goes_on
+from certibit.data.passes import fused
+from certibit.data.problems.selector import problem
+from certibit.solvers import lazy_gradient
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.world import randomness
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.problem.compiled import compiled_as_plain
+from certibit.theory.checks.trace.resumed import goes_on
 
 LOGISTIC = problem("breast-cancer@5", kappa=30)
 EXPERIMENT = Experiment.of(METHODS["diana"].parameters(LOGISTIC, RandK(4)), LOGISTIC, RandK(4))
@@ -80,5 +80,5 @@ def test_a_wrong_pass_is_seen(owner, name, wrong, monkeypatch):
 
 
 def test_without_a_compiler_there_is_nothing_to_compare(monkeypatch):
-    monkeypatch.setenv("BITBOUND_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
     assert compiled_as_plain(LOGISTIC) is None

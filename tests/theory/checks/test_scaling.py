@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.figures.checks.scaling_laws import draw_scaling
-from bitbound.figures.text.theory_tables import fit_summary, scaling_table
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks import scaling as laws
-from bitbound.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
+from certibit.cli import main
+from certibit.figures.checks.scaling_laws import draw_scaling
+from certibit.figures.text.theory_tables import fit_summary, scaling_table
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks import scaling as laws
+from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)
 

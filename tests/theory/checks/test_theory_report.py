@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.files.records import read_record
-from bitbound.figures.checks.looseness import draw_looseness
-from bitbound.figures.text.theory_tables import row_summary, theorems_table
-from bitbound.theory.checks import standard as report
-from bitbound.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
-from bitbound.theory.theorem import Condition
-from bitbound.theory.verdict import Verdict
+from certibit.cli import main
+from certibit.data.files.records import read_record
+from certibit.figures.checks.looseness import draw_looseness
+from certibit.figures.text.theory_tables import row_summary, theorems_table
+from certibit.theory.checks import standard as report
+from certibit.theory.checks.standard import N, TheoremRow, rows, standard_problems, tasks
+from certibit.theory.theorem import Condition
+from certibit.theory.verdict import Verdict
 
 ROW = TheoremRow(
     "a theorem", "logistic", "paper", "natural", (Verdict("a check", 0.5, 1.0),),
@@ -69,7 +69,7 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
 
 
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr("bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter(examined))
+    monkeypatch.setattr("certibit.cli.commands.theory.rows", lambda seeds, downlink: iter(examined))
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -87,7 +87,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
     monkeypatch.setattr(
-        "bitbound.cli.commands.theory.rows", lambda seeds, downlink: iter([[ROW, wrong]])
+        "certibit.cli.commands.theory.rows", lambda seeds, downlink: iter([[ROW, wrong]])
     )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.checks.channel.unsent import unsent
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.checks.channel.unsent import unsent
 
 
 @dataclass(frozen=True)

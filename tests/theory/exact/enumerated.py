@@ -9,15 +9,15 @@ from itertools import product
 
 import numpy as np
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linear_maps import natural_sizes, unit_deviations, valid_deviations
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.state import number_of_runs
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.linear_maps import natural_sizes, unit_deviations, valid_deviations
+from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 
 class TwoPointChannel(Scripted):

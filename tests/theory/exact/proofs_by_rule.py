@@ -1,9 +1,9 @@
 """Exact proofs of methods at the parameters of their first rule."""
 
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
 
 QUICK = ["gd", "agd", "diana", "locodl", "scaffnew", "ef21", "marina", "dasha", "gradskip"]
 

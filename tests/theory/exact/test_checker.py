@@ -1,4 +1,4 @@
-"""The file that a proof is kept in, and the checker of the file, which needs no bitbound."""
+"""The file that a proof is kept in, and the checker of the file, which needs no certibit."""
 
 import copy
 import importlib.util
@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from proofs_by_rule import QUICK, proof_of
 
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.certificate_file import certificate_file
-from bitbound.theory.exact.export import write_certificate
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.certificate_file import certificate_file
+from certibit.theory.exact.export import write_certificate
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 PAGE = Path(__file__).parents[3] / "docs" / "check_certificate.py"
 CHECKER = importlib.util.module_from_spec(

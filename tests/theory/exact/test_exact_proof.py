@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from proofs_by_rule import QUICK, by_rule
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.diana_law import DIANA_LAW
-from bitbound.theory.laws.feedback_laws import EF21_LAW, EF_LAW
-from bitbound.theory.proofs.rational_algebra import ldl, rationals
-from bitbound.theory.proofs.symbolic_step import symbolic_step
-from bitbound.theory.worlds.symbolic.exact_numbers import (
+from certibit.data.errors import Refusal
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.diana_law import DIANA_LAW
+from certibit.theory.laws.feedback_laws import EF21_LAW, EF_LAW
+from certibit.theory.proofs.rational_algebra import ldl, rationals
+from certibit.theory.proofs.symbolic_step import symbolic_step
+from certibit.theory.worlds.symbolic.exact_numbers import (
     Exact,
     exact_parameters,
     fraction,

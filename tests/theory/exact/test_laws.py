@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.methods import ef, ef21
-from bitbound.solvers.methods.ef import EF
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.decrease import solver_decrease
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.laws.class_laws import (
+from certibit.data.errors import Refusal
+from certibit.solvers.methods import ef, ef21
+from certibit.solvers.methods.ef import EF
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.decrease import solver_decrease
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.formulas.error_feedback import best_feedback_factor, best_feedback_step
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.laws.class_laws import (
     EF21_LAW_OF_CLASSES,
     EF_LAW_OF_CLASSES,
     ByClass,
@@ -23,15 +23,15 @@ from bitbound.theory.laws.class_laws import (
     factor_of_classes,
     polynomial,
 )
-from bitbound.theory.laws.diana_law import DIANA_LAW
-from bitbound.theory.laws.feedback_laws import (
+from certibit.theory.laws.diana_law import DIANA_LAW
+from certibit.theory.laws.feedback_laws import (
     EF21_LAW,
     EF_LAW,
     feedback_numbers,
 )
-from bitbound.theory.laws.locodl_law import LOCODL_LAW
-from bitbound.theory.quadratic_potential import Reweighted
-from bitbound.theory.theorems.ef import Feedback
+from certibit.theory.laws.locodl_law import LOCODL_LAW
+from certibit.theory.quadratic_potential import Reweighted
+from certibit.theory.theorems.ef import Feedback
 
 LAWS = [EF_LAW, EF21_LAW, DIANA_LAW, LOCODL_LAW]
 LAWS_OF_CLASSES = [EF_LAW_OF_CLASSES, EF21_LAW_OF_CLASSES]

@@ -7,17 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.exact.second_moments import SecondMoments
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.locodl_law import LOCODL_LAW, difference_moments
-from bitbound.theory.worlds.symbolic.exact_numbers import fraction, rational
-from bitbound.theory.worlds.symbolic.quadratics import ExtremeClass
-from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.exact.second_moments import SecondMoments
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.locodl_law import LOCODL_LAW, difference_moments
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 FEW_CLIENTS = [point for point in LOCODL_LAW.points if point[0] <= 3]
 EXACTLY_LEAST = [point for point in FEW_CLIENTS if not point[1]]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from enumerated import enumerated_moments
 
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.exact.long_run import limit_of_potentials, long_runs
-from bitbound.theory.exact.measured import measured_factor, require_measured
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.symbolic import expectation
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.exact.long_run import limit_of_potentials, long_runs
+from certibit.theory.exact.measured import measured_factor, require_measured
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.symbolic import expectation
 
 
 def by_rule(name, n=3, kappa=100.0, **changes):
@@ -72,10 +72,10 @@ def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
 
 
 def test_nothing_of_what_is_measured_is_symbolic():
-    met, left = set(), ["bitbound.theory.worlds.numbers.measured_moments"]
+    met, left = set(), ["certibit.theory.worlds.numbers.measured_moments"]
     while left:
         name = left.pop()
-        spec = find_spec(name) if name.startswith("bitbound") else None
+        spec = find_spec(name) if name.startswith("certibit") else None
         if name in met or spec is None or not (spec.origin or "").endswith(".py"):
             continue
         met.add(name)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bitbound.cli import main
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.export import write_certificate
-from bitbound.theory.exact.rocq_file import rocq_file
-from bitbound.theory.function_class import ClientClass, FunctionClass
+from certibit.cli import main
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.export import write_certificate
+from certibit.theory.exact.rocq_file import rocq_file
+from certibit.theory.function_class import ClientClass, FunctionClass
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
 COMMAND = [COMPILER, *(["compile"] if (COMPILER or "").endswith("rocq") else [])]

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from enumerated import enumerated_moments
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import mean
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
-from bitbound.theory.exact.second_moments import SecondMoments, _evened
-from bitbound.theory.exact.spectral_radius import spectral_radius
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.potential import Squares
-from bitbound.theory.worlds.symbolic.step_outcomes import outcomes_of
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease
+from certibit.theory.exact.second_moments import SecondMoments, _evened
+from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.potential import Squares
+from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.1, 0.15])

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.exact.spectral_radius import spectral_radius
-from bitbound.theory.function_class import FunctionClass
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.exact.spectral_radius import spectral_radius
+from certibit.theory.function_class import FunctionClass
 
 
 def turned(matrix, seed=0):

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.authoring import (
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import (
     Every,
     Method,
     Needs,
@@ -25,13 +25,13 @@ from bitbound.solvers.authoring import (
     total,
     where,
 )
-from bitbound.solvers.libraries import like
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.ef21p_diana import EF21PDIANA
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import Squares
+from certibit.solvers.libraries import like
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Squares
 
 Step = Callable[[Any, Any, Any, Any, Any], Any]
 """Of the method, state, problem, channel and the mean gradient: the direction."""

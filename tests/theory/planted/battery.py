@@ -9,42 +9,42 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse
 
-from bitbound.data.errors import Refusal
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.problem import Problem
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.families import Multiples, Tilted
-from bitbound.data.relaxed.phase_retrieval import PhaseRetrieval
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
-from bitbound.data.relaxed.shapes import Cosh, Steep
-from bitbound.solvers.compressors.selector import compressor as make_compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.certificates.worst_instance import worst_instance
-from bitbound.theory.checks.channel.choices import channel_checks
-from bitbound.theory.checks.compressor.compression import compressor_checks
-from bitbound.theory.checks.method.boundary import at_the_boundary
-from bitbound.theory.checks.method.identities import identities
-from bitbound.theory.checks.method.one_step import (
+from certibit.data.errors import Refusal
+from certibit.data.files.dataset import Dataset
+from certibit.data.problem import Problem
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.families import Multiples, Tilted
+from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
+from certibit.data.relaxed.shapes import Cosh, Steep
+from certibit.solvers.compressors.selector import compressor as make_compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.certificates.worst_instance import worst_instance
+from certibit.theory.checks.channel.choices import channel_checks
+from certibit.theory.checks.compressor.compression import compressor_checks
+from certibit.theory.checks.method.boundary import at_the_boundary
+from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.one_step import (
     steps_along_a_run,
     steps_at_random_states,
     worst_quadratic,
 )
-from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.checks.problem.problems import problem_checks
-from bitbound.theory.checks.soundness import soundness
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.rational_algebra import rationals
-from bitbound.theory.proofs.rational_step import RationalForm, RationalStep, holds
-from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict, largest, worst_of
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.problem.problems import problem_checks
+from certibit.theory.checks.soundness import soundness
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.rational_algebra import rationals
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
+from certibit.theory.setting import Setting
+from certibit.theory.verdict import Verdict, largest, worst_of
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4

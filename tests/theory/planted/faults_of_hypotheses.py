@@ -2,12 +2,12 @@
 
 from planting import fault
 
-from bitbound.theory.cards.catalogue import CARDS
+from certibit.theory.cards.catalogue import CARDS
 
 
 def lax(method: str, statement: str, right: str, wrong: str, rule: str | None = None):
     """Return the fault that the right side of a hypothesis is another one."""
-    module = type(CARDS[method].theorems[0]).__module__.removeprefix("bitbound.")
+    module = type(CARDS[method].theorems[0]).__module__.removeprefix("certibit.")
     return fault(f"{method}: {statement} is lax", module, (right, wrong), on=method, rule=rule)
 
 

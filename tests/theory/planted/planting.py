@@ -18,7 +18,7 @@ from inspect import getsource
 from types import CodeType, FunctionType
 from unittest.mock import patch
 
-from bitbound.data.files.cache import cache_folder, write_text
+from certibit.data.files.cache import cache_folder, write_text
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def faults_of(name: str, file: str, rule: str | None, *rows: tuple[str, str, str
 
 def texts(fault: Fault) -> tuple[str, str]:
     """Return the text of the module of a fault, right and wrong."""
-    right = wrong = getsource(import_module(f"bitbound.{fault.module}"))
+    right = wrong = getsource(import_module(f"certibit.{fault.module}"))
     for old, new in fault.changes:
         assert right.count(old) == 1, f"{fault.name}: {old!r} occurs {right.count(old)} times"
         assert old.count("\n") == new.count("\n"), "lines must keep their numbers"
@@ -80,13 +80,13 @@ def compiled_from(fault: Fault) -> Iterator[None]:
         spec.loader.exec_module(module)
         dispatchers = {key: x for key, x in vars(module).items() if hasattr(x, "py_func")}
         own = {key: x for key, x in dispatchers.items() if x.py_func.__module__ == name}
-        with patch.multiple(f"bitbound.{fault.module}", **own):
+        with patch.multiple(f"certibit.{fault.module}", **own):
             yield
 
 
 @contextmanager
 def planted(fault: Fault) -> Iterator[None]:
-    module = import_module(f"bitbound.{fault.module}")
+    module = import_module(f"certibit.{fault.module}")
     right, wrong = texts(fault)
     functions = dict(_functions(vars(module), module.__name__))
     before, after = (
@@ -98,7 +98,7 @@ def planted(fault: Fault) -> Iterator[None]:
     for name in changed:
         functions[name].__code__ = after[name]
     try:
-        with patch.dict(os.environ, BITBOUND_COMPILE="0"):  # compiled code cannot be changed
+        with patch.dict(os.environ, CERTIBIT_COMPILE="0"):  # compiled code cannot be changed
             yield
     finally:
         for name in changed:

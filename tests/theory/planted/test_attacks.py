@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 from attacks import ATTACKS, POTENTIALS, TwiceEF21, potential
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.ef21 import EF21
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.checks.examination import check
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.probing import one_step
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.checks.examination import check
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.probing import one_step
 
 BY_NAME = {attack.method.name: attack for attack in ATTACKS}
 FIVE = ["parallel", "client 150", "a step of 1/d", "a diagonal preconditioner", "far threshold"]

@@ -3,16 +3,16 @@
 import pytest
 from planting import fault, planted
 
-import bitbound
-from bitbound.data.relaxed.families import Tilted
-from bitbound.data.relaxed.relaxed_logistic import MarginLogistic
-from bitbound.data.relaxed.shapes import Cosh
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import TUNINGS, card_of
-from bitbound.theory.checks.soundness import conduct
+import certibit
+from certibit.data.relaxed.families import Tilted
+from certibit.data.relaxed.relaxed_logistic import MarginLogistic
+from certibit.data.relaxed.shapes import Cosh
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import TUNINGS, card_of
+from certibit.theory.checks.soundness import conduct
 
 PROBLEMS = [
-    bitbound.Quartics.of(H=2.0),
+    certibit.Quartics.of(H=2.0),
     Tilted.of(Cosh(), [[3, 0], [-1, 0], [-2, 0]], [1.0, 2.0]),
     MarginLogistic.random(3, 5, 4, seed=0),
 ]
@@ -53,8 +53,8 @@ def test_what_is_wrong_is_seen(wrong):
     assert check in failing
 
 
-@pytest.mark.parametrize("problem", [PROBLEMS[0], bitbound.Quadratic.random(3, 4, 1.0, 10.0)])
+@pytest.mark.parametrize("problem", [PROBLEMS[0], certibit.Quadratic.random(3, 4, 1.0, 10.0)])
 def test_check_takes_such_a_method(problem):
-    found = bitbound.check(bitbound.EPISODE(eta=0.003, gamma=0.05, I=4), problem)
+    found = certibit.check(certibit.EPISODE(eta=0.003, gamma=0.05, I=4), problem)
     assert found.holds
     assert "nothing is promised" in str(found)

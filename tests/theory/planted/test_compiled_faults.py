@@ -8,13 +8,13 @@ import pytest
 from faults_of_compiled_code import COMPILED_FAULTS
 from planting import compiled_from
 
-from bitbound.data.problems.selector import problem
-from bitbound.solvers.authoring import Every, Method, Needs, copies, mean, where
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.checks.problem.compiled import compiled_as_plain
-from bitbound.theory.checks.trace.long_runs import runs_as_plain
+from certibit.data.problems.selector import problem
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks.problem.compiled import compiled_as_plain
+from certibit.theory.checks.trace.long_runs import runs_as_plain
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 

@@ -11,18 +11,18 @@ import scipy.sparse
 from faults import FAULTS
 from planting import Fault, fault, planted
 
-from bitbound.data.problems.rows import dense, sparse
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.rational_step import RationalStep
-from bitbound.theory.verdict import Verdict, largest, worst_of
-from bitbound.theory.worlds.symbolic.exact_numbers import rational
+from certibit.data.problems.rows import dense, sparse
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.verdict import Verdict, largest, worst_of
+from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 ONE = np.array([0])
 

@@ -18,8 +18,8 @@ from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from planting import Fault, planted
 
-from bitbound.theory.cards.catalogue import METHODS, SHARED_MINIMISER
-from bitbound.theory.verdict import Verdict
+from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.verdict import Verdict
 
 SEEDS, MANY_SEEDS = range(2), range(20)
 COMPRESSORS = ["natural", "l1", "dithering:3", "ternary", "rand-k:2+natural", "rand-k:1@shared"]
@@ -132,7 +132,7 @@ def table() -> Iterator[str]:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    os.environ["BITBOUND_CACHE"] = mkdtemp()  # solutions of faulty problems are not kept
+    os.environ["CERTIBIT_CACHE"] = mkdtemp()  # solutions of faulty problems are not kept
     folder.mkdir(parents=True, exist_ok=True)
     lines = list(table())
     (folder / "faults.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from battery import PROBLEMS
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Constants
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.problem.curvature import eigenvalues
-from bitbound.theory.checks.problem.differences import derivative
-from bitbound.theory.checks.problem.problems import problem_checks
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.methods.gd import GD
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.problem.curvature import eigenvalues
+from certibit.theory.checks.problem.differences import derivative
+from certibit.theory.checks.problem.problems import problem_checks
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 from planting import fault, planted
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.polynomials import Quartics
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import CARDS
-from bitbound.theory.checks.channel.choices import channel_checks
-from bitbound.theory.checks.channel.masks import masks_counted
-from bitbound.theory.checks.compressor.counted import counted_as_sent
-from bitbound.theory.checks.examination import check
-from bitbound.theory.checks.refusals import refusals
-from bitbound.theory.checks.tool import of_any_method, tool_checks
-from bitbound.theory.verdict import FAILS
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.polynomials import Quartics
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.checks.channel.choices import channel_checks
+from certibit.theory.checks.channel.masks import masks_counted
+from certibit.theory.checks.compressor.counted import counted_as_sent
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.refusals import refusals
+from certibit.theory.checks.tool import of_any_method, tool_checks
+from certibit.theory.verdict import FAILS
 
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}
 

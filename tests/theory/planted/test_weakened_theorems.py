@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from planting import Fault, fault, planted
 
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.dasha import DASHA
-from bitbound.solvers.methods.econtrol import EControl, State
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.formulas.coupling import best_coupling
-from bitbound.theory.theorems import locodl, scaffnew
-from bitbound.theory.theorems.dasha import CorrectedDifferences
-from bitbound.theory.theorems.econtrol import ErrorControl
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.dasha import DASHA
+from certibit.solvers.methods.econtrol import EControl, State
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.formulas.coupling import best_coupling
+from certibit.theory.theorems import locodl, scaffnew
+from certibit.theory.theorems.dasha import CorrectedDifferences
+from certibit.theory.theorems.econtrol import ErrorControl
 
 
 def right_sides(theorem, method, where):

@@ -11,29 +11,29 @@ import pytest
 import scipy.stats
 from worlds import world
 
-from bitbound.data.arrays import add_scaled
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.method import Every
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.econtrol import EControl
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.audit.episode.proposition import printed_kappa
-from bitbound.theory.audit.machinery.rounds import play
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.checks.method.one_step import steps_along_a_run
-from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.formulas.episode_round import PRINTED, Round
-from bitbound.theory.theorems.clipped_sgd import ClippedGD
-from bitbound.theory.theorems.gd import GradientDescent
+from certibit.data.arrays import add_scaled
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.method import Every
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.econtrol import EControl
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.audit.episode.proposition import printed_kappa
+from certibit.theory.audit.machinery.rounds import play
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.checks.method.one_step import steps_along_a_run
+from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.formulas.episode_round import PRINTED, Round
+from certibit.theory.theorems.clipped_sgd import ClippedGD
+from certibit.theory.theorems.gd import GradientDescent
 
 
 @pytest.mark.parametrize("transposed", ["neither", "x", "y"])

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.methods.scaffold import SCAFFOLD
-from bitbound.theory.card import Card, Role
-from bitbound.theory.cards.catalogue import CARDS, METHODS
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.methods.scaffold import SCAFFOLD
+from certibit.theory.card import Card, Role
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 SETTING = Setting.of(GD, Quadratic.random(3, 4, mu=1.0, L=10.0))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import bitbound.theory.theorems
-from bitbound.data.errors import Refusal
-from bitbound.theory.cards.catalogue import (
+import certibit.theory.theorems
+from certibit.data.errors import Refusal
+from certibit.theory.cards.catalogue import (
     CARDS,
     CLIPPING,
     GROUP,
@@ -25,8 +25,8 @@ from bitbound.theory.cards.catalogue import (
 
 OTHER = """
 from dataclasses import dataclass
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.card import Card
+from certibit.solvers.methods.gd import GD
+from certibit.theory.card import Card
 
 @dataclass(frozen=True)
 class Other(GD):
@@ -46,16 +46,16 @@ broken = no_such_package:CARD
 
 
 def test_every_card_of_the_folder_is_in_the_catalogue():
-    folder = Path(bitbound.theory.theorems.__file__).parent
-    modules = [import_module(f"bitbound.theory.theorems.{p.stem}") for p in folder.glob("[!_]*.py")]
+    folder = Path(certibit.theory.theorems.__file__).parent
+    modules = [import_module(f"certibit.theory.theorems.{p.stem}") for p in folder.glob("[!_]*.py")]
     assert {id(module.CARD) for module in modules} == {id(card) for card in CARDS.values()}
 
 
 def test_every_theorem_of_the_folder_is_on_its_card():
     """Clip21's and normalised EF21's were on none, and no page and no list had them."""
-    folder = Path(bitbound.theory.theorems.__file__).parent
+    folder = Path(certibit.theory.theorems.__file__).parent
     for path in folder.glob("[!_]*.py"):
-        module = import_module(f"bitbound.theory.theorems.{path.stem}")
+        module = import_module(f"certibit.theory.theorems.{path.stem}")
         stated = [
             one
             for one in vars(module).values()
@@ -120,7 +120,7 @@ def test_cards_of_other_packages_are_found_and_broken_ones_told(other_package, m
 
 def test_another_package_s_method_is_one_of_the_methods(other_package):
     said = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "bitbound", "list"],
+        [sys.executable, "-W", "ignore", "-m", "certibit", "list"],
         env=os.environ | {"PYTHONPATH": str(other_package)},
         capture_output=True,
         text=True,

@@ -7,14 +7,14 @@ from itertools import product
 
 import pytest
 
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.formulas import coupling
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.laws.locodl_law import uneven_proof
-from bitbound.theory.theorems import locodl, scaffnew
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.formulas import coupling
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.laws.locodl_law import uneven_proof
+from certibit.theory.theorems import locodl, scaffnew
 
 CASES = [
     (name, rule, n, kappa, omega)

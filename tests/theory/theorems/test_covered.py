@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import bitbound
-from bitbound.solvers.runs import engine
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.setting import Setting
+import certibit
+from certibit.solvers.runs import engine
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.setting import Setting
 
-PROBLEM = bitbound.Quadratic.random(3, 4, 1.0, 10.0)
-BUDGET = bitbound.Budget(rounds=5)
+PROBLEM = certibit.Quadratic.random(3, 4, 1.0, 10.0)
+BUDGET = certibit.Budget(rounds=5)
 
 
 def by_theory(name):
@@ -21,14 +21,14 @@ def by_theory(name):
     chosen = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}[
         METHODS[name].method.needs.compressor
     ]
-    compressor = bitbound.compressor(chosen) if chosen else None
-    return bitbound.parameters(name, PROBLEM, compressor), compressor
+    compressor = certibit.compressor(chosen) if chosen else None
+    return certibit.parameters(name, PROBLEM, compressor), compressor
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
     method, compressor = by_theory(name)
-    trace = bitbound.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
+    trace = certibit.run(method, PROBLEM, compressor, budget=BUDGET, seeds=2, strict=True)
     experiment = Experiment.of(method, PROBLEM, compressor)
     setting = Setting.at(experiment)
     potential = lyapunov_record(METHODS[name].holding(method, setting)[0], setting)
@@ -38,17 +38,17 @@ def test_a_run_inside_its_theorem_is_that_of_the_engine(name):
 
 
 def test_a_run_outside_every_theorem_warns_once():
-    method = replace(bitbound.parameters("gd", PROBLEM), gamma=1.0)
-    with pytest.warns(bitbound.OutsideTheoremWarning, match="outside every theorem") as caught:
-        bitbound.run(method, PROBLEM, budget=BUDGET)
+    method = replace(certibit.parameters("gd", PROBLEM), gamma=1.0)
+    with pytest.warns(certibit.OutsideTheoremWarning, match="outside every theorem") as caught:
+        certibit.run(method, PROBLEM, budget=BUDGET)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
 
 def test_strict_refuses_what_no_theorem_covers():
-    method = replace(bitbound.parameters("gd", PROBLEM), gamma=1.0)
-    with pytest.raises(bitbound.Refusal, match="gamma < 2/L_f fails with 1 and"):
-        bitbound.run(method, PROBLEM, budget=BUDGET, strict=True)
+    method = replace(certibit.parameters("gd", PROBLEM), gamma=1.0)
+    with pytest.raises(certibit.Refusal, match="gamma < 2/L_f fails with 1 and"):
+        certibit.run(method, PROBLEM, budget=BUDGET, strict=True)
 
 
 def test_a_method_without_a_theorem_is_run_unless_strict():
@@ -56,9 +56,9 @@ def test_a_method_without_a_theorem_is_run_unless_strict():
         name = "mine"
 
     method = Mine(0.1)
-    assert bitbound.run(method, PROBLEM, budget=BUDGET).ending == ("rounds",) * 5
-    with pytest.raises(bitbound.Refusal, match="mine comes with no theorem"):
-        bitbound.run(method, PROBLEM, budget=BUDGET, strict=True)
+    assert certibit.run(method, PROBLEM, budget=BUDGET).ending == ("rounds",) * 5
+    with pytest.raises(certibit.Refusal, match="mine comes with no theorem"):
+        certibit.run(method, PROBLEM, budget=BUDGET, strict=True)
 
 
 STEPS = [(name, step) for name, card in METHODS.items() for step in card.step_sizes]
@@ -70,8 +70,8 @@ NOT_POSITIVE = [0.0, -1.0, np.nan, np.array([0.1, 0.0])[None, None]]
 def test_a_step_size_with_which_nothing_is_reached_is_refused(name, step, value):
     method, compressor = by_theory(name)
     sentence = f"{step} = .* of {name}; give a number above 0"
-    with pytest.raises(bitbound.Refusal, match=sentence):
-        bitbound.run(replace(method, **{step: value}), PROBLEM, compressor, budget=BUDGET, seeds=2)
+    with pytest.raises(certibit.Refusal, match=sentence):
+        certibit.run(replace(method, **{step: value}), PROBLEM, compressor, budget=BUDGET, seeds=2)
 
 
 def test_every_method_with_a_theorem_has_a_step_size():
@@ -79,13 +79,13 @@ def test_every_method_with_a_theorem_has_a_step_size():
 
 
 def test_a_method_and_a_compressor_may_be_named():
-    named = bitbound.run("locodl", PROBLEM, "rand-k:2", seeds=1)
-    sent = bitbound.compressor("rand-k:2")
-    method = bitbound.parameters("locodl", PROBLEM, sent)
-    made = bitbound.run(method, PROBLEM, sent, seeds=1, budget=bitbound.Budget(gap=1e-6))
+    named = certibit.run("locodl", PROBLEM, "rand-k:2", seeds=1)
+    sent = certibit.compressor("rand-k:2")
+    method = certibit.parameters("locodl", PROBLEM, sent)
+    made = certibit.run(method, PROBLEM, sent, seeds=1, budget=certibit.Budget(gap=1e-6))
     assert named.specification == made.specification
     assert named.ending == ("gap",)
-    with pytest.raises(bitbound.Refusal, match="'another' is the name of a problem"):
-        bitbound.run("locodl", "another")
-    with pytest.raises(bitbound.Refusal, match="locodel"):
-        bitbound.run("locodel", PROBLEM)
+    with pytest.raises(certibit.Refusal, match="'another' is the name of a problem"):
+        certibit.run("locodl", "another")
+    with pytest.raises(certibit.Refusal, match="locodel"):
+        certibit.run("locodel", PROBLEM)

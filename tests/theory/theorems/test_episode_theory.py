@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.formulas.clipping_complexity import (
+from certibit.data.errors import Refusal
+from certibit.theory.formulas.clipping_complexity import (
     episode_table,
     minibatch_lower_bound,
     partial_participation_table,
 )
-from bitbound.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
-from bitbound.theory.theorems.clipped_sgd import ClippedGD
-from bitbound.theory.theorems.episode import FORMS, GENERAL, MAIN
+from certibit.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
+from certibit.theory.theorems.clipped_sgd import ClippedGD
+from certibit.theory.theorems.episode import FORMS, GENERAL, MAIN
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.locodl import LoCoDL
-from bitbound.solvers.methods.locodl_both_ways import LoCoDLBothWays
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems import locodl_both_ways
-from bitbound.theory.theorems.locodl import UnevenLoCoDL
-from bitbound.theory.worlds.linear_maps import worst_case
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.locodl import LoCoDL
+from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.theorems import locodl_both_ways
+from certibit.theory.theorems.locodl import UnevenLoCoDL
+from certibit.theory.worlds.linear_maps import worst_case
 
 CARD = METHODS["locodl-both-ways"]
 THEOREM = CARD.theorems[0]

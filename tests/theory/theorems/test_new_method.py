@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import bitbound
+import certibit
 
 ROOMS = ("data", "figures", "solvers", "theory")
 
@@ -19,7 +19,7 @@ METHOD = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bitbound.solvers.authoring import Array, Every, Method, Needs, copies, mean
+from certibit.solvers.authoring import Array, Every, Method, Needs, copies, mean
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Toy(Method):
 CARD = '''
 """The card of the toy."""
 
-from bitbound.solvers.methods.toy import Toy
-from bitbound.theory.bill import compressed_up
-from bitbound.theory.card import Card, Role
-from bitbound.theory.orders import Orders
-from bitbound.theory.potential import Squares
-from bitbound.theory.theorem import Condition, Theorem
+from certibit.solvers.methods.toy import Toy
+from certibit.theory.bill import compressed_up
+from certibit.theory.card import Card, Role
+from certibit.theory.orders import Orders
+from certibit.theory.potential import Squares
+from certibit.theory.theorem import Condition, Theorem
 
 
 class Shifts(Theorem):
@@ -107,7 +107,7 @@ def package(tmp_path_factory):
     """Return a folder with a copy of the package that has one method more."""
     folder = tmp_path_factory.mktemp("copy")
     ignored = shutil.ignore_patterns("__pycache__")
-    source, copy = Path(bitbound.__file__).parent, folder / "bitbound"
+    source, copy = Path(certibit.__file__).parent, folder / "certibit"
     shutil.copytree(source, copy, ignore=ignored)
     for room in ROOMS:
         shutil.copytree(source.parent / room, copy / room, ignore=ignored)
@@ -129,8 +129,8 @@ COMMANDS = [
 
 SCRIPT = f"""
 import contextlib, io, json
-from bitbound.cli import main
-from bitbound.theory.checks.standard import tasks
+from certibit.cli import main
+from certibit.theory.checks.standard import tasks
 
 said = []
 for words in {COMMANDS}:

@@ -5,22 +5,22 @@ import math
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.backend import mean
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.gd import GD
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.checks.method.promise import Promise, accuracy_constant, promise
-from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
-from bitbound.theory.checks.method.whole_runs import whole_runs
-from bitbound.theory.potential import Squares
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.gd import GradientDescent
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.checks.method.promise import Promise, accuracy_constant, promise
+from certibit.theory.checks.method.round_cost import RoundCost, round_cost
+from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.potential import Squares
+from certibit.theory.setting import Setting
+from certibit.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from worlds import world
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.relaxed.families import crossed_cosh, tilted_wells
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.clip21 import Clip21
-from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
-from bitbound.theory.gradient_step import gradient_step_factor
-from bitbound.theory.theorems.clip21 import ClippedDifferences
-from bitbound.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.relaxed.families import crossed_cosh, tilted_wells
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.clip21 import Clip21
+from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.theorems.clip21 import ClippedDifferences
+from certibit.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
 
 QUADRATICS = [Quadratic.random(4, 3, mu=1.0, L=10.0, seed=seed) for seed in range(3)]
 

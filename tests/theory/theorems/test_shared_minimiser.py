@@ -6,22 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.compressed_gd import CompressedGD
-from bitbound.solvers.methods.ef import EF
-from bitbound.solvers.runs.budget import Budget
-from bitbound.theory.cards.catalogue import SHARED_MINIMISER, parameters
-from bitbound.theory.cards.coverage import run
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.largest_step import largest_step
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.outside_theorem import OutsideTheoremWarning
-from bitbound.theory.potential import Squares
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import Rest, resting_state
-from bitbound.theory.worlds.generic import Subject
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.compressed_gd import CompressedGD
+from certibit.solvers.methods.ef import EF
+from certibit.solvers.runs.budget import Budget
+from certibit.theory.cards.catalogue import SHARED_MINIMISER, parameters
+from certibit.theory.cards.coverage import run
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.largest_step import largest_step
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.outside_theorem import OutsideTheoremWarning
+from certibit.theory.potential import Squares
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import Rest, resting_state
+from certibit.theory.worlds.generic import Subject
 
 CLIENTS = {"ef": (1, 3, 1000), "compressed-gd": (1,)}
 TOP = compressor("top-k:2")

@@ -7,20 +7,20 @@ from math import ceil, log, sqrt
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.natural import Natural
-from bitbound.solvers.compressors.selection import RandK, TopK
-from bitbound.solvers.methods.adiana import ADIANA
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates import search
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.adiana import Acceleration
-from bitbound.theory.theorems.five_gcs_cc import enough_steps
-from bitbound.theory.worlds.linear_maps import worst_case
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.selection import RandK, TopK
+from certibit.solvers.methods.adiana import ADIANA
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates import search
+from certibit.theory.setting import Setting
+from certibit.theory.theorems.adiana import Acceleration
+from certibit.theory.theorems.five_gcs_cc import enough_steps
+from certibit.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [
     ("agd", "classical", {}),

@@ -10,26 +10,26 @@ import numpy as np
 import pytest
 from worlds import world
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.data.problems.selector import problem as select_problem
-from bitbound.solvers.backend import copies, mean
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorems.compressed_scaffnew import (
+from certibit.data.problems.quadratic import Quadratic
+from certibit.data.problems.selector import problem as select_problem
+from certibit.solvers.backend import copies, mean
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.setting import Setting
+from certibit.theory.theorems.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,
     primal_gain,
 )
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.probing import one_step
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.probing import one_step
 
 ROUNDING = 1e-9
 RAND_1, SHARED = RandK(1), RandK(1, shared=True)

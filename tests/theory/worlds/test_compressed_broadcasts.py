@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.natural import Natural
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.potential import value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.probing import one_step, rounded_outcomes
+from certibit.cli import main
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.natural import Natural
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.potential import value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.probing import one_step, rounded_outcomes
 
 PROBLEM = Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])
 RUNS = 4000

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 from worlds import CASES, Case, fitted, world
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.potential import value
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import LinearChannel
-from bitbound.theory.worlds.outcomes import outcomes
-from bitbound.theory.worlds.probing import one_step
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.potential import value
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import LinearChannel
+from certibit.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.probing import one_step
 
 ENUMERABLE = {"unbiased": ["rand-k:1", "rand-k:1@shared"], "contractive": ["scaled(rand-k:1)"]}
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from unstated import formulas, quadratic, unstated
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.backend import copies, mean, total
-from bitbound.solvers.method import Every, Method, Needs, WithProbability
-from bitbound.solvers.methods.celgc import CELGC
-from bitbound.solvers.methods.gd import GD
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
+from certibit.data.errors import Refusal
+from certibit.solvers.backend import copies, mean, total
+from certibit.solvers.method import Every, Method, Needs, WithProbability
+from certibit.solvers.methods.celgc import CELGC
+from certibit.solvers.methods.gd import GD
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
 
 
 class Author(Method):

@@ -7,15 +7,15 @@ from math import comb, prod
 
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.authoring import masked
-from bitbound.solvers.authoring import mean as mean_of_clients
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.exact.long_run import slowest_decrease
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.heads import numbers_of_heads
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import masked
+from certibit.solvers.authoring import mean as mean_of_clients
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.exact.long_run import slowest_decrease
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.heads import numbers_of_heads
 
 SIZES = [(1,), (2,), (3,), (7,), (50,), (1, 1), (1, 4), (3, 2), (1, 1, 1), (2, 1, 5, 1)]
 

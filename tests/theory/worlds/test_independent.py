@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from bitbound.theory.worlds.independent import independent
+from certibit.theory.worlds.independent import independent
 
 
 def test_none_of_none():

@@ -8,28 +8,28 @@ import numpy as np
 import pytest
 from unstated import formulas, quadratic, silent, unstated
 
-from bitbound.solvers.backend import mean
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.libraries import host, transfer
-from bitbound.solvers.method import Method
-from bitbound.solvers.methods.adiana import ADIANA
-from bitbound.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.episode_plus_plus import EpisodePlusPlus
-from bitbound.solvers.methods.five_gcs_cc import FiveGCSCC
-from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import fitted_view
-from bitbound.theory.cards.catalogue import METHODS, card_of
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.summary import class_setting
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.proofs.symbolic_step import symbolic_step
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.generic import Subject, generic_functions
-from bitbound.theory.worlds.invariants import invariants
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.libraries import host, transfer
+from certibit.solvers.method import Method
+from certibit.solvers.methods.adiana import ADIANA
+from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
+from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
+from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import fitted_view
+from certibit.theory.cards.catalogue import METHODS, card_of
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.proofs.symbolic_step import symbolic_step
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.generic import Subject, generic_functions
+from certibit.theory.worlds.invariants import invariants
 
 COMPRESSORS = {"unbiased": RandK(1), "contractive": Scaled(RandK(1)), None: Identity()}
 COHORTS = {"scaffold": {"m": 2}, "5gcs-cc": {"cohort": 2}, "tamuna": {"m": 3}}

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.authoring import Every, Method, Needs, copies, mean
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.methods.gd import GD, State
-from bitbound.solvers.methods.normalised_ef21 import NormalisedEF21
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.theorems.gd import GradientDescent
-from bitbound.theory.worlds.linear_maps import worst_case
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import Every, Method, Needs, copies, mean
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.methods.gd import GD, State
+from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.theorems.gd import GradientDescent
+from certibit.theory.worlds.linear_maps import worst_case
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)
 

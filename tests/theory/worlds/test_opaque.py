@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.authoring import Needs, copies, everyone, masked, mean, total, where
-from bitbound.solvers.methods.gd import GD, State
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import ClientClass, FunctionClass
-from bitbound.theory.worlds.opaque.clients import ClientRows
-from bitbound.theory.worlds.opaque.letters import watched
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact
+from certibit.data.errors import Refusal
+from certibit.solvers.authoring import Needs, copies, everyone, masked, mean, total, where
+from certibit.solvers.methods.gd import GD, State
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.worlds.opaque.clients import ClientRows
+from certibit.theory.worlds.opaque.letters import watched
+from certibit.theory.worlds.symbolic.exact_numbers import Exact
 
 FAMILY = FunctionClass(3, 1.0, 10.0)
 CLASSES = FunctionClass.of_classes([ClientClass(1, 1.0, 10.0), ClientClass(2, 1.0, 10.0)])

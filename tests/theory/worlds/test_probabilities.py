@@ -5,24 +5,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from bitbound.cli import main
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.authoring import masked, mean
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.gd import GD, State
-from bitbound.solvers.methods.gradskip import GradSkip
-from bitbound.solvers.methods.scaffnew import Scaffnew
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.card import Role
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.orbits import OrbitChannel
-from bitbound.theory.worlds.outcomes import Scripted
+from certibit.cli import main
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.authoring import masked, mean
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.gd import GD, State
+from certibit.solvers.methods.gradskip import GradSkip
+from certibit.solvers.methods.scaffnew import Scaffnew
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.card import Role
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.certificates.certify import certify
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.orbits import OrbitChannel
+from certibit.theory.worlds.outcomes import Scripted
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0, seed=0)
 NONE = [1.05, 2, -1, -1e-9, float("nan"), float("inf")]

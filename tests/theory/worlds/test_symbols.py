@@ -6,23 +6,23 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Method
-from bitbound.solvers.methods.tamuna import TAMUNA
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.cards.catalogue import METHODS, parameters
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.potential import value
-from bitbound.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.orbits import orbits
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.symbolic.interpolation import Form, weighted_sum
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.method import Method
+from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import value
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.orbits import orbits
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.symbolic.interpolation import Form, weighted_sum
 
 D = 3
 MU, L = 1.0, 20.0

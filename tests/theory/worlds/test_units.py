@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.methods.diana import DIANA
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.worst_instance import worst_instance
-from bitbound.theory.checks.examination import check
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.units import in_units
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.methods.diana import DIANA
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.worst_instance import worst_instance
+from certibit.theory.checks.examination import check
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.units import in_units
 
 UNITS = (1e-6, 1e6)
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.cards.catalogue import METHODS
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.certificates.search import setting
-from bitbound.theory.certificates.summary import account, class_setting
-from bitbound.theory.certificates.worst_instance import worst_instance
-from bitbound.theory.contradiction import ContradictionError
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.numbers.worst_states import worst_state
-from bitbound.theory.worlds.probing import one_step
-from bitbound.theory.worlds.symbolic import expectation
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.search import setting
+from certibit.theory.certificates.summary import account, class_setting
+from certibit.theory.certificates.worst_instance import worst_instance
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.numbers.worst_states import worst_state
+from certibit.theory.worlds.probing import one_step
+from certibit.theory.worlds.symbolic import expectation
 
 CLASSES = {"unbiased": "rand-k:1", "contractive": "scaled(rand-k:1)", None: "identity"}
 MANY = {"5gcs-cc", "econtrol", "locodl-both-ways"}
@@ -82,16 +82,16 @@ def test_where_no_quadratic_is_as_bad_the_worst_state_of_the_nearest_is_known(n)
 
 def test_nothing_of_it_is_symbolic():
     """It follows from no module of symbols, so that no fault there is in both numbers."""
-    met, left = set(), ["bitbound.theory.worlds.numbers.worst_states"]
+    met, left = set(), ["certibit.theory.worlds.numbers.worst_states"]
     while left:
         name = left.pop()
-        spec = find_spec(name) if name.startswith("bitbound") else None
+        spec = find_spec(name) if name.startswith("certibit") else None
         if name in met or spec is None or not (spec.origin or "").endswith(".py"):
             continue
         met.add(name)
         tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
         left += [one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
-    assert "bitbound.theory.worlds.linear_maps" in met
+    assert "certibit.theory.worlds.linear_maps" in met
     assert not [name for name in met if ".symbolic" in name or ".certificates" in name]
 
 

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import Method
-from bitbound.theory.worlds.generic import Subject
-from bitbound.theory.worlds.invariants import relations
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.method import Method
+from certibit.theory.worlds.generic import Subject
+from certibit.theory.worlds.invariants import relations
 
 
 def quadratic(n: int, d: int, seed: int = 5) -> Quadratic:

@@ -8,19 +8,19 @@ Its parts: the auxiliary lemmas (`episode_lemmas`), the algebra in normalised co
 
 from fractions import Fraction
 
-from bitbound.theory.audit.episode.algebra import LEMMAS
-from bitbound.theory.audit.episode.episode_rounds import ROUNDS, descent
-from bitbound.theory.audit.episode.episode_theorem import (
+from certibit.theory.audit.episode.algebra import LEMMAS
+from certibit.theory.audit.episode.episode_rounds import ROUNDS, descent
+from certibit.theory.audit.episode.episode_theorem import (
     FORM_CONSTANTS,
     FORMS,
     UNROLLING,
     theorem_steps,
 )
-from bitbound.theory.audit.episode.lemmas import AUXILIARY, GROWTH
-from bitbound.theory.audit.episode.limit import conclusion
-from bitbound.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
-from bitbound.theory.audit.machinery.step import Proof
-from bitbound.theory.formulas.episode_round import PRINTED
+from certibit.theory.audit.episode.lemmas import AUXILIARY, GROWTH
+from certibit.theory.audit.episode.limit import conclusion
+from certibit.theory.audit.episode.proposition import PROPOSITION, PROPOSITION_CONSTANTS
+from certibit.theory.audit.machinery.step import Proof
+from certibit.theory.formulas.episode_round import PRINTED
 
 PROOF = Proof(
     "episode",

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.numbers import cosh, sinh
-from bitbound.theory.audit.machinery.step import Hypothesis, ProofStep, Space, Values, Variable
-from bitbound.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.audit.machinery.numbers import cosh, sinh
+from certibit.theory.audit.machinery.step import Hypothesis, ProofStep, Space, Values, Variable
+from certibit.theory.formulas.episode_round import factor_A, factor_B
 
 REACH = "|x' - x| <= C/L1"
 SMOOTH = "f is (L0, L1)-smooth"

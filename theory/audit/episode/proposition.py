@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.numbers import high_precision, number
-from bitbound.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values, Variable
+from certibit.theory.audit.machinery.numbers import high_precision, number
+from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values, Variable
 
 
 def _kappa(H: Any) -> Any:

@@ -5,10 +5,10 @@ An argument returns right - left. That it is the same is checked term by term.
 
 from collections.abc import Callable, Mapping
 
-from bitbound.theory.audit.locodl.iteration import S, W
-from bitbound.theory.audit.machinery.nonnegative import Nonnegative, squared
-from bitbound.theory.audit.machinery.step import Values
-from bitbound.theory.audit.machinery.unknowns import Joint
+from certibit.theory.audit.locodl.iteration import S, W
+from certibit.theory.audit.machinery.nonnegative import Nonnegative, squared
+from certibit.theory.audit.machinery.step import Values
+from certibit.theory.audit.machinery.unknowns import Joint
 
 Argument = Callable[[Values], Nonnegative]
 

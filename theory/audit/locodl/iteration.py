@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.step import Values
-from bitbound.theory.audit.machinery.unknowns import Joint
+from certibit.theory.audit.machinery.step import Values
+from certibit.theory.audit.machinery.unknowns import Joint
 
 DOWN = "2 rho - rho^2 (1 + omega_av) - chi >= 0"
 

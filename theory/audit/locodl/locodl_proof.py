@@ -6,8 +6,8 @@
 from fractions import Fraction
 from typing import Any
 
-from bitbound.theory.audit.locodl.arguments import ARGUMENTS
-from bitbound.theory.audit.locodl.iteration import (
+from certibit.theory.audit.locodl.arguments import ARGUMENTS
+from certibit.theory.audit.locodl.iteration import (
     S,
     W,
     before_rate,
@@ -29,8 +29,8 @@ from bitbound.theory.audit.locodl.iteration import (
     x_square,
     x_square_sent,
 )
-from bitbound.theory.audit.locodl.locodl_search import ITERATION
-from bitbound.theory.audit.machinery.step import Proof, ProofStep
+from certibit.theory.audit.locodl.locodl_search import ITERATION
+from certibit.theory.audit.machinery.step import Proof, ProofStep
 
 
 def step(

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.locodl.iteration import DOWN, communication, local_step
-from bitbound.theory.audit.locodl.locodl_unknowns import unknowns
-from bitbound.theory.audit.machinery.step import Space, Values, Variable
+from certibit.theory.audit.locodl.iteration import DOWN, communication, local_step
+from certibit.theory.audit.locodl.locodl_unknowns import unknowns
+from certibit.theory.audit.machinery.step import Space, Values, Variable
 
 CLIENTS, D = 3, 2
 

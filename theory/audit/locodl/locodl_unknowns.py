@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
 
-from bitbound.theory.audit.locodl.iteration import (
+from certibit.theory.audit.locodl.iteration import (
     DOWN,
     communication,
     everywhere,
@@ -21,10 +21,10 @@ from bitbound.theory.audit.locodl.iteration import (
     square,
     step_contraction,
 )
-from bitbound.theory.audit.machinery.nonnegative import assume, positive
-from bitbound.theory.audit.machinery.polynomial import Polynomial
-from bitbound.theory.audit.machinery.step import Values
-from bitbound.theory.audit.machinery.unknowns import NOISE, Expansion, Joint
+from certibit.theory.audit.machinery.nonnegative import assume, positive
+from certibit.theory.audit.machinery.polynomial import Polynomial
+from certibit.theory.audit.machinery.step import Values
+from certibit.theory.audit.machinery.unknowns import NOISE, Expansion, Joint
 
 SCALARS = ("n", "gamma", "mu", "L", "p", "chi", "rho", "omega_av", "s")
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from bitbound.theory.audit.machinery.nonnegative import same
-from bitbound.theory.audit.machinery.step import ProofStep
+from certibit.theory.audit.machinery.nonnegative import same
+from certibit.theory.audit.machinery.step import ProofStep
 
 
 def hypotheses_of_proof(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.numbers import DIGITS, Array, Kind, array, number
-from bitbound.theory.audit.machinery.step import Cell, ProofStep, Space, Values, Variable
+from certibit.theory.audit.machinery.numbers import DIGITS, Array, Kind, array, number
+from certibit.theory.audit.machinery.step import Cell, ProofStep, Space, Values, Variable
 
 Point = dict[str, Any]
 """Values of the variables: arrays (*shape, points)."""

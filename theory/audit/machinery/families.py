@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.numbers import Array, cosh, sinh
-from bitbound.theory.audit.machinery.step import Values, Variable
+from certibit.theory.audit.machinery.numbers import Array, cosh, sinh
+from certibit.theory.audit.machinery.step import Values, Variable
 
 
 def signs(N: int) -> Array:

@@ -7,8 +7,8 @@ expression that is the same expansion as right - left, which exact arithmetic de
 from dataclasses import dataclass
 from typing import Any
 
-from bitbound.theory.audit.machinery.polynomial import Polynomial
-from bitbound.theory.audit.machinery.unknowns import Expansion, Joint
+from certibit.theory.audit.machinery.polynomial import Polynomial
+from certibit.theory.audit.machinery.unknowns import Expansion, Joint
 
 
 @dataclass(frozen=True, eq=False)

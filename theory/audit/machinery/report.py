@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bitbound.data.files.cache import write_text
-from bitbound.data.files.records import write_record
-from bitbound.data.terminal import paragraph, table
-from bitbound.theory.audit.machinery.severity import Severity
-from bitbound.theory.audit.machinery.step import Proof
-from bitbound.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
-from bitbound.theory.verdict import Known
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import paragraph, table
+from certibit.theory.audit.machinery.severity import Severity
+from certibit.theory.audit.machinery.step import Proof
+from certibit.theory.audit.machinery.verify import SUSPICION, Auditor, Finding
+from certibit.theory.verdict import Known
 
 _WRAPPED_AT = {"step": 14, "claim": 36, "verdict": 15}
 """Columns of the table whose cells are wrapped."""

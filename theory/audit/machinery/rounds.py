@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.families import FAMILIES
-from bitbound.theory.audit.machinery.numbers import Array, sign
-from bitbound.theory.audit.machinery.step import Cell, Hypothesis, Space, Values, Variable
-from bitbound.theory.formulas.episode_round import Round, factor_A, factor_B
+from certibit.theory.audit.machinery.families import FAMILIES
+from certibit.theory.audit.machinery.numbers import Array, sign
+from certibit.theory.audit.machinery.step import Cell, Hypothesis, Space, Values, Variable
+from certibit.theory.formulas.episode_round import Round, factor_A, factor_B
 
 SHAPES = ((2, 1), (2, 2), (2, 3), (4, 1))
 ODD = ((3, 1),)

@@ -11,9 +11,9 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.audit.machinery.nonnegative import Nonnegative
-from bitbound.theory.audit.machinery.severity import Severity
+from certibit.data.errors import Refusal
+from certibit.theory.audit.machinery.nonnegative import Nonnegative
+from certibit.theory.audit.machinery.severity import Severity
 
 Values = SimpleNamespace
 Side = Callable[[Values], Any]

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from bitbound.theory.audit.machinery.polynomial import Polynomial
+from certibit.theory.audit.machinery.polynomial import Polynomial
 
 NOISE = "noise"
 """With what the names of unknowns begin whose mean is 0."""

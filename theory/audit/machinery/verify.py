@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.audit.machinery.argument import hypotheses_of_proof
-from bitbound.theory.audit.machinery.evaluate import (
+from certibit.data.errors import Refusal
+from certibit.theory.audit.machinery.argument import hypotheses_of_proof
+from certibit.theory.audit.machinery.evaluate import (
     Point,
     draw_point,
     evaluate,
@@ -21,11 +21,11 @@ from bitbound.theory.audit.machinery.evaluate import (
     near,
     rationalised,
 )
-from bitbound.theory.audit.machinery.numbers import text
-from bitbound.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
-from bitbound.theory.audit.machinery.severity import Severity
-from bitbound.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values
-from bitbound.theory.verdict import FAILS, ONLY_IF, Known
+from certibit.theory.audit.machinery.numbers import text
+from certibit.theory.audit.machinery.polynomial import Outcome, Polynomial, at_most_zero
+from certibit.theory.audit.machinery.severity import Severity
+from certibit.theory.audit.machinery.step import Amendment, Cell, ProofStep, Space, Values
+from certibit.theory.verdict import FAILS, ONLY_IF, Known
 
 SUSPICION = 1e-9
 """Relative excess in floating point that calls for exact arithmetic."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from bitbound.theory.audit.episode.lemmas import AUXILIARY
-from bitbound.theory.audit.machinery.nonnegative import Nonnegative
-from bitbound.theory.audit.machinery.step import Proof, ProofStep, Space, Values
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
+from certibit.theory.audit.episode.lemmas import AUXILIARY
+from certibit.theory.audit.machinery.nonnegative import Nonnegative
+from certibit.theory.audit.machinery.step import Proof, ProofStep, Space, Values
+from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     change,
     flat_smoothness,
     smoothness,
@@ -20,7 +20,7 @@ from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
     step_growth,
     weight,
 )
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_search import ROUND, RUN
+from certibit.theory.audit.normalised_ef21.normalised_ef21_search import ROUND, RUN
 
 Argument = Callable[[Values], Nonnegative]
 

@@ -12,7 +12,7 @@ unknowns (`normalised_ef21_unknowns`). Both have gamma, s, A, B, L0, L1, kappa, 
 
 from typing import Any
 
-from bitbound.theory.audit.machinery.step import Values
+from certibit.theory.audit.machinery.step import Values
 
 REACH = "gamma <= C/L1"
 SMALL = "gamma <= 1/(2 K B L1 rho)"

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.theory.audit.machinery.families import FAMILIES
-from bitbound.theory.audit.machinery.numbers import sign
-from bitbound.theory.audit.machinery.rounds import START, family_variables
-from bitbound.theory.audit.machinery.step import Cell, Space, Values, Variable
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
+from certibit.theory.audit.machinery.families import FAMILIES
+from certibit.theory.audit.machinery.numbers import sign
+from certibit.theory.audit.machinery.rounds import START, family_variables
+from certibit.theory.audit.machinery.step import Cell, Space, Values, Variable
+from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     REACH,
     SMALL,
     flat_smoothness,
     step_growth,
     weight,
 )
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_unknowns import rounds, runs
-from bitbound.theory.formulas.episode_round import factor_A, factor_B
+from certibit.theory.audit.normalised_ef21.normalised_ef21_unknowns import rounds, runs
+from certibit.theory.formulas.episode_round import factor_A, factor_B
 
 CLIENTS = 3
 """Most clients."""

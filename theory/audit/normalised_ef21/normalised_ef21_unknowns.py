@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from types import SimpleNamespace
 
-from bitbound.theory.audit.machinery.nonnegative import assume, positive
-from bitbound.theory.audit.machinery.polynomial import Polynomial
-from bitbound.theory.audit.machinery.step import Values
-from bitbound.theory.audit.normalised_ef21.normalised_ef21_round import (
+from certibit.theory.audit.machinery.nonnegative import assume, positive
+from certibit.theory.audit.machinery.polynomial import Polynomial
+from certibit.theory.audit.machinery.step import Values
+from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     CONTRACTS,
     REACH,
     SMALL,

@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Every
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.channel.walk import Wrapped, difference, size, with_pace
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.arrays import Array
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Every
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.checks.channel.walk import Wrapped, difference, size, with_pace
+from certibit.theory.verdict import Verdict, worst_of
 
 _PACE = Every(5)
 """Local steps between the rounds that are weighed."""

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.checks.channel.independence import independent_choices
-from bitbound.theory.checks.channel.masks import masks_counted
-from bitbound.theory.checks.channel.on_device import device_as_host
-from bitbound.theory.checks.channel.sizes import PATIENCE, wire_at_every_size
-from bitbound.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
+from certibit.theory.checks.channel.independence import independent_choices
+from certibit.theory.checks.channel.masks import masks_counted
+from certibit.theory.checks.channel.on_device import device_as_host
+from certibit.theory.checks.channel.sizes import PATIENCE, wire_at_every_size
+from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
+from certibit.theory.verdict import Verdict, worst_of
 
 _LOOK = "look at coin, client_coins, cohort and ownership of the channel"
 

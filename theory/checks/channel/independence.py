@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.two_way import TwoWay
-from bitbound.solvers.compressors.wire import Layout, Message
-from bitbound.solvers.method import WithProbability
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.verdict import Verdict
+from certibit.data.arrays import Array
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.two_way import TwoWay
+from certibit.solvers.compressors.wire import Layout, Message
+from certibit.solvers.method import WithProbability
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
+from certibit.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6
 """Probability that the check fails on correct code, by Hoeffding's inequality."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.arrays import Array
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
+from certibit.theory.verdict import Verdict, worst_of
 
 _SHAPE = (3, 4, 2)
 _BITS = 32

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bitbound.solvers.world.device import DeviceLedger, DeviceStreams, Turn
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams
+from certibit.theory.verdict import Verdict, worst_of
 
 _RUNS, _ROUNDS = 3, 12
 _COLUMNS = ("uplink_bits", "downlink_bits", "gradients", "synchronisations")

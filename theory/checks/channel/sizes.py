@@ -4,15 +4,15 @@ import time
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.compressors.wire import Message
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.randomness import Streams, generator
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.compressors.wire import Message
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.randomness import Streams, generator
+from certibit.theory.verdict import Verdict, worst_of
 
 SIZES = (
     (1, 1, 1),

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every
-from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.channel.walk import (
+from certibit.data.arrays import Array
+from certibit.solvers.method import Every
+from certibit.solvers.state import each
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.checks.channel.walk import (
     EXACT,
     RUNS,
     Wrapped,
@@ -23,7 +23,7 @@ from bitbound.theory.checks.channel.walk import (
     walk,
     with_pace,
 )
-from bitbound.theory.verdict import Verdict
+from certibit.theory.verdict import Verdict
 
 
 def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:

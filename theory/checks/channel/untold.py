@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.method import Every
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.channel.walk import Wrapped, with_pace
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.arrays import Array
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.method import Every
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.checks.channel.walk import Wrapped, with_pace
+from certibit.theory.verdict import Verdict, worst_of
 
 _ITERATIONS, _MOST_CLIENTS = 4, 10
 _MOVED = 1e-5

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every, Schedule, WithProbability
-from bitbound.solvers.state import each
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
+from certibit.data.arrays import Array
+from certibit.solvers.method import Every, Schedule, WithProbability
+from certibit.solvers.state import each
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
 
 EXACT = 1e-9
 """What rounding may do to a relation that is exact, relative to the largest number of the state."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.theory.checks.compressor.moments import (
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.theory.checks.compressor.moments import (
     DRAWS,
     Vectors,
     as_text,
@@ -23,7 +23,7 @@ from bitbound.theory.checks.compressor.moments import (
     place_of_largest,
     variance_of_messages,
 )
-from bitbound.theory.verdict import Verdict, largest, searched, worst_of
+from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 _OTHERS = (1, 2, 4, 7, 12, 36)
 """Numbers of entries that the exact checks are made with as well."""
@@ -54,8 +54,8 @@ def compressor_checks(
 
     Examples
     --------
-    >>> from bitbound import compressor
-    >>> from bitbound.theory.checks.compressor.compression import compressor_checks
+    >>> from certibit import compressor
+    >>> from certibit.theory.checks.compressor.compression import compressor_checks
     >>> all(verdict.holds for verdict in compressor_checks(compressor("rand-k:2"), draws=1000))
     True
     """

@@ -1,10 +1,10 @@
-"""What ``bitbound count`` says of messages that were sent, against the bytes that they were."""
+"""What ``certibit count`` says of messages that were sent, against the bytes that they were."""
 
 import numpy as np
 
-from bitbound.solvers.compressors.counting import counted_arrays, counts, described
-from bitbound.solvers.compressors.selector import compressor
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.solvers.compressors.counting import counted_arrays, counts, described
+from certibit.solvers.compressors.selector import compressor
+from certibit.theory.verdict import Verdict, worst_of
 
 _SIZES = (8, 64, 128)
 """Multiples of 4 by powers of two, which is what rand-k:4 scales entries by."""
@@ -49,5 +49,5 @@ def counted_as_sent(seed: int = 0) -> Verdict:
             about = f"the words {selector} of {d} as {bits:g} bits, and it sends {size}"
             found.append((abs(bits - size), about))
     off, what = worst_of(found)
-    advice = f"`bitbound count` counts {what}: look at the ways of counting."
+    advice = f"`certibit count` counts {what}: look at the ways of counting."
     return Verdict("counted as sent", off, 0.0, f"{len(found) - 1} messages", advice)

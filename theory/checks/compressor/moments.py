@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.theory.verdict import Verdict, largest
+from certibit.solvers.compressors.base import Compressor
+from certibit.theory.verdict import Verdict, largest
 
 DEVIATIONS = 7.0
 """Standard errors that a mean may be off; a normal mean is with probability 3e-12."""

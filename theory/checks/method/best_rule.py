@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.card import Card
-from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict, searched, worst_of
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.theory.card import Card
+from certibit.theory.setting import Setting
+from certibit.theory.verdict import Verdict, searched, worst_of
 
 BEST = "best"
 KAPPAS = (3.0, 300.0)

@@ -12,15 +12,15 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import ROUNDING, Verdict, searched
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.linearity import linear_compressor
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.verdict import ROUNDING, Verdict, searched
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.linearity import linear_compressor
 
 FARTHEST = 2.0**13
 """A parameter that may grow or shrink by this factor has no boundary there."""

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Every
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.card import Card
-from bitbound.theory.checks.channel.walk import (
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Every
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.card import Card
+from certibit.theory.checks.channel.walk import (
     EXACT,
     RUNS,
     STEPS,
@@ -29,12 +29,12 @@ from bitbound.theory.checks.channel.walk import (
     size,
     walk,
 )
-from bitbound.theory.checks.method.round_cost import round_cost
-from bitbound.theory.potential import Squares, value
-from bitbound.theory.setting import Setting
-from bitbound.theory.verdict import Verdict, largest, worst_of
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
+from certibit.theory.checks.method.round_cost import round_cost
+from certibit.theory.potential import Squares, value
+from certibit.theory.setting import Setting
+from certibit.theory.verdict import Verdict, largest, worst_of
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
 
 NEAR = 1e-7
 """A small move, relative to 1 and to every number."""

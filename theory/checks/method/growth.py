@@ -5,18 +5,18 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.card import Card
-from bitbound.theory.certificates.certify import certify
-from bitbound.theory.checks.method.smallest import in_words, smaller
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import ROUNDING
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import worst_case
-from bitbound.theory.worlds.probing import one_step
+from certibit.data.errors import Refusal
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.theory.card import Card
+from certibit.theory.certificates.certify import certify
+from certibit.theory.checks.method.smallest import in_words, smaller
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.verdict import ROUNDING
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import worst_case
+from certibit.theory.worlds.probing import one_step
 
 
 def why_it_grows(

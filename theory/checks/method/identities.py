@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.verdict import Verdict, largest
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
+from certibit.theory.verdict import Verdict, largest
 
 _UNLIKE = (
     "Two methods that are the same at special parameters do not run alike: look at the step of "

@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.state import each, number_of_runs
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.card import Card
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import Verdict, largest, searched
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
-from bitbound.theory.worlds.linearity import linear_compressor
-from bitbound.theory.worlds.probing import one_step
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.state import each, number_of_runs
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.card import Card
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.verdict import Verdict, largest, searched
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.linear_maps import unit_deviations, valid_deviations, worst_case
+from certibit.theory.worlds.linearity import linear_compressor
+from certibit.theory.worlds.probing import one_step
 
 TIGHT = 1e-6
 """A worst case within this relative distance of the promised factor counts as tight."""

@@ -11,20 +11,20 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.backend import mean
-from bitbound.solvers.method import Method, WithProbability
-from bitbound.solvers.state import number_of_runs
-from bitbound.solvers.world.experiment import ConvexExperiment, fitted_view
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.checks.method.round_cost import RoundCost, round_cost
-from bitbound.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.backend import mean
+from certibit.solvers.method import Method, WithProbability
+from certibit.solvers.state import number_of_runs
+from certibit.solvers.world.experiment import ConvexExperiment, fitted_view
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.checks.method.round_cost import RoundCost, round_cost
+from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import lyapunov_matrix, unit_deviations
 
 
 @dataclass(frozen=True)

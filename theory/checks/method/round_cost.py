@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Every
-from bitbound.solvers.total_bits import total_bits
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
+from certibit.data.arrays import Array
+from certibit.solvers.method import Every
+from certibit.solvers.total_bits import total_bits
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class _CountedOnce(Oracle):
         step: float,
         count: int,
     ) -> Array:
-        """Do one of the steps of :func:`~bitbound.solvers.local.local_solve.gradient_steps`."""
+        """Do one of the steps of :func:`~certibit.solvers.local.local_solve.gradient_steps`."""
         if not count:
             return start
         before = self.ledger.gradients[0]

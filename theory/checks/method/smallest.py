@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.method import Method
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.theory.card import Card
-from bitbound.theory.worlds.linearity import linear_compressor
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.method import Method
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.worlds.linearity import linear_compressor
 
 SIZES = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 3))
 """Clients and entries."""

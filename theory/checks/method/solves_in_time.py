@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Method
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.card import Card
-from bitbound.theory.checks.channel.walk import RUNS, Wrapped
-from bitbound.theory.verdict import Verdict
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.card import Card
+from certibit.theory.checks.channel.walk import RUNS, Wrapped
+from certibit.theory.verdict import Verdict
 
 _ROUNDS = 4
 

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from bitbound.solvers.method import Every
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.theory.cards.coverage import lyapunov_record
-from bitbound.theory.checks.compressor.moments import DEVIATIONS
-from bitbound.theory.checks.method.promise import Promise, promise
-from bitbound.theory.setting import Setting
-from bitbound.theory.theorem import Theorem
-from bitbound.theory.verdict import Verdict
+from certibit.solvers.method import Every
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.checks.compressor.moments import DEVIATIONS
+from certibit.theory.checks.method.promise import Promise, promise
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
+from certibit.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6
 """Probability that the check of a whole run fails on correct code."""

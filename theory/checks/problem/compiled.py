@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.compiled.compilation import can_compile
-from bitbound.data.problem import Problem
-from bitbound.data.problems.logistic import LogisticRegression
-from bitbound.solvers.backend import gather, mean
-from bitbound.solvers.lazy_gradient import LARGE, lazy_gradient
-from bitbound.solvers.local.local_solve import minimise
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.checks.problem.differences import Points
-from bitbound.theory.verdict import Verdict, searched, worst_of
+from certibit.data.arrays import Array
+from certibit.data.compiled.compilation import can_compile
+from certibit.data.problem import Problem
+from certibit.data.problems.logistic import LogisticRegression
+from certibit.solvers.backend import gather, mean
+from certibit.solvers.lazy_gradient import LARGE, lazy_gradient
+from certibit.solvers.local.local_solve import minimise
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.checks.problem.differences import Points
+from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
 _SOLVES = (2, 5, 60)

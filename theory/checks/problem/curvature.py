@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.problem import Problem, StronglyConvexProblem
-from bitbound.data.problems.linear_model import LinearModel
-from bitbound.data.problems.ridge_problem import RidgeProblem
-from bitbound.data.relaxed.relaxed_problem import RelaxedConstants
-from bitbound.theory.checks.problem.differences import Function, Points, jacobian_products
-from bitbound.theory.checks.problem.gradients import sample_points, whole_gradient
-from bitbound.theory.verdict import Verdict, largest, searched, worst_of
+from certibit.data.problem import Problem, StronglyConvexProblem
+from certibit.data.problems.linear_model import LinearModel
+from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.data.relaxed.relaxed_problem import RelaxedConstants
+from certibit.theory.checks.problem.differences import Function, Points, jacobian_products
+from certibit.theory.checks.problem.gradients import sample_points, whole_gradient
+from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 CURVATURE = 1e-5
 """What an eigenvalue found by differences may be off, relative to the largest."""

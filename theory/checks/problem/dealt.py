@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse
 
-from bitbound.data.files.dataset import Dataset
-from bitbound.data.files.splits import divide
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.files.dataset import Dataset
+from certibit.data.files.splits import divide
+from certibit.theory.verdict import Verdict, worst_of
 
 _ROWS, _CLIENTS = 103, (1, 7, 103)
 _RULES = ("shuffled", "similarity:0", "similarity:35", "similarity:100", "dirichlet:0.5")

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from bitbound.data.problem import Problem
-from bitbound.theory.checks.problem.differences import Points, derivative
-from bitbound.theory.verdict import Verdict, largest, searched, worst_of
+from certibit.data.problem import Problem
+from certibit.theory.checks.problem.differences import Points, derivative
+from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 DIFFERENCES = 1e-6
 """What a gradient may differ from a difference of values, relative to the gradients."""

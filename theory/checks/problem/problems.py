@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.solvers.state import narrow
-from bitbound.theory.checks.problem.compiled import compiled_as_plain
-from bitbound.theory.checks.problem.curvature import (
+from certibit.data.problem import Problem, is_strongly_convex
+from certibit.solvers.state import narrow
+from certibit.theory.checks.problem.compiled import compiled_as_plain
+from certibit.theory.checks.problem.curvature import (
     constants_by_eigenvalues,
     hessian_of_gradient,
     relaxed_constants,
 )
-from bitbound.theory.checks.problem.gradients import (
+from certibit.theory.checks.problem.gradients import (
     gap_of_value,
     gradient_of_value,
     solution_by_gradient,
     stated_gradients,
 )
-from bitbound.theory.checks.problem.views import clients_apart, views_agree
-from bitbound.theory.verdict import Verdict
+from certibit.theory.checks.problem.views import clients_apart, views_agree
+from certibit.theory.verdict import Verdict
 
 
 def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
@@ -28,8 +28,8 @@ def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
 
     Examples
     --------
-    >>> from bitbound import Quadratic
-    >>> from bitbound.theory.checks.problem.problems import problem_checks
+    >>> from certibit import Quadratic
+    >>> from certibit.theory.checks.problem.problems import problem_checks
     >>> all(v.holds for v in problem_checks(Quadratic.random(3, 4, mu=1.0, L=10.0)))
     True
     """

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problem import Problem, is_strongly_convex
-from bitbound.theory.checks.problem.gradients import whole_gradient
-from bitbound.theory.verdict import Verdict, searched, worst_of
+from certibit.data.errors import Refusal
+from certibit.data.problem import Problem, is_strongly_convex
+from certibit.theory.checks.problem.gradients import whole_gradient
+from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
 _CLIENTS = 8

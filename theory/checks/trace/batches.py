@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import Every, Method, Needs
-from bitbound.solvers.runs.budget import Budget
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.solvers.world.randomness import generator
-from bitbound.theory.verdict import Verdict
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.method import Every, Method, Needs
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.randomness import generator
+from certibit.theory.verdict import Verdict
 
 _CLIENTS = (1 << 21) + 1
 """More than half of the numbers of a batch: every run is one."""

@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.compiled.compilation import can_compile, uncompiled
-from bitbound.solvers.backend import mean
-from bitbound.solvers.columns import ALL_LARGE
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.deferred import written
-from bitbound.solvers.lazy_gradient import LARGE
-from bitbound.solvers.method import Every, Method
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.points import RecordedPotential
-from bitbound.solvers.steps.replay import MANY, Replay
-from bitbound.solvers.world.channel import Channel
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import advance
-from bitbound.solvers.world.randomness import AHEAD
-from bitbound.solvers.world.simulation import simulated_world
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.arrays import Array
+from certibit.data.compiled.compilation import can_compile, uncompiled
+from certibit.solvers.backend import mean
+from certibit.solvers.columns import ALL_LARGE
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.deferred import written
+from certibit.solvers.lazy_gradient import LARGE
+from certibit.solvers.method import Every, Method
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.points import RecordedPotential
+from certibit.solvers.steps.replay import MANY, Replay
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.randomness import AHEAD
+from certibit.solvers.world.simulation import simulated_world
+from certibit.theory.verdict import Verdict, worst_of
 
 _FEW, _MOST_RUNS = 2, 1024
 _LEAST, _WORK, _WORK_OF_FEW = 6, 1_500_000, 4_000_000

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.compressors.two_way import downward
-from bitbound.solvers.method import Every, Schedule
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.randomness import generator
+from certibit.data.arrays import Array
+from certibit.solvers.compressors.two_way import downward
+from certibit.solvers.method import Every, Schedule
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.randomness import generator
 
 
 class PlainLedger:

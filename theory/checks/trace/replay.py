@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bitbound.data.errors import DamagedFileError
-from bitbound.solvers.backend import masked, mean
-from bitbound.solvers.method import Method, Needs, WithProbability
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.runs.trace import Trace
-from bitbound.solvers.world.experiment import ConvexExperiment, Experiment
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.theory.checks.channel.walk import EXACT
-from bitbound.theory.checks.trace.plain import PlainChannel, PlainLedger, PlainOracle
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.data.errors import DamagedFileError
+from certibit.solvers.backend import masked, mean
+from certibit.solvers.method import Method, Needs, WithProbability
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.runs.trace import Trace
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.world.ledger import Ledger
+from certibit.theory.checks.channel.walk import EXACT
+from certibit.theory.checks.trace.plain import PlainChannel, PlainLedger, PlainOracle
+from certibit.theory.verdict import Verdict, worst_of
 
 MOST, LEAST, WORK = 40, 6, 400_000
 """Iterations: as many as have so many numbers in gradients that are asked for one by one."""

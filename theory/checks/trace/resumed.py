@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.solvers.runs.budget import Budget, Record
-from bitbound.solvers.runs.carried import Carried
-from bitbound.solvers.runs.checkpoint import Checkpoint
-from bitbound.solvers.runs.engine import simulate
-from bitbound.solvers.world.experiment import Experiment
-from bitbound.theory.verdict import Verdict, worst_of
+from certibit.solvers.runs.budget import Budget, Record
+from certibit.solvers.runs.carried import Carried
+from certibit.solvers.runs.checkpoint import Checkpoint
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.experiment import Experiment
+from certibit.theory.verdict import Verdict, worst_of
 
 ITERATIONS, STOPS = 9, (1, 4, 7)
 

@@ -12,27 +12,27 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from bitbound.data.errors import Refusal
-from bitbound.data.problems.quadratic import Quadratic
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linear_maps import (
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.method import Method
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.linear_maps import (
     Matrix,
     natural_sizes,
     unit_deviations,
 )
-from bitbound.theory.worlds.numbers.worst_states import (
+from certibit.theory.worlds.numbers.worst_states import (
     MOST_OUTCOMES,
     ErrorLaw,
     UnitErrorChannel,
     size_of,
 )
-from bitbound.theory.worlds.outcomes import outcomes
+from certibit.theory.worlds.outcomes import outcomes
 
 MOST_UNITS = 120
 """Up to so many numbers of a state; the cost grows with the third power."""
@@ -69,7 +69,7 @@ def measured_moments(
 
     Examples
     --------
-    >>> from bitbound import GD
+    >>> from certibit import GD
     >>> exact = ErrorLaw(share=1.0, ratio=0.0)
     >>> moments = measured_moments(GD(gamma=0.1), 3.0, [1.0, 3.0], 0.0, [exact, exact], exact)
     >>> abs(moments.item() - (1 - 0.1 * 2) ** 2) < 1e-12

@@ -12,30 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.compressors.base import Compressor
-from bitbound.solvers.compressors.composition import Scaled
-from bitbound.solvers.compressors.identity import Identity
-from bitbound.solvers.compressors.selection import RandK
-from bitbound.solvers.compressors.two_way import downward, upward
-from bitbound.solvers.state import each
-from bitbound.solvers.world.experiment import ConvexExperiment
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.solvers.world.ledger import Ledger
-from bitbound.solvers.world.oracle import Oracle
-from bitbound.theory.potential import Gap, Potential, Terms
-from bitbound.theory.setting import Setting
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.linear_maps import (
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.compressors.two_way import downward, upward
+from certibit.solvers.state import each
+from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.world.oracle import Oracle
+from certibit.theory.potential import Gap, Potential, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.linear_maps import (
     Matrix,
     largest_factor,
     lyapunov_matrix,
     natural_sizes,
     unit_deviations,
 )
-from bitbound.theory.worlds.outcomes import Scripted, outcomes
-from bitbound.theory.worlds.worst_contraction import WorstContraction
+from certibit.theory.worlds.outcomes import Scripted, outcomes
+from certibit.theory.worlds.worst_contraction import WorstContraction
 
 MOST_UNITS = 350
 """Up to so many numbers of a state; the cost grows with the third power."""
@@ -133,7 +133,7 @@ def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[flo
 
     Examples
     --------
-    >>> from bitbound import GD, METHODS, Experiment, Quadratic
+    >>> from certibit import GD, METHODS, Experiment, Quadratic
     >>> problem = Quadratic.random(3, 4, mu=1.0, L=10.0)
     >>> experiment = Experiment.of(GD(gamma=0.05), problem, None)
     >>> factor, state = worst_state(experiment, METHODS["gd"].theorems[0])

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.theory.worlds.opaque.letters import (
+from certibit.data.arrays import Array
+from certibit.theory.worlds.opaque.letters import (
     FEATURES,
     NORM,
     NOT_ALIKE,

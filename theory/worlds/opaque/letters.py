@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, NoReturn
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 NOT_LINEAR = "is not linear"
 NOT_ALIKE = "does not treat all clients alike"

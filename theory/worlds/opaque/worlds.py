@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Functions, Messages, Schedule
-from bitbound.theory.worlds.opaque.clients import ClientRows, rows_of
-from bitbound.theory.worlds.opaque.letters import FEATURES
+from certibit.data.arrays import Array
+from certibit.solvers.method import Functions, Messages, Schedule
+from certibit.theory.worlds.opaque.clients import ClientRows, rows_of
+from certibit.theory.worlds.opaque.letters import FEATURES
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve, require_no_noise
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve, require_no_noise
 
 
 @dataclass(frozen=True, eq=False)

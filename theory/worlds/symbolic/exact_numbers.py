@@ -11,7 +11,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from bitbound.data.errors import Refusal
+from certibit.data.errors import Refusal
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ def exact_parameters(owner: T) -> T:
 
     Examples
     --------
-    >>> from bitbound import GD
+    >>> from certibit import GD
     >>> exact_parameters(GD(gamma=0.1)).gamma
     Exact(1/10)
     """

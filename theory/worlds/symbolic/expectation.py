@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.symbolic.frames import Frame, Matrix
-from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.symbolic.frames import Frame, Matrix
+from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 
 
 def expected_gram(

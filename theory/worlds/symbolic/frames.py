@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
-from bitbound.theory.worlds.orbits import cells_of_kinds
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.orbits import cells_of_kinds
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
 
 Matrix = NDArray[Any]
 Blocks = tuple[Matrix, ...]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve
-from bitbound.theory.worlds.symbolic.symbols import Evaluation
+from certibit.data.errors import Refusal
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.worlds.symbolic.symbols import Evaluation
 
 MANY_POINTS = 8
 """Above so many points of one function, only neighbours and the solution are paired."""

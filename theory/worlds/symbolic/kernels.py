@@ -8,9 +8,9 @@ import scipy.linalg
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
-from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
+from certibit.data.arrays import Array
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, rational, zeros
+from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 
 def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact
-from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.theory.worlds.symbolic.exact_numbers import Exact
+from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 
 DIGITS = 12
 """Of the factor of all steps in rational numbers, which is rounded up."""

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Method
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.opaque.clients import ClientArray
-from bitbound.theory.worlds.orbits import Orbit
-from bitbound.theory.worlds.outcomes import Scripted
-from bitbound.theory.worlds.symbolic.frames import Basis, Frame, Matrix
-from bitbound.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.opaque.clients import ClientArray
+from certibit.theory.worlds.orbits import Orbit
+from certibit.theory.worlds.outcomes import Scripted
+from certibit.theory.worlds.symbolic.frames import Basis, Frame, Matrix
+from certibit.theory.worlds.symbolic.symbols import SymbolicChannel, SymbolicProblem
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import each
-from bitbound.solvers.world.iteration import theorem_step
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.generic import FEATURES
-from bitbound.theory.worlds.invariants import invariants
-from bitbound.theory.worlds.linearity import OneStepSolves
-from bitbound.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
-from bitbound.theory.worlds.opaque.letters import FEATURES as UNKNOWN
-from bitbound.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.solvers.state import each
+from certibit.solvers.world.iteration import theorem_step
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.generic import FEATURES
+from certibit.theory.worlds.invariants import invariants
+from certibit.theory.worlds.linearity import OneStepSolves
+from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
+from certibit.theory.worlds.opaque.letters import FEATURES as UNKNOWN
+from certibit.theory.worlds.orbits import Orbit, OrbitChannel, cells_of_kinds
 
 OUTCOMES = 4
 """How many outcomes are tried, spread over all."""

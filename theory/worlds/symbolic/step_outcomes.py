@@ -7,14 +7,14 @@ from itertools import chain, islice
 
 import numpy as np
 
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.linearity import GenericWorld, World, require_certifiable
-from bitbound.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
-from bitbound.theory.worlds.symbolic.frames import Matrix
-from bitbound.theory.worlds.symbolic.representatives import Representatives
-from bitbound.theory.worlds.units import MethodInUnits, in_units, in_units_of
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.linearity import GenericWorld, World, require_certifiable
+from certibit.theory.worlds.orbits import Orbit, cells_of_kinds, orbits
+from certibit.theory.worlds.symbolic.frames import Matrix
+from certibit.theory.worlds.symbolic.representatives import Representatives
+from certibit.theory.worlds.units import MethodInUnits, in_units, in_units_of
 
 SAME_MEAN = 1e-9
 """Relative difference of two means that is rounding."""

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitbound.data.arrays import Array
-from bitbound.data.errors import Refusal
-from bitbound.solvers.method import Method
-from bitbound.solvers.state import each
-from bitbound.theory.function_class import FunctionClass
-from bitbound.theory.worlds.fixed_points import fixed_point
-from bitbound.theory.worlds.opaque.clients import ClientArray, contents
-from bitbound.theory.worlds.opaque.letters import FEATURES
-from bitbound.theory.worlds.orbits import Orbit, OrbitChannel
-from bitbound.theory.worlds.symbolic.accurate_solves import accurate_solve
-from bitbound.theory.worlds.symbolic.exact_numbers import Exact, zeros
-from bitbound.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
-from bitbound.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
+from certibit.data.arrays import Array
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.solvers.state import each
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.opaque.clients import ClientArray, contents
+from certibit.theory.worlds.opaque.letters import FEATURES
+from certibit.theory.worlds.orbits import Orbit, OrbitChannel
+from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
+from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
 
 @dataclass(frozen=True, eq=False)

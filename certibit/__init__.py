@@ -1,0 +1,262 @@
+"""Write a distributed optimisation method once; run it, count its bits, check its theorem.
+
+All public names stand on this page; a method of one's own needs no other import.
+
+Examples
+--------
+>>> import certibit
+>>> problem = certibit.problem("breast-cancer@9", kappa=100)
+>>> compressor = certibit.compressor("rand-k:2+natural")
+>>> method = certibit.parameters("locodl", problem, compressor)
+>>> trace = certibit.run(method, problem, compressor, seeds=2, budget=certibit.Budget(gap=1e-3))
+>>> trace.bits_to(1e-3)
+array([2352., 1764.])
+"""
+
+from certibit.data.interrupts import end_at_interrupts
+
+end_at_interrupts()
+
+TYPE_CHECKING = False  # that of typing, which is slow to import
+if TYPE_CHECKING:
+    # What is solved
+    from certibit.data.errors import DamagedFileError, Refusal
+    from certibit.data.files.libsvm import load
+    from certibit.data.losses.base import Loss
+    from certibit.data.losses.logistic_loss import Logistic
+    from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+    from certibit.data.noise import Uniform
+    from certibit.data.problem import Constants, Problem, StronglyConvexProblem
+    from certibit.data.problems.heterogeneity import Heterogeneity, heterogeneity
+    from certibit.data.problems.linear_model import LinearModel
+    from certibit.data.problems.logistic import LogisticRegression
+    from certibit.data.problems.multinomial import MultinomialRegression
+    from certibit.data.problems.quadratic import Quadratic
+    from certibit.data.problems.selector import problem
+    from certibit.data.relaxed.polynomials import Quartics
+    from certibit.data.relaxed.smoothness import relaxed_smoothness
+
+    # What is drawn
+    from certibit.figures.comparison.compare import compare
+    from certibit.figures.comparison.comparison_result import Comparison
+
+    # What a method is written with
+    from certibit.solvers.authoring import (
+        Array,
+        Every,
+        Functions,
+        Gradients,
+        Messages,
+        Method,
+        Needs,
+        Solution,
+        WithProbability,
+        copies,
+        everyone,
+        masked,
+        mean,
+        squared_norm,
+        total,
+        where,
+    )
+
+    # What is sent
+    from certibit.solvers.compressors.base import Biased, Compressor
+    from certibit.solvers.compressors.selector import compressor
+    from certibit.solvers.compressors.wire import (
+        Float32,
+        Index,
+        Layout,
+        Level,
+        Norm,
+        PowersOfTwo,
+        Shared,
+        Sign,
+    )
+
+    # The methods
+    from certibit.solvers.methods.adiana import ADIANA
+    from certibit.solvers.methods.agd import AGD
+    from certibit.solvers.methods.celgc import CELGC
+    from certibit.solvers.methods.clip21 import Clip21
+    from certibit.solvers.methods.clipped_minibatch_sgd import ClippedMinibatchSGD
+    from certibit.solvers.methods.clipped_scaffold import ClippedSCAFFOLD
+    from certibit.solvers.methods.clipped_sgd import ClippedSGD
+    from certibit.solvers.methods.compressed_gd import CompressedGD
+    from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
+    from certibit.solvers.methods.dasha import DASHA
+    from certibit.solvers.methods.diana import DIANA
+    from certibit.solvers.methods.econtrol import EControl
+    from certibit.solvers.methods.ef import EF
+    from certibit.solvers.methods.ef21 import EF21
+    from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+    from certibit.solvers.methods.episode import EPISODE
+    from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
+    from certibit.solvers.methods.fedcomgate import FedCOMGATE
+    from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
+    from certibit.solvers.methods.gd import GD
+    from certibit.solvers.methods.gradskip import GradSkip
+    from certibit.solvers.methods.locodl import LoCoDL
+    from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
+    from certibit.solvers.methods.marina import MARINA
+    from certibit.solvers.methods.momentum_clipping import MomentumClipping
+    from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
+    from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
+    from certibit.solvers.methods.normalised_gd import NormalisedGD
+    from certibit.solvers.methods.scaffnew import Scaffnew
+    from certibit.solvers.methods.scaffold import SCAFFOLD
+    from certibit.solvers.methods.tamuna import TAMUNA
+
+    # What a run takes and gives
+    from certibit.solvers.runs.budget import Budget, Record
+    from certibit.solvers.runs.network import Network
+    from certibit.solvers.runs.trace import Trace
+    from certibit.solvers.store.store import Store
+    from certibit.solvers.world.experiment import Experiment
+
+    # What is promised, certified and checked, and the catalogue of methods
+    from certibit.theory.card import Card
+    from certibit.theory.cards.catalogue import CARDS, METHODS, parameters
+    from certibit.theory.cards.coverage import run
+    from certibit.theory.certificates.certify import certify
+    from certibit.theory.certificates.largest_step import largest_step
+    from certibit.theory.certificates.worst_instance import divergence, worst_instance
+    from certibit.theory.chains.certify_steps import certify_steps
+    from certibit.theory.chains.chain import Chain
+    from certibit.theory.checks.compressor.compression import compressor_checks
+    from certibit.theory.checks.examination import Examination, check
+    from certibit.theory.function_class import ClientClass, FunctionClass
+    from certibit.theory.outside_theorem import OutsideTheoremWarning
+    from certibit.theory.plan.planning import Plan, plan
+    from certibit.theory.potential import Gap, Squares
+    from certibit.theory.proofs.certificate import Certificate
+    from certibit.theory.setting import Setting
+    from certibit.theory.theorem import Condition, Theorem
+    from certibit.theory.worlds.probing import one_step
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ADIANA",
+    "AGD",
+    "CARDS",
+    "CELGC",
+    "DASHA",
+    "DIANA",
+    "EF",
+    "EF21",
+    "EF21PDIANA",
+    "EPISODE",
+    "GD",
+    "MARINA",
+    "METHODS",
+    "SCAFFOLD",
+    "TAMUNA",
+    "Array",
+    "Biased",
+    "Budget",
+    "Card",
+    "Certificate",
+    "Chain",
+    "ClientClass",
+    "Clip21",
+    "ClippedMinibatchSGD",
+    "ClippedSCAFFOLD",
+    "ClippedSGD",
+    "Comparison",
+    "CompressedGD",
+    "CompressedScaffnew",
+    "Compressor",
+    "Condition",
+    "Constants",
+    "DamagedFileError",
+    "EControl",
+    "EpisodePlusPlus",
+    "Every",
+    "Examination",
+    "Experiment",
+    "FedCOMGATE",
+    "FiveGCSCC",
+    "Float32",
+    "FunctionClass",
+    "Functions",
+    "Gap",
+    "GradSkip",
+    "Gradients",
+    "Heterogeneity",
+    "Huber",
+    "Index",
+    "Layout",
+    "LeastSquares",
+    "Level",
+    "LinearModel",
+    "LoCoDL",
+    "LoCoDLBothWays",
+    "Logistic",
+    "LogisticRegression",
+    "Loss",
+    "Messages",
+    "Method",
+    "MomentumClipping",
+    "MultinomialRegression",
+    "NaiveParallelClip",
+    "Needs",
+    "Network",
+    "Norm",
+    "NormalisedEF21",
+    "NormalisedGD",
+    "OutsideTheoremWarning",
+    "Plan",
+    "Poisson",
+    "PowersOfTwo",
+    "Problem",
+    "Quadratic",
+    "Quartics",
+    "Record",
+    "Refusal",
+    "Scaffnew",
+    "Setting",
+    "Shared",
+    "Sign",
+    "SmoothedHinge",
+    "Solution",
+    "Squares",
+    "Store",
+    "StronglyConvexProblem",
+    "Theorem",
+    "Trace",
+    "Uniform",
+    "WithProbability",
+    "certify",
+    "certify_steps",
+    "check",
+    "compare",
+    "compressor",
+    "compressor_checks",
+    "copies",
+    "divergence",
+    "everyone",
+    "heterogeneity",
+    "largest_step",
+    "load",
+    "masked",
+    "mean",
+    "one_step",
+    "parameters",
+    "plan",
+    "problem",
+    "relaxed_smoothness",
+    "run",
+    "squared_norm",
+    "total",
+    "where",
+    "worst_instance",
+]
+
+if not TYPE_CHECKING:  # what is used is loaded, and nothing else
+    from certibit.data.front_door import loaded_at_use
+
+    __getattr__ = loaded_at_use(globals())
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,148 @@
+"""From the words of a command line to its exit code.
+
+Tables go to stdout, progress and warnings to stderr.
+"""
+
+import argparse
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stderr
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from io import StringIO
+from typing import TextIO
+
+from certibit.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
+from certibit.cli.words.parser import Parser
+from certibit.data.errors import FailedJobsError, Refusal
+from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_interrupts
+from certibit.theory.contradiction import ContradictionError
+from certibit.theory.outside_theorem import OutsideTheoremWarning
+
+COMMANDS = {
+    "list": "methods, compressors and data sets by name",
+    "run": "run one method on one problem",
+    "compare": "what an accuracy costs several methods",
+    "plan": "what is promised about every method, in seconds",
+    "count": "the bits of somebody else's messages",
+    "check": "confront a method with its theorems",
+    "certify": "the worst case of one method, proved",
+    "discover": "search for methods with few certified bits",
+    "audit": "audit proofs, step by step",
+    "demo": "all methods on data that needs no file",
+    "figures": "figures of the LoCoDL paper",
+    "episode": "figures of EPISODE and its rivals",
+    "certified": "certified against published rates and parameters",
+    "theory": "check every theorem on standard problems",
+    "scaling": "fit exponents of bits in kappa, d, n and omega",
+    "report": "everything that has been run, as one HTML page",
+    "completion": "print what a shell needs to complete commands",
+}
+"""What each command does; `certibit.cli.commands` has a file for each, loaded when it is named."""
+
+
+def run_words(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, by default that of this process, and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    if any("\0" in word for word in words):
+        print("certibit: a word has the character NUL; leave it out", file=sys.stderr)
+        return WRONG_INPUT
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        warnings.simplefilter("always", OutsideTheoremWarning)
+        try:
+            chosen = _parser().parse_args([word for word in words if word != "--debug"])
+            with redirect_stderr(_Log(sys.stderr)) if chosen.quiet else nullcontext():
+                raise_at_interrupts()
+                status: int | None = chosen.command(chosen)
+            sys.stdout.flush()
+            return status or 0
+        except BrokenPipeError:  # the reader of our output has left, such as head
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt as interrupt:
+            print(f"certibit: interrupted {interrupt}".rstrip(), file=sys.stderr)
+            return INTERRUPTED
+        except SystemExit:  # of argparse, which has said why
+            raise
+        except BaseException as error:  # also those of a user's own
+            if debug:
+                traceback.print_exception(error)
+            print(f"certibit: {_sentence(error)}", file=sys.stderr)
+            return CONTRADICTION if isinstance(error, ContradictionError) else WRONG_INPUT
+        finally:
+            end_at_interrupts()
+    return 0
+
+
+def _sentence(error: BaseException) -> str:
+    """Return what went wrong in one line, very long words cut in the middle."""
+    if isinstance(error, Refusal | OSError | ContradictionError | FailedJobsError):
+        told = str(error)
+    elif isinstance(error, ZeroDivisionError):
+        told = "these parameters lead to a division by zero; choose others"
+    elif isinstance(error, MemoryError):
+        told = "the memory of this machine does not suffice; choose smaller numbers"
+    else:
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        told = f"something unforeseen went wrong ({what}); --debug shows where"
+    line = " ".join(told.split())
+    return re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", line)
+
+
+class _Log(StringIO):
+    """A stream that is no terminal, so that no progress is drawn; the rest is passed on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(text)
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="certibit", description="Run distributed optimisation methods and count their bits."
+    )
+    parser.add_argument("--version", action="version", version=f"certibit {version('certibit')}")
+    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    parser.add_argument("--quiet", action="store_true", help="draw no progress")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, summary in COMMANDS.items():
+        commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            fill=partial(_add_options, name),
+        )
+    parser.set_defaults(parser=parser)
+    return parser
+
+
+def _add_options(command: str, parser: Parser) -> None:
+    """Add the options of a command, whose module is slow to import."""
+    module = import_module(f"certibit.cli.commands.{command}")
+    getattr(module, f"add_{command}")(parser)
+    parser.add_argument(
+        "--quiet", action="store_true", default=argparse.SUPPRESS, help="draw no progress"
+    )
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    print(f"certibit: {message}", file=sys.stderr)

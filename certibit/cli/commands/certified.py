@@ -1,0 +1,40 @@
+"""The command ``certified``: certified against published rates and parameters."""
+
+import argparse
+
+from tqdm import tqdm
+
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_fresh,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
+
+
+def add_certified(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=compare_certified)
+    add_jobs(parser)
+    add_seeds(parser, 1, "number of runs measured")
+    add_downlink_weight(parser)
+    add_fresh(parser)
+    add_output(parser, "results/certified")
+
+
+def compare_certified(chosen: argparse.Namespace) -> None:
+    """Write and print the tables and figures of all methods."""
+    from certibit.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
+
+    folder = read_output(chosen)
+    certified_comparison(
+        folder,
+        seeds=chosen.seeds,
+        downlink=read_downlink_weight(chosen),
+        fresh=chosen.fresh,
+        processes=chosen.jobs,
+        tell=tqdm.write,
+    )

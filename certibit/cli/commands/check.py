@@ -1,0 +1,69 @@
+"""The command ``check``: a method against its theorems."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_experiment,
+    add_json,
+    add_parameters,
+    add_seeds,
+    add_strict,
+    count,
+    read_downlink_weight,
+    read_experiment,
+)
+from certibit.data.terminal import for_terminal
+from certibit.figures.text.examinations import describe_examination, examination_summary
+from certibit.figures.text.tables import describe, summary_of_parts
+from certibit.theory.checks.examination import examine
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=check_method)
+    add_experiment(parser, "breast-cancer@9", "rand-k:2")
+    add_parameters(parser)
+    add_seeds(parser, 5, "number of whole runs")
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
+    parser.add_argument(
+        "--iterations", type=count, default=20_000, help="at which every whole run ends"
+    )
+    add_downlink_weight(parser)
+    add_strict(parser)
+    add_json(parser)
+
+
+def check_method(chosen: argparse.Namespace) -> int:
+    """Check everything about a method on a problem, print it and return the exit code."""
+    weight = read_downlink_weight(chosen)
+    card, experiment = read_experiment(chosen)
+    name = experiment.method.name
+    with tqdm(
+        desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr, disable=None
+    ) as bar:
+        found = examine(
+            card,
+            experiment,
+            rule=chosen.parameters,
+            by_rule=not chosen.set,
+            seeds=chosen.seeds,
+            iterations=chosen.iterations,
+            accuracy=chosen.until,
+            downlink=weight,
+            beyond=True,
+            strict=chosen.strict,
+            tell=bar.set_postfix_str,
+        )
+    if chosen.json:
+        parts = summary_of_parts(experiment)
+        print(json.dumps(parts | examination_summary(found), allow_nan=False))
+    else:
+        print(for_terminal(lambda: describe(experiment)))
+        print(for_terminal(lambda: describe_examination(found, experiment.problem.view)))
+    return 0 if found.holds else FAILED

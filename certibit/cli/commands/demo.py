@@ -1,0 +1,41 @@
+"""The command ``demo``: all methods on data that needs no file."""
+
+import argparse
+
+from tqdm import tqdm
+
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_fresh,
+    add_jobs,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
+
+
+def add_demo(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=draw_demo)
+    add_jobs(parser)
+    add_seeds(parser, 5, "number of runs of each curve")
+    add_downlink_weight(parser)
+    add_fresh(parser)
+    add_output(parser, "results")
+
+
+def draw_demo(chosen: argparse.Namespace) -> None:
+    """Draw the figure of all methods and print its table."""
+    from certibit.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
+    from certibit.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
+
+    reproduce(
+        [demonstration()],
+        read_output(chosen),
+        seeds=chosen.seeds,
+        downlink=read_downlink_weight(chosen),
+        fresh=chosen.fresh,
+        processes=chosen.jobs,
+        tell=tqdm.write,
+    )

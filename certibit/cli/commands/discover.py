@@ -1,0 +1,128 @@
+"""The command ``discover``: search for methods with few certified bits."""
+
+import argparse
+import json
+import sys
+
+from tqdm import tqdm
+
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_fresh,
+    add_json,
+    add_output,
+    count,
+    file_to_write,
+    read_output,
+)
+from certibit.data.errors import Refusal
+from certibit.data.files.cache import write_text
+from certibit.data.numbers import whole
+from certibit.data.terminal import for_terminal
+from certibit.solvers.compressors.selector import compressor
+
+_CLASSES = ("none", "unbiased", "contractive")
+
+
+def add_discover(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=discover_methods)
+    parser.add_argument("--n", type=count, default=3, help="number of clients")
+    parser.add_argument("--kappa", type=float, default=100.0, help="condition number L/mu")
+    parser.add_argument("--d", type=count, default=20, help="features, for the bits of messages")
+    parser.add_argument("--unbiased", metavar="COMPRESSOR", default="rand-k:2")
+    parser.add_argument("--contractive", metavar="COMPRESSOR", default="top-k:2")
+    add_downlink_weight(parser)
+    parser.add_argument("--up", choices=_CLASSES, help="only this compression up (default: all)")
+    parser.add_argument("--down", choices=_CLASSES, help="only this one down (default: all)")
+    parser.add_argument(
+        "--local", choices=("yes", "no"), help="only with local steps, or without (default: both)"
+    )
+    parser.add_argument("--constants", type=count, default=3, help="free constants at most")
+    parser.add_argument(
+        "--best", type=count, default=2, help="certified of every kind and number of constants"
+    )
+    parser.add_argument(
+        "--certificates", type=count, default=30, help="for the constants of each, at most"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help="of the search for constants")
+    parser.add_argument(
+        "--save", metavar="FILE.py", type=file_to_write, help="write a method that is found"
+    )
+    parser.add_argument("--rank", type=count, default=1, help="which one of the table is saved")
+    parser.add_argument("--name", default="Found", help="of its class")
+    add_fresh(parser)
+    add_output(parser, "results/discover")
+    add_json(parser)
+
+
+def discover_methods(chosen: argparse.Namespace) -> None:
+    """Search, print what is found, and write one of the methods if asked."""
+    from certibit.figures.text.discoveries import (  # noqa: PLC0415  (heavy)
+        describe_search,
+        search_summary,
+    )
+    from certibit.theory.discover.discovery import discover  # noqa: PLC0415  (heavy)
+    from certibit.theory.discover.grammar import sentences  # noqa: PLC0415  (heavy)
+    from certibit.theory.discover.kept_results import KeptResults  # noqa: PLC0415  (heavy)
+    from certibit.theory.discover.saved_method import saved_method  # noqa: PLC0415  (heavy)
+    from certibit.theory.discover.task import Task  # noqa: PLC0415  (heavy)
+
+    if chosen.save and chosen.save.suffix != ".py":
+        raise Refusal(f"{chosen.save} is no file of Python; give a name that ends in .py")
+    if not chosen.name.isidentifier() or chosen.name in {"State", "Method"}:
+        raise Refusal(f"{chosen.name!r} is no name for a class; give one such as Found")
+    task = Task(
+        chosen.n,
+        chosen.kappa,
+        chosen.d,
+        compressor(chosen.unbiased),
+        compressor(chosen.contractive),
+        chosen.downlink_weight,
+    )
+    wanted = [
+        one
+        for one in sentences(chosen.constants)
+        if chosen.up in {None, one.up or "none"}
+        and chosen.down in {None, one.down or "none"}
+        and chosen.local in {None, "yes" if one.local else "no"}
+    ]
+    kept = KeptResults(task, chosen.seed, read_output(chosen), chosen.fresh)
+    with tqdm(
+        total=1.0,
+        file=sys.stderr,
+        disable=None,
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
+    ) as bar:
+
+        def progress(fraction: float, text: str) -> None:
+            bar.set_description(text)
+            bar.update(max(0.0, fraction - bar.n))
+
+        search = discover(
+            task,
+            wanted,
+            best=chosen.best,
+            certificates=chosen.certificates,
+            seed=chosen.seed,
+            kept=kept,
+            progress=progress,
+        )
+    if chosen.save:
+        if chosen.rank > len(search.found):
+            raise Refusal(
+                f"--rank {chosen.rank} of {len(search.found)} methods that are certified; "
+                "give one of these, or allow more"
+            )
+        write_text(chosen.save, saved_method(search.found[chosen.rank - 1], search, chosen.name))
+    if chosen.json:
+        print(json.dumps(search_summary(search), allow_nan=False))
+    else:
+        print(for_terminal(lambda: describe_search(search)))
+
+
+def _seed(text: str) -> int:
+    number = whole(text)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 0")
+    return number

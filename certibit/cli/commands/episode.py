@@ -1,0 +1,34 @@
+"""The command ``episode``: figures of EPISODE and its rivals."""
+
+import argparse
+from collections.abc import Callable
+
+from certibit.cli.words.options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.data.files.cache import write_text
+from certibit.data.terminal import for_terminal
+
+
+def add_episode(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=draw_episode)
+    add_jobs(parser)
+    add_seeds(parser, 20, "seeds of every grid point")
+    add_fresh(parser)
+    add_output(parser, "results/episode")
+
+
+def draw_episode(chosen: argparse.Namespace) -> None:
+    """Draw the figures, print what they say and write it to a report."""
+    from certibit.figures.episode.experiments import clipping_experiments  # noqa: PLC0415  (loads matplotlib)
+
+    folder = read_output(chosen)
+    report: list[str] = []
+
+    def tell(write: Callable[[], str]) -> None:
+        report.append(write())
+        print(for_terminal(write), end="\n\n", flush=True)
+
+    clipping_experiments(
+        folder, seeds=chosen.seeds, fresh=chosen.fresh, processes=chosen.jobs, tell=tell
+    )
+    write_text(folder / "report.txt", "\n\n".join(report))

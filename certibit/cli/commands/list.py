@@ -1,0 +1,113 @@
+"""The command ``list``: what can be named on the command line."""
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from certibit.cli.words.options import add_json
+from certibit.data.files.manifest import NAMES as DATASETS
+from certibit.data.losses.loss_selector import LOSSES
+from certibit.data.terminal import for_terminal, paragraph
+from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
+from certibit.solvers.compressors.selector import other_names
+from certibit.theory.card import Card
+from certibit.theory.cards.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
+
+_SPLITS = ("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")
+
+
+def add_list(parser: argparse.ArgumentParser) -> None:
+    """Add the command."""
+    parser.set_defaults(command=list_names)
+    add_json(parser)
+
+
+def list_names(chosen: argparse.Namespace) -> None:
+    """Print the names of methods with their parameters, of compressors and of data sets."""
+    names = {
+        "compressors": [*COMPRESSORS, *other_names()],
+        "problems": list(DATASETS),
+        "losses": [*LOSSES, "multinomial"],
+        "splits": list(_SPLITS),
+    }
+    if chosen.json:
+        print(json.dumps({"methods": _methods()} | names, allow_nan=False))
+        return
+    print(for_terminal(lambda: _text(**names)))
+
+
+def _text(compressors: list[str], problems: list[str], losses: list[str], splits: list[str]) -> str:
+    """Write all names under headings."""
+    return "\n".join(
+        [
+            "METHOD, with its rules for parameters; the first is the default",
+            *_ruled(METHODS),
+            "\nMETHOD for one client, or f_i with the same minimiser",
+            *_ruled(SHARED_MINIMISER),
+            "\nMETHOD for (L0, L1)-smooth problems; parameters as --set NAME=VALUE",
+            *_named({name: _given(card) for name, card in CLIPPING.items()}),
+            "\nCOMPRESSOR, with integers for K and S, or path/to/file.py:NAME",
+            _wrapped(compressors),
+            "\nPROBLEM: DATA@CLIENTS, /path/to/file@CLIENTS, quadratic:d=FEATURES@CLIENTS; DATA",
+            _wrapped(problems),
+            "  libsvm:NAME, such as libsvm:a9a: a file of the LibSVM page, not vouched for",
+            "\nLOSS, with a number after a colon; SPLIT",
+            _wrapped(losses),
+            _wrapped(splits),
+        ]
+    )
+
+
+def _ruled(cards: Mapping[str, Card]) -> list[str]:
+    """Return a line for every method: the compressor that it needs, and its rules."""
+    needs = {name: card.method.needs.compressor or "no" for name, card in cards.items()}
+    return _named(
+        {name: f"{needs[name]} compressor; {', '.join(card.rules)}" for name, card in cards.items()}
+    )
+
+
+def _given(card: Card) -> str:
+    """Return the parameters of a method, those with a default with it."""
+    return ", ".join(
+        field.name if field.default is MISSING else f"{field.name}={field.default}"
+        for field in fields(card.method)
+    )
+
+
+def _named(told: Mapping[str, str]) -> list[str]:
+    """Return lines of names, each with what is told beside it."""
+    width = max(map(len, told))
+    hanging = " " * (width + 4)
+    return [paragraph(f"  {name:{width}}  {text}", hanging=hanging) for name, text in told.items()]
+
+
+def _methods() -> list[dict[str, Any]]:
+    """Return what stands on the cards of all methods, as values of JSON."""
+    kinds = {"smooth": METHODS, "shared minimiser": SHARED_MINIMISER, "relaxed smooth": CLIPPING}
+    return [
+        {
+            "name": name,
+            "label": card.label,
+            "for": kind,
+            "compressor": card.method.needs.compressor,
+            "downlink": card.method.needs.downlink,
+            "rules": list(card.rules),
+            "parameters": [
+                {
+                    "name": field.name,
+                    "required": field.default is MISSING,
+                    "default": None if field.default is MISSING else field.default,
+                }
+                for field in fields(card.method)
+            ],
+            "theorems": list(card.titles),
+        }
+        for kind, cards in kinds.items()
+        for name, card in cards.items()
+    ]
+
+
+def _wrapped(words: Iterable[str]) -> str:
+    return paragraph(", ".join(words), "  ", "  ", break_on_hyphens=False)

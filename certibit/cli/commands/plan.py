@@ -1,0 +1,81 @@
+"""The command ``plan``: what is promised about every method, before anything is run."""
+
+import argparse
+import json
+
+from certibit.cli.words.options import (
+    NETWORK,
+    add_downlink_weight,
+    add_json,
+    add_limits,
+    add_network,
+    add_problem_options,
+    count,
+    file_to_write,
+    read_downlink_weight,
+    read_limits,
+    read_network,
+    read_problem,
+)
+from certibit.data.terminal import for_terminal
+from certibit.figures.plan.plan_table import plan_summary, plan_text
+from certibit.theory.plan.planning import BEST, plan
+
+_SEEDS = 3
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=plan_methods)
+    parser.add_argument(
+        "problem", metavar="PROBLEM", help="such as a5a@87, or quadratic:d=122@87 without data"
+    )
+    add_problem_options(parser)
+    parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
+    add_network(parser, NETWORK)
+    add_downlink_weight(parser)
+    parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
+    parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
+    parser.add_argument("--rows", type=count, default=12, help="offers that are shown")
+    parser.add_argument(
+        "--certified", action="store_true", help=f"certify the best {BEST}, with a solver"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help=f"run the best {BEST} over {_SEEDS} seeds as well"
+    )
+    add_limits(parser)
+    parser.add_argument(
+        "--plot", metavar="FILE", type=file_to_write, help="draw a map as .svg, .png or .pdf"
+    )
+    add_json(parser)
+
+
+def plan_methods(chosen: argparse.Namespace) -> None:
+    """Print what is promised, what was measured if asked, and who is the fastest where."""
+    weight, limits = read_downlink_weight(chosen), read_limits(chosen)
+    if chosen.plot:
+        from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)
+
+        require_format(chosen.plot)
+    made = plan(
+        read_problem(chosen),
+        target=chosen.until,
+        network=read_network(chosen) or NETWORK,
+        methods=chosen.methods,
+        compressors=chosen.compressors,
+    )
+    if chosen.certified:
+        made = made.certified()
+    measured = made.measured(seeds=_SEEDS, budget=limits) if chosen.run else None
+    if chosen.json:
+        print(json.dumps(plan_summary(made, measured, weight), allow_nan=False))
+    else:
+        print(for_terminal(lambda: plan_text(made, chosen.rows, measured, weight)))
+    if chosen.plot:
+        from certibit.figures.plan.plan_drawing import save_map  # noqa: PLC0415  (heavy)
+
+        save_map(made, chosen.plot)
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")

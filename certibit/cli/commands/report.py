@@ -1,0 +1,64 @@
+"""The command ``report``: everything that has been run, as one page."""
+
+import argparse
+
+from tqdm import tqdm
+
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_fresh,
+    add_jobs,
+    add_output,
+    file_to_write,
+    read_downlink_weight,
+    read_output,
+)
+from certibit.data.errors import Refusal
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=write_page)
+    parser.add_argument(
+        "--page",
+        metavar="FILE",
+        type=file_to_write,
+        help="the page (default: report.html in the folder)",
+    )
+    add_jobs(parser)
+    add_downlink_weight(parser)
+    add_fresh(parser)
+    add_output(parser, "results")
+
+
+def write_page(chosen: argparse.Namespace) -> None:
+    """Write the page; where no figure has been drawn, that on embedded data is made first.
+
+    The axes of bits count what the figures were drawn with.
+    """
+    from certibit.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
+    from certibit.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
+    from certibit.figures.report.page import write_report  # noqa: PLC0415  (heavy)
+    from certibit.figures.report.results import read_results  # noqa: PLC0415  (heavy)
+
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    drawn = read_results(folder).figures
+    if drawn and weight:
+        raise Refusal(
+            f"the figures in {folder} are drawn already, each with its own weight; give "
+            "--downlink-weight where they are drawn, such as to certibit demo"
+        )
+    if not drawn:
+        reproduce(
+            [demonstration()],
+            folder,
+            downlink=weight,
+            fresh=chosen.fresh,
+            processes=chosen.jobs,
+            tell=tqdm.write,
+        )
+    results = read_results(folder)
+    print(write_report(folder, chosen.page or folder / "report.html"))
+    for part in results.parts:
+        if not part.there:
+            print(f"not run: {part.title} ({part.target})")

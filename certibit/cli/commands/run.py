@@ -1,0 +1,89 @@
+"""The command ``run``: one method on one problem."""
+
+import argparse
+import json
+from dataclasses import replace
+
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_experiment,
+    add_json,
+    add_limits,
+    add_parameters,
+    add_seeds,
+    add_strict,
+    read_downlink_weight,
+    read_experiment,
+    read_limits,
+)
+from certibit.cli.words.progress import progress_bar
+from certibit.data.errors import Refusal
+from certibit.data.terminal import for_terminal
+from certibit.figures.text.tables import cost_table, describe, describe_endings, summary
+from certibit.solvers.libraries import LIBRARIES
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+from certibit.theory.cards.coverage import require_theorem
+
+_DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=run_method)
+    add_experiment(parser, "a5a@87 or /path/to/file@20", "rand-k:2+natural")
+    add_seeds(parser, 5, "number of runs")
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
+    end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
+    add_limits(parser)
+    add_parameters(parser)
+    add_downlink_weight(parser)
+    parser.add_argument("--wire", action="store_true", help="send every message as bytes")
+    parser.add_argument(
+        "--library",
+        choices=LIBRARIES,
+        help="where it is computed (default: cupy for large runs if there is a GPU, else numpy)",
+    )
+    add_strict(parser)
+    add_json(parser)
+
+
+def run_method(chosen: argparse.Namespace) -> None:
+    """Run a method over some seeds and print what each accuracy cost."""
+    until, budget = _end(chosen)
+    weight = read_downlink_weight(chosen)
+    card, experiment = read_experiment(chosen)
+    require_theorem(card, experiment, strict=chosen.strict)
+    with progress_bar(experiment.method.name) as progress:
+        trace = simulate(
+            experiment,
+            seeds=chosen.seeds,
+            budget=budget,
+            wire=chosen.wire,
+            library=chosen.library,
+            progress=progress,
+        )
+    accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
+    accuracies.append(until)
+    if chosen.json:
+        print(json.dumps(summary(experiment, trace, accuracies, weight), allow_nan=False))
+        return
+    print(for_terminal(lambda: describe(experiment)), end="\n\n")
+    print(for_terminal(lambda: cost_table(trace, accuracies, weight)))
+    endings = describe_endings(trace)
+    if endings:
+        print("\n" + for_terminal(lambda: endings))
+
+
+def _end(chosen: argparse.Namespace) -> tuple[float, Budget]:
+    """Return the finest f - f* that is printed, and where the runs stop."""
+    limits = read_limits(chosen)
+    if chosen.bits is not None:
+        return _DEFAULT, replace(limits, bits=chosen.bits)
+    until = _DEFAULT if chosen.until is None else chosen.until
+    if 0 < until < _FINEST:
+        raise Refusal(
+            f"f - f* = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
+        )
+    return until, replace(limits, gap=until)

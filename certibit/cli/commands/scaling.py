@@ -1,0 +1,53 @@
+"""The command ``scaling``: exponents of bits, fitted."""
+
+import argparse
+import sys
+
+from tqdm import tqdm
+
+from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import for_terminal
+
+
+def add_scaling(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=fit_scaling_laws)
+    add_seeds(parser, 4, "number of runs")
+    add_downlink_weight(parser)
+    add_output(parser, "results/scaling")
+
+
+def fit_scaling_laws(chosen: argparse.Namespace) -> int:
+    """Fit all scaling laws, write table, JSON and figure, and return the exit code."""
+    from certibit.figures.checks.scaling_laws import draw_scaling  # noqa: PLC0415  (loads matplotlib)
+    from certibit.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+        fit_summary,
+        scaling_table,
+    )
+    from certibit.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
+
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
+        fits = []
+        for fit in scaling(
+            seeds=chosen.seeds,
+            downlink=weight,
+            tell=lambda law: bar.set_postfix_str(law.method),
+        ):
+            fits.append(fit)
+            bar.update()
+    write_text(folder / "scaling.txt", scaling_table(fits))
+    summaries = [fit_summary(fit) for fit in fits]
+    write_record(folder / "scaling.json", summaries)
+    draw_scaling(fits, folder)
+    print(for_terminal(lambda: scaling_table(fits)))
+    return 0 if all(fit.holds for fit in fits) else FAILED

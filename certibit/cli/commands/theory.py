@@ -1,0 +1,53 @@
+"""The command ``theory``: every theorem on standard problems."""
+
+import argparse
+import sys
+
+from tqdm import tqdm
+
+from certibit.cli.words.exit_codes import FAILED
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_output,
+    add_seeds,
+    read_downlink_weight,
+    read_output,
+)
+from certibit.data.files.cache import write_text
+from certibit.data.files.records import write_record
+from certibit.data.terminal import for_terminal
+from certibit.theory.checks.standard import rows, tasks
+
+
+def add_theory(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=check_theorems)
+    add_seeds(parser, 4, "number of runs")
+    add_downlink_weight(parser)
+    add_output(parser, "results/theory")
+
+
+def check_theorems(chosen: argparse.Namespace) -> int:
+    """Check all theorems, write table, JSON and figure, and return the exit code."""
+    from certibit.figures.checks.looseness import draw_looseness  # noqa: PLC0415  (loads matplotlib)
+    from certibit.figures.text.theory_tables import (  # noqa: PLC0415  (loads scipy.stats)
+        row_summary,
+        theorems_table,
+    )
+
+    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    found = []
+    for some in tqdm(
+        rows(chosen.seeds, downlink=weight),
+        total=len(tasks()),
+        desc="theory",
+        file=sys.stderr,
+        disable=None,
+    ):
+        found += some
+    summaries = [row_summary(row) for row in found]
+    write_text(folder / "report.txt", theorems_table(found))
+    write_record(folder / "report.json", summaries)
+    draw_looseness(found, folder)
+    print(for_terminal(lambda: theorems_table(found)))
+    return 0 if all(row.holds for row in found) else FAILED

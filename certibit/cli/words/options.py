@@ -1,0 +1,225 @@
+"""Options that commands share, and what they stand for."""
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from certibit.data.errors import Refusal
+from certibit.data.losses.loss_selector import LOSSES
+from certibit.data.numbers import whole
+from certibit.data.problems.ridge_problem import RidgeProblem
+from certibit.data.problems.selector import KAPPA, problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
+from certibit.solvers.runs.network import NETWORKS, Network, network_named, read_amount
+from certibit.solvers.total_bits import require_weight
+from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.theory.card import Card
+from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.setting import Setting
+
+NETWORK = "lte"
+"""The network that is meant where only some of its numbers are said."""
+
+_CAPS = f"A run without a limit of bits, rounds, gradients or seconds also ends where {STAGNATION}."
+_TRIED = 2**16
+"""Bytes that are written to see whether there is room."""
+
+
+def count(text: str) -> int:
+    """Read a whole number of at least 1."""
+    number = whole(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return number
+
+
+def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
+    """Add PROBLEM, METHOD, COMPRESSOR and ``--kappa``, with examples of the first and third."""
+    parser.add_argument("problem", metavar="PROBLEM", help=f"such as {problems}")
+    parser.add_argument(
+        "method", metavar="METHOD", help="such as locodl, or path/to/file.py:Name of your own"
+    )
+    parser.add_argument(
+        "compressor", metavar="COMPRESSOR", nargs="?", help=f"such as {compressors}"
+    )
+    add_problem_options(parser)
+
+
+def add_problem_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--kappa``, ``--split`` and ``--loss``, which complete a PROBLEM."""
+    parser.add_argument("--kappa", type=float, help=f"condition number L/mu (default: {KAPPA:g})")
+    parser.add_argument(
+        "--split",
+        metavar="RULE",
+        default="shuffled",
+        help="who has which rows: shuffled, similarity:PERCENT or dirichlet:CONCENTRATION",
+    )
+    parser.add_argument(
+        "--loss", default="logistic", help=f"{', '.join(LOSSES)} or multinomial, such as huber:1"
+    )
+
+
+def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
+    """Return the problem that PROBLEM and its options name."""
+    return problem(chosen.problem, kappa=chosen.kappa, split=chosen.split, loss=chosen.loss)
+
+
+def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Add ``--network`` and what is said of it: rates, latency, the time of a gradient."""
+    parser.add_argument(
+        "--network", default=default, help=f"for seconds as modelled: {', '.join(NETWORKS)}"
+    )
+    parser.add_argument("--uplink", metavar="RATE", help="such as 1Mbit, in place of the network's")
+    parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
+    parser.add_argument("--latency", metavar="TIME", help="of a message one way, such as 50ms")
+    parser.add_argument("--gradient", metavar="TIME", help="of one gradient, such as 2ms")
+
+
+def read_network(chosen: argparse.Namespace) -> Network | None:
+    """Return the network of a name with what is said about it; None where nothing is."""
+    units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
+    said = {
+        name: read_amount(getattr(chosen, name), unit)
+        for name, unit in units.items()
+        if getattr(chosen, name) is not None
+    }
+    if chosen.network is None and not said:
+        return None
+    name = NETWORK if chosen.network is None else chosen.network
+    return replace(network_named(name), **said)
+
+
+def add_parameters(
+    parser: argparse.ArgumentParser, setting: str = "a parameter, such as p=1"
+) -> None:
+    """Add ``--parameters`` and ``--set``; ``setting`` is the help of the latter."""
+    parser.add_argument(
+        "--parameters",
+        metavar="RULE",
+        help="the rule for the parameters (default: the first of certibit list)",
+    )
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Add ``--strict``."""
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse parameters outside every theorem"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
+    parser.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
+
+
+def add_fresh(parser: argparse.ArgumentParser) -> None:
+    """Add ``--fresh``, for a command that finds again what is kept."""
+    parser.add_argument("--fresh", action="store_true", help="compute again what is kept")
+
+
+def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
+    """Add ``--seeds``, the number of runs."""
+    parser.add_argument("--seeds", type=count, default=default, help=meaning)
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add ``--rounds``, ``--iterations``, ``--gradients`` and ``--seconds``, which end every run.
+
+    The help names the caps on runs without them.
+    """
+    limits = parser.add_argument_group("limits of every run", _CAPS)
+    limits.add_argument("--rounds", type=count, help="communication rounds")
+    limits.add_argument(
+        "--iterations",
+        type=count,
+        default=ITERATIONS,
+        help=f"iterations, local steps among them (default: {ITERATIONS:,})",
+    )
+    limits.add_argument("--gradients", type=float, help="gradients per client")
+    limits.add_argument("--seconds", type=float, help="time on the clock for all its seeds")
+
+
+def read_limits(chosen: argparse.Namespace) -> Budget:
+    """Return the limits of every run, without an accuracy."""
+    return Budget(
+        rounds=chosen.rounds,
+        iterations=chosen.iterations,
+        gradients=chosen.gradients,
+        seconds=chosen.seconds,
+    )
+
+
+def add_downlink_weight(parser: argparse.ArgumentParser) -> None:
+    """Add ``--downlink-weight``, the C in total bits = up + C down."""
+    parser.add_argument(
+        "--downlink-weight", metavar="C", type=float, default=0.0, help="weight of a bit received"
+    )
+
+
+def read_downlink_weight(chosen: argparse.Namespace) -> float:
+    """Return the weight of a bit received, a number from 0 on."""
+    weight: float = chosen.downlink_weight
+    require_weight(weight)
+    return weight
+
+
+def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
+    """Add ``--output``, by default a folder below the current one."""
+    parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
+
+
+def read_output(chosen: argparse.Namespace) -> Path:
+    """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
+    folder: Path = chosen.output
+    if reason := _unwritable(folder):
+        raise Refusal(
+            f"the folder {folder} cannot be written ({reason}); choose another with --output"
+        )
+    return folder
+
+
+def file_to_write(text: str) -> Path:
+    """Read the name of a file; its folder is made and tried, as that of ``--output``."""
+    path = Path(text)
+    if os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
+    if reason := _unwritable(path.parent):
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} cannot be written ({reason})")
+    return path
+
+
+def _unwritable(folder: Path) -> str:
+    """Make a folder and write into it; return why that is not possible, "" if it is."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(_TRIED))
+            return ""
+    except OSError as error:
+        return error.strerror or type(error).__name__
+
+
+def read_compressor(selector: str | None) -> Compressor | None:
+    """Return the compressor that a selector names, if there is one."""
+    return None if selector is None else compressor(selector)
+
+
+def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]:
+    """Return what is run: the card of the method, and the method with problem and compressor."""
+    card = find_card(chosen.method)
+    sent = read_compressor(chosen.compressor)
+    solved = read_problem(chosen)
+    values = read_settings(card.method, chosen.set)
+    setting = Setting.of(card.method, solved, sent)
+    method = card.with_values(setting, chosen.parameters, values)
+    return card, Experiment.of(method, solved, sent)

@@ -1,0 +1,202 @@
+"""Logistic regression by a federated method, as an estimator of scikit-learn."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from certibit.data.errors import Refusal
+from certibit.data.problems.selector import problem
+from certibit.figures.comparison.contestants import contestants
+from certibit.solvers.runs.budget import Budget
+from certibit.solvers.runs.engine import simulate
+
+
+class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Logistic regression with a ridge, fitted by a method that communicates.
+
+    What is minimised is the mean of the logistic losses of all rows plus mu |x|^2, the intercept
+    included in x; with mu = 1/(2 C N) it is that of scikit-learn's own. Several classes are
+    multinomial.
+
+    Parameters
+    ----------
+    method : str
+        As in ``compare``: ``METHOD``, ``METHOD[RULE]`` or with ``+COMPRESSOR``.
+    compressor : str, optional
+        Where the method names none.
+    clients : int or array of shape (N,)
+        How many clients, over which rows are shuffled and dealt without a rest; or the client of
+        every row.
+    mu : float
+        Half the modulus of the ridge.
+    tol : float
+        f - f* at which the run ends, as a part of what it is at the start.
+    max_rounds : int
+        Communication rounds, iterations (local steps among them) and gradients per client at which
+        the run ends in any case, with a ``ConvergenceWarning``.
+    standardise : bool
+        Whether every feature is divided by its standard deviation before the fit, and its mean
+        taken away where rows are dense and there is an intercept. The ridge is then that of these
+        features, the coefficients those of X. Off by default, as in scikit-learn.
+    fit_intercept : bool
+        Whether a constant feature is added; its coefficient has the ridge too.
+    random_state : int
+        Seed of the method and of the dealing.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    coef_, intercept_ : array
+        The model.
+    n_bits_ : float
+        Bits sent per client.
+    n_rounds_ : int
+        Communication rounds.
+    n_iter_ : int
+        Iterations, local steps among them.
+    trace_ : Trace
+        The run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from certibit.estimator import FederatedLogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> fitted = FederatedLogisticRegression(clients=9, mu=0.01).fit(scale(X), y)
+    >>> fitted.score(scale(X), y) > 0.97, fitted.n_bits_ > 0
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        method: str = "locodl",
+        compressor: str | None = "natural",
+        clients: Any = 2,
+        mu: float = 1e-2,
+        tol: float = 1e-8,
+        max_rounds: int = 20_000,
+        standardise: bool = False,
+        fit_intercept: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.method = method
+        self.compressor = compressor
+        self.clients = clients
+        self.mu = mu
+        self.tol = tol
+        self.max_rounds = max_rounds
+        self.standardise = standardise
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that rows may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Fit the model; the clients' rows are their own."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError("the targets are of one class, and logistic regression takes two")
+        several = len(self.classes_) > 2
+        rows, mean, scale = self._scaled(X)
+        solved = problem(
+            self._with_constant(rows),
+            np.asarray(y),
+            clients=self._dealt(X.shape[0]),
+            loss="multinomial" if several else "logistic",
+            mu=self.mu,
+        )
+        (chosen,) = contestants(solved, [(self.method, self.compressor)])
+        gap = self.tol * float(solved.gap(solved.x_0)[0])
+        trace = simulate(
+            chosen.experiment,
+            seeds=[int(self.random_state or 0)],
+            budget=Budget(
+                gap=gap,
+                rounds=self.max_rounds,
+                iterations=self.max_rounds,
+                gradients=self.max_rounds,
+            ),
+            keep_model=True,
+        )
+        models: Any = trace.x
+        x = models[0, :, 0].reshape(-1, len(self.classes_) if several else 1).T
+        self.trace_ = trace
+        self.coef_ = x[:, : X.shape[1]] / scale
+        constant = x[:, X.shape[1]] if self.fit_intercept else np.zeros(len(x))
+        self.intercept_ = constant - self.coef_ @ mean
+        self.n_bits_ = float(self.trace_.final("uplink_bits")[0])
+        self.n_rounds_ = int(self.trace_.final("rounds")[0])
+        self.n_iter_ = int(self.trace_.final("iteration")[0])
+        if trace.ending != ("gap",):
+            warnings.warn(
+                f"the run was ended by its {trace.ending[0]} at f - f* ="
+                f" {trace.final('gap')[0]:.2g}, before tol; scale the features or give"
+                " standardise=True, or a larger max_rounds",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the predictions, (N,) for two classes and else (N, classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class, (N, classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probabilities: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most likely class of every row, (N,)."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        classes: NDArray[Any] = self.classes_[best]
+        return classes
+
+    def _dealt(self, N: int) -> NDArray[Any]:
+        """Return the client of every row."""
+        if np.ndim(self.clients):
+            return np.asarray(self.clients)
+        n = self.clients
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= N:
+            raise Refusal(f"clients = {n!r} for {N} rows; choose from 1 to {N} clients")
+        return np.random.default_rng(self.random_state).permutation(N) % n
+
+    def _scaled(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rows that are fitted, (X - mean) / scale, with mean and scale, (d,)."""
+        mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if not self.standardise:
+            return X, mean, scale
+        centred = self.fit_intercept and not scipy.sparse.issparse(X)
+        scaler = StandardScaler(with_mean=centred)
+        return scaler.fit_transform(X), scaler.mean_ if centred else mean, scaler.scale_
+
+    def _with_constant(self, X: Any) -> Any:
+        if not self.fit_intercept:
+            return X
+        constant = np.ones((X.shape[0], 1))
+        stack: Any = scipy.sparse.hstack if scipy.sparse.issparse(X) else np.hstack
+        return stack([X, constant])
