@@ -1,4 +1,4 @@
-"""The total cost in bits: those sent, and those received by their weight."""
+"""The total cost in bits: bits sent plus a weight times bits received."""
 
 import math
 from typing import TypeVar
@@ -12,7 +12,7 @@ Bits = TypeVar("Bits", float, NDArray[np.float64])
 
 
 def total_bits(up: Bits, down: Bits, downlink: float) -> Bits:
-    """Return the bits sent, and those received by the weight of one of them.
+    """Return the total cost, up + downlink * down.
 
     Examples
     --------
@@ -24,19 +24,19 @@ def total_bits(up: Bits, down: Bits, downlink: float) -> Bits:
 
 
 def bits_name(downlink: float) -> str:
-    """Return how an axis of these bits is called."""
+    """Return the label of an axis of total bits."""
     if not downlink:
         return "bits sent per client"
     return f"bits sent + {downlink:g} × bits received, per client"
 
 
 def total_text(downlink: float) -> str:
-    """Say what the column "total" is, such as ``total = up + 0.5 down``; "" without a weight."""
+    """Return the formula of the column "total", such as ``total = up + 0.5 down``, or ""."""
     return f"total = up + {downlink:g} down" if downlink else ""
 
 
 def require_weight(downlink: float) -> None:
-    """Refuse a weight of a bit received that is no number from 0 on."""
+    """Refuse a weight of a received bit that is negative or not finite."""
     if not 0 <= downlink < math.inf:
         raise Refusal(
             f"the weight {downlink:g} of the downlink is not possible; give a number from 0 on"

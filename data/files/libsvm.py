@@ -1,4 +1,4 @@
-"""Data sets by name or path: found here, or downloaded from the LibSVM page; checked either way."""
+"""Data sets by name or path: local files, or downloads from the LibSVM page; both are verified."""
 
 import difflib
 import os
@@ -20,12 +20,12 @@ from certibit.data.files.verification import file_sha256, pin, verify
 def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     """Load a data set of two classes.
 
-    Searched are every folder of the environment variable ``CERTIBIT_DATA`` (separated as in
-    ``PATH``), the user's cache, and then the LibSVM page. Files may be plain or end in .bz2, .xz
-    or .gz. A set with a name of its own is checked by its SHA-256. Nobody here vouches for the
-    other files of the page, ``libsvm:NAME``: N and d are checked where they are known, and the
-    SHA-256 of the first download from then on. In a folder of ``CERTIBIT_DATA`` they are found
-    without the prefix too. A file by path is taken as it is.
+    The file is looked for in every folder of the environment variable ``CERTIBIT_DATA`` (separated
+    as in ``PATH``), then in the user's cache, then on the LibSVM page. Files may be plain or end in
+    .bz2, .xz or .gz. For the named data sets the SHA-256 of the file is known and checked. The
+    SHA-256 of the other files of the page, ``libsvm:NAME``, is not known: N and d are checked if
+    the page states them, and later loads must match the SHA-256 of the first download. In a folder
+    of ``CERTIBIT_DATA`` such a file is found without the prefix, too. A path is loaded unchecked.
 
     Parameters
     ----------

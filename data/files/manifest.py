@@ -1,8 +1,7 @@
 """The binary sets of the LibSVM page, by name, and what is known of them.
 
-A set has a name of its own if the SHA-256 of its text is known here. Nobody here vouches for the
-other files of the page: they are asked for as ``libsvm:NAME``, and only d and N are known, as the
-page says them.
+For the named data sets the SHA-256 of the text is known and checked. Every other file of the page
+is ``libsvm:NAME``; only the d and N that the page states are known of it.
 
 The name ``breast-cancer`` is scikit-learn's bundled set (Wisconsin Diagnostic, 569 rows), which
 needs no file; its features are standardised here: zero mean, unit variance. The file of that name

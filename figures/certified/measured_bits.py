@@ -53,7 +53,7 @@ class MeasuredBits:
     up, down : float
         Sent and received.
     total : float
-        Sent, and received by their weight.
+        Bits sent plus the weight times the bits received.
     """
 
     up: float

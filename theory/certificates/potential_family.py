@@ -111,8 +111,9 @@ class Family:
     ) -> "Family":
         """Return the forms with all that a step allows; ``counts`` are those of classes.
 
-        Gradients at the model are parts where the next model has no noise of the same step, and f -
-        f* is where it does not depend on who takes part and its points are few.
+        The gradients at the model are among the vectors of the form if the next model contains no
+        compression noise of the same step (true for EF21). f - f* is a term if it does not depend
+        on the clients that participate and is taken at few points.
 
         Raises
         ------

@@ -1,9 +1,11 @@
-"""How fast a method is in the long run on quadratics: no certificate can promise more.
+"""The asymptotic rate of a method on quadratics: no certificate can prove a faster one.
 
-The factor of the second moments per iteration on quadratics of one dimension is attained, whatever
-the potential is. Clients are tried at both ends of their class, all alike or some at each end.
-Local solves that end by a criterion are tried exact, and where it just holds on either side of the
-solution: certificates are for all solves that meet it, and a method's own may be better.
+On quadratics of one dimension the second moments of the state are multiplied by a linear map in
+every iteration. The spectral radius of this map is the asymptotic contraction factor, which no
+Lyapunov function of the same state can improve on. The clients have the extreme curvatures mu and L
+of their class, all the same or some at each end. Local solves that end by a criterion are taken as
+exact, and as just meeting the criterion on either side of the solution, because a certificate
+covers every solve that meets it; the solver of the method may be better.
 """
 
 from collections.abc import Iterator
@@ -21,18 +23,18 @@ from certibit.theory.worlds.symbolic.quadratics import ExtremeClass
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 MOST_CLASSES = 4
-"""Up to so many classes of clients are at their ends in all combinations."""
+"""With at most so many classes of clients all combinations of extreme curvatures are tried."""
 
 RESTS = (1.0, -1.0)
-"""What local solves leave of a gradient, beside nothing, as a part of the most that is allowed."""
+"""Residual gradients of local solves, beside 0, relative to the largest that is allowed."""
 
 
 def slowest_decrease(method: Method, functions: FunctionClass) -> float:
     """Return 1 - factor of the second moments on the slowest of the quadratics that are tried.
 
-    What is returned is attained, up to rounding, which makes it larger: no certificate promises
-    more, whatever its potential, if that sees all of the state. Whether the method treats all
-    clients of a class alike is tried where it is certified, and not here.
+    This decrease is attained (rounding only makes it larger), so no certificate with a Lyapunov
+    function of the whole state can prove a larger one. Whether the method treats all clients of a
+    class alike is checked by `certify`, not here.
 
     Raises
     ------

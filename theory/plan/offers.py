@@ -49,7 +49,7 @@ class Costs:
     gradients: float
 
     def total(self, downlink: float) -> float:
-        """Return the bits sent, and those received by their weight."""
+        """Return the bits sent plus ``downlink`` times the bits received."""
         return total_bits(self.up, self.down, downlink)
 
     def seconds(self, network: Network) -> float:

@@ -178,7 +178,7 @@ def symbolic_step(
 def _require_sums(
     step: SymbolicStep, outcomes: StepOutcomes, potential: Potential, one_by_one: bool
 ) -> None:
-    """Refuse a step whose forms have other means over other numbers of heads."""
+    """Refuse a step if a quadratic form of it has another mean over other counts of heads."""
     functions, method = outcomes.functions, outcomes.natural
     if not outcomes.other_heads:
         return

@@ -1,8 +1,10 @@
-"""A few numbers of heads that stand for all numbers that the coins of clients may show.
+"""A few values of binomial counts whose weighted sum is the mean of every quadratic polynomial.
 
-Where each coin counts for its own client only, and what clients do is added up, a quadratic form
-of the next state is a polynomial of degree 2 in the numbers of heads of the cells. Its mean is
-a sum over a few numbers, with weights of both signs: all cells but two have their middle number.
+Each client tosses its own coin, and the number of heads among the clients of a cell (clients that
+were treated alike so far) is binomial. If a coin acts on its own client only and the server sums
+over the clients, a quadratic form of the next state is a polynomial of degree 2 in these counts, so
+its expectation depends only on their means and covariances. Three values of a count suffice; the
+weights may be negative, and at most two cells at a time differ from their middle value.
 """
 
 from functools import lru_cache
@@ -17,16 +19,16 @@ Heads = tuple[int, ...]
 def numbers_of_heads(
     sizes: tuple[int, ...], chances: tuple[Any, ...], *, other: bool = False
 ) -> list[tuple[Any, Heads]]:
-    """Return weights and numbers of heads that have the mean of every polynomial of degree 2.
+    """Return weights and counts of heads that give the mean of every polynomial of degree 2.
 
     Parameters
     ----------
     sizes : tuple of int
-        How many coins each cell has.
+        The number of coins in each cell.
     chances : tuple of numbers
-        That of heads in each cell.
+        The probability of heads in each cell.
     other : bool
-        Take other numbers, which give another mean to what is no polynomial of degree 2.
+        Use other counts. A function that is no polynomial of degree 2 has another mean over these.
 
     Examples
     --------

@@ -41,10 +41,10 @@ LARGEST_POWER = 1000
 class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
 
-    Only clients of one kind are renumbered; ``counts`` says how many there are of each, by default
-    all of one. ``cells`` are the clients that were treated alike so far, and ``alike`` is the
-    number of outcomes that there are with all clients told apart. With ``other_heads`` others stand
-    for all numbers of heads.
+    Only clients of one kind are renumbered; ``counts`` are the numbers of clients of each kind (by
+    default all clients are of one kind). ``cells`` are the clients that were treated alike so far,
+    and ``alike`` is the number of outcomes if all clients are told apart. ``other_heads`` selects
+    the second set of counts of heads.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class OrbitChannel(Scripted):
         return ClientMask(super().coin(p), self.layout.kinds)
 
     def client_coins(self, q: Sequence[float]) -> ClientMask:
-        """Toss one coin per client; of every cell, only a few numbers of heads matter."""
+        """Toss one coin per client; a few counts of heads are enumerated in every cell."""
         new = len(self.options) >= len(self.script)  # and no coins that were met before
         for cell in self.layout.kinds if new else ():
             own = tuple(q)[cell.start : cell.stop]
@@ -160,10 +160,11 @@ class StepCost:
 class Orbit:
     """An outcome: its probability, the script that gives it and the cells of alike clients.
 
-    Where it stands for several numbers of heads, the probability is a weight of either sign.
-    ``alike`` counts the outcomes that an enumeration of all cohorts, masks and coins of clients
-    would go through; ``chooses`` tells whether there are any, and ``other_heads`` by which numbers
-    of heads. ``contractions`` is how many messages of a client, or of the server, are contracted.
+    If clients toss coins, the probability is a weight of either sign, one for each count of heads
+    that is enumerated. ``alike`` is the number of outcomes that an enumeration of all cohorts,
+    masks and coins of clients would visit; ``chooses`` says whether there are any, and
+    ``other_heads`` which counts of heads were used. ``contractions`` is the number of messages of a
+    client, or of the server, that a contractive compressor compresses.
     """
 
     probability: float

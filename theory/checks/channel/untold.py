@@ -1,4 +1,4 @@
-"""Whether a client uses nothing but its own data and what the server sent to it."""
+"""Whether a client uses only its own data and vectors that it received from the server."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -21,12 +21,12 @@ from certibit.theory.verdict import Verdict, worst_of
 _ITERATIONS, _MOST_CLIENTS = 4, 10
 _MOVED = 1e-5
 _LEFT = 1e-4
-"""What may be left of a use, relative to the largest: the moves are not infinitely small."""
+"""Largest relative change that counts as none: the perturbations are not infinitesimal."""
 _ROUNDING = 1e-11
 
 
 def untold(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
-    """Check that what a client evaluates and sends follows from what it was told.
+    """Check that points and messages of a client depend only on vectors that it received.
 
     Every message of the other clients is moved a little, one at a time, on a problem of one
     feature, with messages sent whole. What changes at the first client, its points and messages,

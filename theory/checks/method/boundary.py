@@ -1,9 +1,10 @@
-"""The hypotheses of a theorem where they just hold: the promise must be kept there too.
+"""The hypotheses of a theorem at their boundary: the theorem must hold there, too.
 
-A hypothesis that asks for too little is never seen at the parameters of a rule, which lie well
-inside. So each parameter of a rule is moved, alone and in both directions, until a hypothesis is
-about to fail; there the exact worst case over all states of small quadratics is held against the
-promised factor, which may not exceed 1. What asks for too much is found with the same means.
+The parameters of a rule satisfy the hypotheses with a margin, so a condition that is too weak is
+never seen there. Therefore each parameter of a rule is moved, alone and in both directions, until a
+hypothesis holds with equality. At this point the exact worst case over all states of small
+quadratics is compared with the promised factor, which may not exceed 1. A condition that is
+stronger than necessary is found in the same way.
 """
 
 import math

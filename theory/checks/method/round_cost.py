@@ -37,7 +37,7 @@ class RoundCost:
     gradients: float
 
     def bits(self, downlink: float = 0.0) -> float:
-        """Return the bits sent, and those received by their weight."""
+        """Return the bits sent plus ``downlink`` times the bits received."""
         return total_bits(self.uplink_bits, self.downlink_bits, downlink)
 
 

@@ -40,7 +40,7 @@ class StepOutcomes:
 
     @cached_property
     def other_heads(self) -> tuple[Orbit, ...]:
-        """Those with other numbers of heads; none where no client tosses a coin."""
+        """The outcomes with other counts of heads; none if no client tosses a coin."""
         n, counts = self.functions.n, self.functions.counts
         other, _ = orbits(self.method, n, counts=counts, other_heads=True)
         return other if [one.cells for one in other] != [one.cells for one in self.found] else ()
@@ -76,7 +76,7 @@ class StepOutcomes:
         return self._certifiable
 
     def require_sums(self, *pairs: tuple[Matrix, Matrix]) -> None:
-        """Refuse a step by which parts of a form have other means over other numbers of heads."""
+        """Refuse a step if a quadratic form of it has another mean over other counts of heads."""
         size = max(float(np.abs(part).max(initial=0.0)) for part, _ in pairs)
         if any(np.abs(part - other).max(initial=0.0) > SAME_MEAN * size for part, other in pairs):
             raise Refusal(
