@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIGURES := figure1 figure2 figure3 figure4
 
-.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test lint types clean
+.PHONY: all demo figures $(FIGURES) pictures audit certified episode faults fuzz mutants scaling theory bench report docs test test-all lint types clean
 
 all: demo
 
@@ -61,8 +61,13 @@ docs: .venv/installed-docs
 	$(BIN)/python docs/making/site.py
 	$(BIN)/sphinx-build -W --keep-going docs build/site
 
+# The tests; those marked `long` are left out, but for some of their cases.
 test: .venv/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --quiet
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --quiet --quick
+
+# All tests.
+test-all: .venv/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --quiet
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev

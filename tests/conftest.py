@@ -1,6 +1,8 @@
 import os
+import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,17 +13,65 @@ settings.register_profile("certibit", deadline=None, derandomize=True, print_blo
 settings.load_profile("certibit")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_folder() -> Iterator[Path]:
-    """Keep what the tests cache, such as solutions, out of the user's cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.environ.get("CERTIBIT_CACHE")
-        os.environ["CERTIBIT_CACHE"] = folder
-        yield Path(folder)
-        if before is None:
-            del os.environ["CERTIBIT_CACHE"]
-        else:
-            os.environ["CERTIBIT_CACHE"] = before
+_NOT_OURS = pytest.StashKey[str | None]()
+_OWN = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--quick``: what `make test` runs. Without it everything is run."""
+    parser.addoption("--quick", action="store_true", help="leave out tests that are marked long")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out with ``--quick`` what is marked ``long``, but for ``keep`` cases of a test."""
+    if not config.getoption("--quick"):
+        return
+    kept: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        mark = item.get_closest_marker("long")
+        if mark is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if kept[test] >= mark.kwargs.get("keep", 0):
+            left_out.append(item)
+        kept[test] += 1
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what the tests cache out of the user's cache, in one folder for all workers.
+
+    Only compiled code is kept between runs, in the cache folder of pytest, as it takes a minute.
+    """
+    if hasattr(config, "workerinput"):
+        return
+    config.stash[_NOT_OURS] = os.environ.get("CERTIBIT_CACHE")
+    config.stash[_OWN] = folder = tempfile.TemporaryDirectory()
+    os.environ["CERTIBIT_CACHE"] = folder.name
+    if kept := _compiled_code(config):
+        shutil.copytree(kept, folder.name, dirs_exist_ok=True)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Give the variable back, and keep the compiled code for the next run."""
+    if hasattr(config, "workerinput"):
+        return
+    folder = config.stash[_OWN]
+    if kept := _compiled_code(config):
+        for compiled in Path(folder.name).glob("compiled*"):
+            shutil.copytree(compiled, kept / compiled.name, dirs_exist_ok=True)
+    folder.cleanup()
+    if (before := config.stash[_NOT_OURS]) is None:
+        del os.environ["CERTIBIT_CACHE"]
+    else:
+        os.environ["CERTIBIT_CACHE"] = before
+
+
+def _compiled_code(config: pytest.Config) -> Path | None:
+    return config.cache.mkdir("compiled") if hasattr(config, "cache") and config.cache else None
 
 
 @pytest.fixture(autouse=True)
