@@ -84,13 +84,10 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     folder = _own_folder()
     if folder is None:
         return result
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        result._cache = KeptCode(function)
+        result._cache = KeptCode(function, folder)
     except RuntimeError:  # nothing can be written
         return result
-    finally:
-        numba.config.CACHE_DIR = before
     compile_or_load = result.compile
 
     def compile_once(signature: Any) -> Any:

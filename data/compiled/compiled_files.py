@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import (
-    CacheImpl,
     CompileResultCacheImpl,
     FunctionCache,
     IndexDataCacheFile,
+    InTreeCacheLocator,
 )
 
 _DIGEST = 32
@@ -46,9 +47,19 @@ def _is_whole(path: str) -> bool:
 
 
 class _InOneFolder(CompileResultCacheImpl):  # type: ignore[misc]
-    """Keeps files in ``numba.config.CACHE_DIR``, and nowhere else where that is not possible."""
+    """Keeps files in a folder, and nowhere else where that is not possible.
 
-    _locator_classes = CacheImpl._locator_classes[:1]
+    ``numba.config.CACHE_DIR`` is not used: it is one for all threads, and each compilation resets
+    it.
+    """
+
+    def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
+        class Below(InTreeCacheLocator):  # type: ignore[misc]
+            def get_cache_path(self) -> str:
+                return str(folder / self.get_suitable_cache_subpath(self._py_file))
+
+        self._locator_classes = [Below]
+        super().__init__(function)
 
 
 class KeptCode(FunctionCache):  # type: ignore[misc]
@@ -60,9 +71,8 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
         If nothing can be written to the folder.
     """
 
-    _impl_class = _InOneFolder
-
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        self._impl_class = partial(_InOneFolder, folder)
         super().__init__(function)
         implementation = self._impl
         self._cache_file = _Files(

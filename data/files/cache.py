@@ -15,7 +15,7 @@ def cache_folder() -> Path:
     """Return the folder of ``CERTIBIT_CACHE``, or else the user's cache folder of this system."""
     import pooch  # noqa: PLC0415  (slow to import)
 
-    return Path(os.environ.get("CERTIBIT_CACHE") or pooch.os_cache("certibit"))
+    return Path(os.environ.get("CERTIBIT_CACHE") or pooch.os_cache("certibit")).absolute()
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:

@@ -6,11 +6,13 @@ import pickle
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numba
 import pytest
 
 from certibit.data.compiled import compilation
+from certibit.data.files.cache import cache_folder
 
 COUNT = """
 import numpy as np
@@ -132,6 +134,31 @@ def test_a_full_disk_does_not_end_a_run(when, tmp_path):
     command = [sys.executable, str(script), when]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
+
+
+def test_what_another_thread_compiles_does_not_move_the_folder(tmp_path, monkeypatch):
+    """The setting of numba is one for all threads; another compilation may reset it meanwhile."""
+    monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "current").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    exists = os.path.exists
+
+    def reset(path):
+        numba.config.CACHE_DIR = ""
+        return exists(path)
+
+    monkeypatch.setattr(os.path, "exists", reset)
+    function = compilation.compiled(one_more)
+    monkeypatch.undo()
+    assert Path(function._cache.cache_path).parent == folder(tmp_path / "cache")
+    assert function(1) == 2
+    assert not list((tmp_path / "current").iterdir())
+
+
+@pytest.mark.parametrize("variable", ["", "cache"])
+def test_the_folder_of_what_is_kept_is_absolute(variable, monkeypatch):
+    monkeypatch.setenv("CERTIBIT_CACHE", variable)
+    assert cache_folder().is_absolute()
 
 
 class Planted:
