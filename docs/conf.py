@@ -9,7 +9,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 project = "certibit"
 author = copyright = "The certibit developers"  # noqa: A001
 version = release = installed("certibit")
-extensions = ["myst_parser", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "sphinx_gallery.gen_gallery",
+]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "making",
@@ -18,7 +23,7 @@ exclude_patterns = [
     "examples",
     "**sg_execution_times.rst",
 ]
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "certibit"
