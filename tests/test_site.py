@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
 from making import audit_page, compressor_page, method_page, site  # noqa: E402
-from making.reference_page import reference_page  # noqa: E402
+from making.reference_page import reference_pages  # noqa: E402
 from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.text import docstring, escaped, prose, table  # noqa: E402
 
@@ -138,8 +138,13 @@ def test_a_proof_is_shown_step_by_step():
 
 
 def test_all_public_names_are_in_the_reference():
-    text = reference_page()
-    assert [name for name in certibit.__all__ if f"### {name}\n" not in text] == []
+    text = "".join(text for _, text in reference_pages())
+    assert [name for name in certibit.__all__ if f"\n## {name}\n" not in text] == []
+
+
+def test_all_members_in_the_reference_are_described():
+    rows = [row for _, text in reference_pages() for row in text.splitlines()]
+    assert [row for row in rows if re.fullmatch(r"\| `\w+` \|\s*\|", row)] == []
 
 
 def test_every_check_is_in_the_list():

@@ -1,27 +1,41 @@
-"""The reference of the public names, from their docstrings."""
+"""The reference of the public names, one page per folder, from their docstrings."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import certibit
+from making.method_page import toctree
 from making.text import code, docstring, escaped, page, prose, table
 
 _ROOMS = {
-    "data": "What is solved",
-    "solvers": "What is run",
-    "theory": "What is promised",
-    "figures": "What is drawn",
+    "data": "Problems and data",
+    "solvers": "Methods, compressors and runs",
+    "theory": "Theorems, checks and certificates",
+    "figures": "Comparisons and figures",
 }
 _LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
-def reference_page() -> str:
-    """Return all public names, by room."""
-    parts = ["# Reference", "All names that `import certibit` gives."]
+def reference_pages() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of the index and of the page of each folder."""
+    by_room = {room: [n for n in certibit.__all__ if _room(n) == room] for room in _ROOMS}
+    rows = [
+        (f"[{title}]({room}.md)", ", ".join(f"`{name}`" for name in by_room[room]))
+        for room, title in _ROOMS.items()
+    ]
+    yield (
+        "reference/index",
+        page(
+            "# Reference",
+            "All names that `import certibit` offers. Arrays have the shapes of "
+            "[how it is built](../../how-it-is-built.md).",
+            table(("page", "names"), rows),
+            toctree(_ROOMS),
+        ),
+    )
     for room, title in _ROOMS.items():
-        names = [name for name in certibit.__all__ if _room(name) == room]
-        parts += [f"## {title}", *(_entry(name) for name in names)]
-    return page(*parts)
+        yield f"reference/{room}", page(f"# {title}", *(_entry(name) for name in by_room[room]))
 
 
 def _room(name: str) -> str:
@@ -34,10 +48,10 @@ def _room(name: str) -> str:
 def _entry(name: str) -> str:
     thing = getattr(certibit, name)
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
-        return page(f"### {name}", f"A `{type(thing).__name__}`.").strip()
+        return page(f"## {name}", f"A `{type(thing).__name__}`.").strip()
     told = docstring(thing)
     parts = [
-        f"### {name}",
+        f"## {name}",
         code(f"{name}{_signature(thing)}"),
         escaped(told.summary),
         prose(told.body),
@@ -55,14 +69,18 @@ def _entry(name: str) -> str:
 
 def _methods(thing: type) -> str:
     rows = [
-        (
-            f"`{name}`",
-            escaped(docstring(member.fget if isinstance(member, property) else member).summary),
-        )
+        (f"`{name}`", escaped(_summary(thing, name)))
         for name, member in vars(thing).items()
         if name[0] != "_" and (inspect.isfunction(member) or isinstance(member, property))
     ]
     return page("**Members**", table(("", ""), rows)).strip() if rows else ""
+
+
+def _summary(thing: type, name: str) -> str:
+    """Return what a member does, by its docstring or that of the first parent that has one."""
+    owners = (vars(owner).get(name) for owner in inspect.getmro(thing))
+    members = (getattr(owner, "fget", None) or owner for owner in owners if owner is not None)
+    return next((docstring(member).summary for member in members if member.__doc__), "")
 
 
 def _signature(thing: Any) -> str:

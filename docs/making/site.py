@@ -18,7 +18,7 @@ from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
 from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
-from making.reference_page import reference_page  # noqa: E402
+from making.reference_page import reference_pages  # noqa: E402
 from making.relaxed_comparison import relaxed_comparison  # noqa: E402
 from making.schema_page import schema_page  # noqa: E402
 
@@ -51,7 +51,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "proofs/index", audit_page.index_page(records)
     for record in records:
         yield f"proofs/{record['proof']}", audit_page.audit_page(record)
-    yield "reference", reference_page()
+    yield from reference_pages()
     yield "schema", schema_page()
 
 
