@@ -5,8 +5,8 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy
 
 Array = Any
 """An array of any library that follows the array API standard."""
@@ -74,7 +74,7 @@ def add_scaled(y: Array, a: float, x: Array) -> Array:
         and y.flags.c_contiguous
         and x.flags.c_contiguous
     ):
-        daxpy(x.reshape(-1), y.reshape(-1), a=a)
+        scipy.linalg.blas.daxpy(x.reshape(-1), y.reshape(-1), a=a)
     else:
         y += a * x
     return y

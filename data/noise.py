@@ -7,8 +7,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import scipy
 from array_api_compat import is_cupy_array
-from scipy.special import ndtri
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
@@ -109,10 +109,10 @@ class Ball(Noise):
 def _quantiles(uniforms: Array) -> Array:
     """Return the quantiles of the normal distribution."""
     if is_numpy(uniforms):
-        return ndtri(uniforms)
+        return scipy.special.ndtri(uniforms)
     if is_cupy_array(uniforms):
         from cupyx.scipy.special import ndtri as on_device  # noqa: PLC0415  (an optional extra)
 
         return on_device(uniforms)
-    inside = ndtri(uniforms._array)  # the standard has no such function
+    inside = scipy.special.ndtri(uniforms._array)  # the standard has no such function
     return array_namespace(uniforms).asarray(inside, device=uniforms.device)

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, fetched, is_numpy, moved

@@ -11,7 +11,7 @@ import pytest
 from fuzzing import answer, generators, mutated
 
 from certibit.cli import application, main
-from certibit.cli.words.options import count
+from certibit.cli.words.plain_options import count
 from certibit.data.errors import Refusal
 from certibit.data.files.splits import split
 from certibit.data.problems import selector

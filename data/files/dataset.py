@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 
@@ -28,7 +28,7 @@ class Dataset:
     """
 
     name: str
-    A: scipy.sparse.csr_array
+    A: "scipy.sparse.csr_array"
     b: NDArray[np.float64]
     labels: tuple[Any, ...]
     origin: str

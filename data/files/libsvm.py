@@ -4,10 +4,12 @@ import difflib
 import os
 import warnings
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import scipy.sparse
+import numpy as np
+import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import cache_folder, write_text
@@ -113,15 +115,21 @@ def load_numbers(name_or_path: str | Path, download: bool = True) -> Dataset:
 
 
 def _bundled() -> Dataset:
-    """Return scikit-learn's breast-cancer set with every feature standardised."""
-    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (slow to import)
+    """Return the breast-cancer set of scikit-learn with every feature standardised.
 
-    data, target = load_breast_cancer(return_X_y=True)
+    Its file is read without scikit-learn, which is slow to import.
+    """
+    package = find_spec("sklearn")
+    assert package is not None  # certibit requires it
+    (folder,) = package.submodule_search_locations or ("",)
+    file = Path(folder) / "datasets" / "data" / "breast_cancer.csv"
+    rows = np.loadtxt(file, delimiter=",", skiprows=1)
+    data = np.ascontiguousarray(rows[:, :-1])
     standardised = (data - data.mean(axis=0)) / data.std(axis=0)
     return Dataset(
         BUNDLED,
         scipy.sparse.csr_array(standardised),
-        2.0 * target - 1.0,
+        2.0 * rows[:, -1] - 1.0,
         (0.0, 1.0),
         "scikit-learn",
     )

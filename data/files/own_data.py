@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
@@ -35,7 +35,7 @@ def own_data(X: Any, y: Any, *, name: str, classes: bool) -> Dataset:
     return Dataset(name, A, _finite(target, "targets y"), (), _ORIGIN)
 
 
-def _rows(X: Any) -> scipy.sparse.csr_array:
+def _rows(X: Any) -> "scipy.sparse.csr_array":
     if scipy.sparse.issparse(X):
         given: Any = X
         A = given.tocsr()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
@@ -46,7 +46,7 @@ def content(path: Path) -> bytes:
 
 def parse(
     text: bytes, source: str, features: int = 0
-) -> tuple[scipy.sparse.csr_array, NDArray[np.float64], tuple[float, float]]:
+) -> tuple["scipy.sparse.csr_array", NDArray[np.float64], tuple[float, float]]:
     """Parse the text of a file of two classes.
 
     What stands behind a # is a comment; blank lines are skipped; explicit zeros are dropped; a row
@@ -84,7 +84,7 @@ def parse(
 
 def read_rows(
     text: bytes, source: str, features: int = 0
-) -> tuple[scipy.sparse.csr_array, NDArray[np.float64]]:
+) -> tuple["scipy.sparse.csr_array", NDArray[np.float64]]:
     """Parse the text of a file with any finite numbers as labels: the rows and the labels.
 
     Raises

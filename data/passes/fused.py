@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float64]
@@ -42,7 +42,7 @@ class FusedGradients:
     code: ModuleType
 
     @classmethod
-    def of(cls, matrix: scipy.sparse.csr_array, n: int) -> "FusedGradients":
+    def of(cls, matrix: "scipy.sparse.csr_array", n: int) -> "FusedGradients":
         """Prepare the rows (n m, d) of n clients, one client after the other; numba is loaded."""
         from certibit.data.passes import row_passes  # noqa: PLC0415  (numba is slow to import)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -199,7 +199,7 @@ def _scales(shares: Shares, weighting: str) -> NDArray[np.float64]:
 
 def _filled(
     dataset: Dataset, shares: Shares, scales: NDArray[np.float64]
-) -> tuple[scipy.sparse.csr_array, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple["scipy.sparse.csr_array", NDArray[np.float64], NDArray[np.float64]]:
     """Return rows (n m, d), targets and weights (n m,), clients filled up with empty rows."""
     n, m = len(shares), max(map(len, shares))
     chosen = np.concatenate(shares)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -173,7 +173,7 @@ class LogisticRegression(RidgeProblem):
 
 
 def _fingerprint(
-    matrix: scipy.sparse.csr_array, n: int, mu: float | None, kappa: float | None
+    matrix: "scipy.sparse.csr_array", n: int, mu: float | None, kappa: float | None
 ) -> str:
     """SHA-256 of what was asked for; a derived mu would differ in its last bit between machines."""
     asked = [None if value is None else float(value) for value in (mu, kappa)]

@@ -6,11 +6,13 @@ by the density alone, so that the same data are stored alike wherever and whenev
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, add_scaled, array_namespace, is_numpy
@@ -19,11 +21,6 @@ from certibit.data.own.description import state
 from certibit.data.passes.dense_steps import DenseSteps
 from certibit.data.passes.fused import FusedGradients
 from certibit.data.passes.fused_steps import FusedSteps
-
-try:  # private to scipy, which calls it in every product
-    from scipy.sparse import _sparsetools as _routines
-except ImportError:
-    _routines = None  # type: ignore[assignment]
 
 Sparse = Any
 """A sparse matrix of scipy, or of cupy."""
@@ -132,7 +129,7 @@ class SparseRows:
         n, m, d = self.shape
         xp = array_namespace(s)
         runs = s.shape[2]
-        fits = is_numpy(s) and _routines is not None
+        fits = is_numpy(s) and _routines() is not None
         if x is not None and fits and s.dtype == x.dtype == self.transposed.dtype:
             out = np.multiply(a, x, order="C")
             out = out if x.shape[0] == n else np.repeat(out, n, axis=0)
@@ -161,13 +158,13 @@ class SparseRows:
 Rows = DenseRows | SparseRows
 
 
-def dense(matrix: scipy.sparse.csr_array, n: int) -> DenseRows:
+def dense(matrix: "scipy.sparse.csr_array", n: int) -> DenseRows:
     """Store the rows (n m, d) of all clients as a dense stack."""
     total, d = matrix.shape
     return DenseRows(matrix.toarray().reshape(n, total // n, d))
 
 
-def sparse(matrix: scipy.sparse.csr_array, n: int) -> SparseRows:
+def sparse(matrix: "scipy.sparse.csr_array", n: int) -> SparseRows:
     """Store the rows (n m, d) of all clients as compressed sparse rows."""
     total, d = matrix.shape
     m = total // n
@@ -178,21 +175,31 @@ def sparse(matrix: scipy.sparse.csr_array, n: int) -> SparseRows:
     return SparseRows((n, m, d), matrix, blocks, blocks.T)
 
 
+@cache
+def _routines() -> ModuleType | None:
+    """Return the module, private to scipy, which it calls in every product; None if it is gone."""
+    try:
+        return import_module("scipy.sparse._sparsetools")
+    except ImportError:
+        return None
+
+
 def _accumulate(
-    matrix: scipy.sparse.csc_array, s: NDArray[np.floating], out: NDArray[np.floating]
+    matrix: "scipy.sparse.csc_array", s: NDArray[np.floating], out: NDArray[np.floating]
 ) -> None:
     """Add the product of a matrix (K, M) with vectors (M, R) to an array (K, R), in place.
 
     This is the routine that scipy's own product calls, after making an array of zeros.
     """
     (rows, runs), parts = out.shape, (matrix.indptr, matrix.indices, matrix.data)
+    routines: Any = _routines()
     if runs == 1:
-        _routines.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
+        routines.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
     else:
-        _routines.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
+        routines.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
 
 
-def stored(matrix: scipy.sparse.csr_array, n: int, storage: str | None = None) -> Rows:
+def stored(matrix: "scipy.sparse.csr_array", n: int, storage: str | None = None) -> Rows:
     """Store the rows (n m, d) of n clients, one client after the other.
 
     Parameters

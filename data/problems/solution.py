@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from certibit.data.errors import DamagedFileError
 from certibit.data.files.archive import load_arrays, load_or_set_aside, save_arrays
@@ -131,10 +130,10 @@ def _newton_step(problem: RidgeProblem, x: Point, gradient: Point) -> Point:
         factor = scipy.linalg.cho_factor(problem.hessian(x))
         step = scipy.linalg.cho_solve(factor, right)
     else:
-        operator = LinearOperator(
+        operator = scipy.sparse.linalg.LinearOperator(
             (problem.d, problem.d),
             matvec=lambda v: problem.hessian_product(x, v.reshape(1, -1, 1)).ravel(),
             dtype=np.float64,
         )
-        step, _ = cg(operator, right, rtol=1e-6, maxiter=10 * problem.d)
+        step, _ = scipy.sparse.linalg.cg(operator, right, rtol=1e-6, maxiter=10 * problem.d)
     return step.reshape(x.shape)

@@ -1,15 +1,13 @@
 """The largest eigenvalue of A'A, exact up to rounding."""
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+import scipy
 
 _DENSE_SIDE = 1000
 """Up to this size of the Gram matrix it is decomposed; beyond, Lanczos."""
 
 
-def largest_eigenvalue(matrix: scipy.sparse.csr_array) -> float:
+def largest_eigenvalue(matrix: "scipy.sparse.csr_array") -> float:
     """Largest eigenvalue of A'A for a sparse matrix A of shape (rows, d).
 
     The smaller one of A'A and AA' is decomposed where that is small, else the Lanczos method runs
@@ -22,6 +20,10 @@ def largest_eigenvalue(matrix: scipy.sparse.csr_array) -> float:
     if side <= _DENSE_SIDE:
         gram = (thin @ thin.T).toarray()
         return float(scipy.linalg.eigvalsh(gram, subset_by_index=[side - 1, side - 1])[0])
-    operator = LinearOperator((side, side), matvec=lambda v: thin @ (thin.T @ v), dtype=np.float64)
+    operator = scipy.sparse.linalg.LinearOperator(
+        (side, side), matvec=lambda v: thin @ (thin.T @ v), dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(side)
-    return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+    return float(
+        scipy.sparse.linalg.eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0]
+    )

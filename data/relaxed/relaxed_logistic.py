@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
@@ -138,7 +138,7 @@ class RobustLogistic(RelaxedProblem):
         def slope(x: Array) -> Array:
             return problem.grad(start_at(x))[0, :, 0]
 
-        found = minimize(
+        found = scipy.optimize.minimize(
             value,
             np.zeros(d + 1),
             jac=slope,

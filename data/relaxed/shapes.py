@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.polynomial import Polynomial
-from scipy.optimize import brentq
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
@@ -231,7 +231,7 @@ class Exponentials(Shape):
         reach = 1.0
         while slope(reach) < 0 or slope(-reach) > 0:
             reach *= 2
-        return float(brentq(slope, -reach, reach, xtol=1e-15))
+        return float(scipy.optimize.brentq(slope, -reach, reach, xtol=1e-15))
 
     @property
     def infimum(self) -> float:

@@ -87,7 +87,7 @@ def products_added(problem: Any, runs: int, seconds: float) -> Spread:
     stored = rows.sparse(signed_rows(problem), problem.n)
     x, s = np.ones((problem.n, problem.d, runs)), np.ones((problem.n, problem.m, runs))
     step = lambda: stored.backward(s, 0.5, x)  # noqa: E731
-    return compared(step, _without(step, rows, "_routines", None), seconds)
+    return compared(step, _without(step, rows, "_routines", lambda: None), seconds)
 
 
 def fused_pass(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:

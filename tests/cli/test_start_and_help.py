@@ -13,7 +13,7 @@ from command_lines import FAST
 
 import certibit
 from certibit.cli import commands, main
-from certibit.cli.words import options
+from certibit.cli.words import plain_options
 from certibit.data.errors import Refusal
 from certibit.solvers.store.store import Store
 from certibit.theory.discover.kept_results import KeptResults
@@ -96,7 +96,7 @@ def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monk
         def write(self, content):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(options, "TemporaryFile", lambda **how: Full())
+    monkeypatch.setattr(plain_options, "TemporaryFile", lambda **how: Full())
     assert main(["theory", "--output", str(tmp_path)]) == 2
     assert "cannot be written (No space left on device)" in capsys.readouterr().err
 
@@ -203,6 +203,22 @@ except SystemExit:
     _, loaded = python("-W", "error", "-c", code).stdout.split("LOADED")
     assert "certibit.cli.application" in loaded.split()
     assert not {"numpy", "scipy", "numba", "matplotlib"} & {*loaded.split()}
+
+
+SLOW = {
+    "list": {"scipy.linalg", "scipy.sparse", "sklearn", "matplotlib", "numba"},
+    "plan breast-cancer@9 --methods gd": {"sklearn", "pandas", "scipy.stats", "matplotlib"},
+    "certify gd": {"sklearn", "scipy.stats", "scipy.optimize", "matplotlib", "numba"},
+}
+"""What a command does without, since importing it takes longer than the rest."""
+
+
+@pytest.mark.parametrize("words", SLOW)
+def test_a_command_imports_what_it_needs(words):
+    code = f"import sys; from certibit.cli import main; main({words.split()}); print(*sys.modules)"
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert not SLOW[words] & {*done.stdout.splitlines()[-1].split()}
 
 
 def test_importing_is_light():

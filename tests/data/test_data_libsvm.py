@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from certibit.data.errors import Refusal
 from certibit.data.files.libsvm import load, load_numbers
@@ -310,6 +311,14 @@ def test_bundled_set_needs_no_file():
     columns = dataset.A.toarray()
     np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-13)
     np.testing.assert_allclose(columns.std(axis=0), 1.0, rtol=1e-13)
+
+
+def test_the_bundled_set_is_that_of_scikit_learn():
+    """Its file is read without scikit-learn, number by number the same."""
+    X, y = load_breast_cancer(return_X_y=True)
+    dataset = load("breast-cancer")
+    np.testing.assert_array_equal(dataset.A.toarray(), (X - X.mean(axis=0)) / X.std(axis=0))
+    np.testing.assert_array_equal(dataset.b, 2.0 * y - 1.0)
 
 
 def test_names_are_of_sets_whose_sum_is_known():

@@ -87,7 +87,7 @@ def test_solution_against_scikit_learn(make_dataset):
 def test_storages_agree(make_dataset, monkeypatch, private):
     """With and without the routine of scipy that is not public."""
     if not private:
-        monkeypatch.setattr(rows, "_routines", None)
+        monkeypatch.setattr(rows, "_routines", lambda: None)
     dense, sparse = (
         LogisticRegression.from_data(make_dataset(), 4, mu=0.1, storage=storage)
         for storage in ("dense", "sparse")

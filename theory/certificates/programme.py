@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from certibit.data.errors import Refusal
 from certibit.theory.certificates.coordinates import Coordinates, symmetric

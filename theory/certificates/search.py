@@ -9,11 +9,12 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-import scipy.optimize
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
+from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
 from certibit.solvers.total_bits import require_weight, total_bits
@@ -82,6 +83,7 @@ def objective_value(cost: StepCost, objective: Objective, downlink: float = 0.0)
     return {"bits": bits, "rounds": cost.rounds, "gradients": cost.gradients}[objective]
 
 
+@one_thread()
 def optimise(
     name: str,
     n: int,

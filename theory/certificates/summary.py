@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from certibit.data.errors import Refusal
 from certibit.data.numbers import require_possible_kappa
+from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
@@ -154,6 +155,7 @@ def class_setting(
     return setting(n, 1.0, kappa, d, sent)
 
 
+@one_thread()
 def account(
     card: Card,
     method: Method,

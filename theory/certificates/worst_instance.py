@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic

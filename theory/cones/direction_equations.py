@@ -1,7 +1,7 @@
 """Least squares for the directions of a path, with columns of very different lengths."""
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]

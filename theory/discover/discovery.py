@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from certibit.data.errors import Refusal
+from certibit.data.quiet_machine import one_thread
 from certibit.solvers.method import Method
 from certibit.theory.certificates.certify import certify
 from certibit.theory.discover.grammar import Sentence
@@ -71,6 +72,7 @@ class Search:
     uncertified: int
 
 
+@one_thread()
 def discover(
     task: Task,
     sentences: Iterable[Sentence],

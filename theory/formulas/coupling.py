@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from certibit.theory.formulas.message_noise import Variances
 
@@ -102,7 +102,10 @@ def best_coupling(
         return -coupling(abs(v[0]), v[1]).decrease
 
     options: Any = {"xatol": 1e-6, "fatol": 1e-9 * slowest, "maxiter": 400}
-    found = [minimize(loss, start, method="Nelder-Mead", options=options).x for start in _STARTS]
+    found = [
+        scipy.optimize.minimize(loss, start, method="Nelder-Mead", options=options).x
+        for start in _STARTS
+    ]
     uncoupled = coupling(*_STARTS[0])
     best = max((coupling(abs(beta), size) for beta, size in found), key=lambda one: one.decrease)
     if best.decrease <= uncoupled.decrease + _ROUNDING * abs(uncoupled.decrease):

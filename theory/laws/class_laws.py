@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar, cast
 
-import scipy.optimize
+import scipy
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.ef import EF

@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.optimize import brentq
+import scipy
 
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.diana import DIANA, State
@@ -129,7 +129,7 @@ def _best(setting: Setting) -> DIANA:
         return _contraction(_coupled_step(used, setting), setting) / alpha - used
 
     most = 1 - 1e-6
-    used = brentq(room, 0.0, most, xtol=1e-300) if room(most) < 0 else most
+    used = scipy.optimize.brentq(room, 0.0, most, xtol=1e-300) if room(most) < 0 else most
     return DIANA(used * alpha / _contraction(1.0, setting), alpha)
 
 

@@ -12,7 +12,7 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array

@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import add_output, count, read_output
+from certibit.cli.words.plain_options import add_output, count, read_output
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 

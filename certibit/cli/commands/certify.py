@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
     add_downlink_weight,
-    add_json,
     add_parameters,
-    count,
-    file_to_write,
     read_compressor,
     read_downlink_weight,
 )
+from certibit.cli.words.plain_options import add_json, count, file_to_write
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
 from certibit.data.problems.selector import KAPPA, problem

@@ -10,14 +10,12 @@ from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
     add_downlink_weight,
     add_experiment,
-    add_json,
     add_parameters,
-    add_seeds,
     add_strict,
-    count,
     read_downlink_weight,
     read_experiment,
 )
+from certibit.cli.words.plain_options import add_json, add_seeds, count
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts

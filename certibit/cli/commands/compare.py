@@ -5,20 +5,22 @@ import json
 
 from certibit.cli.words.options import (
     add_downlink_weight,
-    add_fresh,
-    add_json,
     add_limits,
     add_network,
-    add_output,
     add_problem_options,
-    add_seeds,
     add_strict,
-    file_to_write,
     read_downlink_weight,
     read_limits,
     read_network,
-    read_output,
     read_problem,
+)
+from certibit.cli.words.plain_options import (
+    add_fresh,
+    add_json,
+    add_output,
+    add_seeds,
+    file_to_write,
+    read_output,
 )
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from certibit.cli.words.options import add_json
+from certibit.cli.words.plain_options import add_json
 from certibit.data.files.own_data import read_npz
 from certibit.data.terminal import for_terminal, table
 from certibit.solvers.compressors.counting import Count, Sparse, counted_arrays, counts, described

@@ -4,15 +4,8 @@ import argparse
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import (
-    add_downlink_weight,
-    add_fresh,
-    add_jobs,
-    add_output,
-    add_seeds,
-    read_downlink_weight,
-    read_output,
-)
+from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:

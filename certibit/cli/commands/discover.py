@@ -6,8 +6,8 @@ import sys
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import (
-    add_downlink_weight,
+from certibit.cli.words.options import add_downlink_weight
+from certibit.cli.words.plain_options import (
     add_fresh,
     add_json,
     add_output,

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from certibit.cli.words.options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
 from certibit.data.files.cache import write_text
 from certibit.data.terminal import for_terminal
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from certibit.cli.words.options import add_json
+from certibit.cli.words.plain_options import add_json
 from certibit.data.files.manifest import NAMES as DATASETS
 from certibit.data.losses.loss_selector import LOSSES
 from certibit.data.terminal import for_terminal, paragraph

@@ -6,17 +6,15 @@ import json
 from certibit.cli.words.options import (
     NETWORK,
     add_downlink_weight,
-    add_json,
     add_limits,
     add_network,
     add_problem_options,
-    count,
-    file_to_write,
     read_downlink_weight,
     read_limits,
     read_network,
     read_problem,
 )
+from certibit.cli.words.plain_options import add_json, count, file_to_write
 from certibit.data.terminal import for_terminal
 from certibit.figures.plan.plan_table import plan_summary, plan_text
 from certibit.theory.plan.planning import BEST, plan

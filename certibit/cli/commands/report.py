@@ -4,13 +4,12 @@ import argparse
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import (
-    add_downlink_weight,
+from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
+from certibit.cli.words.plain_options import (
     add_fresh,
     add_jobs,
     add_output,
     file_to_write,
-    read_downlink_weight,
     read_output,
 )
 from certibit.data.errors import Refusal

@@ -7,15 +7,14 @@ from dataclasses import replace
 from certibit.cli.words.options import (
     add_downlink_weight,
     add_experiment,
-    add_json,
     add_limits,
     add_parameters,
-    add_seeds,
     add_strict,
     read_downlink_weight,
     read_experiment,
     read_limits,
 )
+from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal

@@ -6,13 +6,8 @@ import sys
 from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import (
-    add_downlink_weight,
-    add_output,
-    add_seeds,
-    read_downlink_weight,
-    read_output,
-)
+from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
+from certibit.cli.words.plain_options import add_output, add_seeds, read_output
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal

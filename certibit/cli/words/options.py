@@ -1,14 +1,10 @@
-"""Options that commands share, and what they stand for."""
+"""Options that name what is run, and what they stand for."""
 
 import argparse
-import os
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryFile
 
-from certibit.data.errors import Refusal
+from certibit.cli.words.plain_options import count
 from certibit.data.losses.loss_selector import LOSSES
-from certibit.data.numbers import whole
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
 from certibit.solvers.compressors.base import Compressor
@@ -25,16 +21,6 @@ NETWORK = "lte"
 """The network that is meant where only some of its numbers are said."""
 
 _CAPS = f"A run without a limit of bits, rounds, gradients or seconds also ends where {STAGNATION}."
-_TRIED = 2**16
-"""Bytes that are written to see whether there is room."""
-
-
-def count(text: str) -> int:
-    """Read a whole number of at least 1."""
-    number = whole(text)
-    if not number:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return number
 
 
 def add_experiment(parser: argparse.ArgumentParser, problems: str, compressors: str) -> None:
@@ -112,26 +98,6 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``."""
-    parser.add_argument("--jobs", type=count, help="parallel processes (default: all cores)")
-
-
-def add_fresh(parser: argparse.ArgumentParser) -> None:
-    """Add ``--fresh``, for a command that finds again what is kept."""
-    parser.add_argument("--fresh", action="store_true", help="compute again what is kept")
-
-
-def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:
-    """Add ``--seeds``, the number of runs."""
-    parser.add_argument("--seeds", type=count, default=default, help=meaning)
-
-
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add ``--rounds``, ``--iterations``, ``--gradients`` and ``--seconds``, which end every run.
 
@@ -171,42 +137,6 @@ def read_downlink_weight(chosen: argparse.Namespace) -> float:
     weight: float = chosen.downlink_weight
     require_weight(weight)
     return weight
-
-
-def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Add ``--output``, by default a folder below the current one."""
-    parser.add_argument("--output", type=Path, default=Path(folder), help="folder")
-
-
-def read_output(chosen: argparse.Namespace) -> Path:
-    """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
-    folder: Path = chosen.output
-    if reason := _unwritable(folder):
-        raise Refusal(
-            f"the folder {folder} cannot be written ({reason}); choose another with --output"
-        )
-    return folder
-
-
-def file_to_write(text: str) -> Path:
-    """Read the name of a file; its folder is made and tried, as that of ``--output``."""
-    path = Path(text)
-    if os.path.isdir(path):
-        raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
-    if reason := _unwritable(path.parent):
-        raise argparse.ArgumentTypeError(f"the folder {path.parent} cannot be written ({reason})")
-    return path
-
-
-def _unwritable(folder: Path) -> str:
-    """Make a folder and write into it; return why that is not possible, "" if it is."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder, buffering=0) as file:
-            file.write(bytes(_TRIED))
-            return ""
-    except OSError as error:
-        return error.strerror or type(error).__name__
 
 
 def read_compressor(selector: str | None) -> Compressor | None:

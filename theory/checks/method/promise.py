@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal

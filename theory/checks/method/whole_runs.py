@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from certibit.solvers.method import Every
 from certibit.solvers.runs.budget import Budget, Record
@@ -104,7 +104,7 @@ def whole_runs(
     if runs > 1:
         with np.errstate(invalid="ignore"):  # of runs that diverge
             spread = float(np.std(slopes, ddof=1))
-        error = spread / math.sqrt(runs) * float(stdtrit(runs - 1, 0.975))
+        error = spread / math.sqrt(runs) * float(scipy.special.stdtrit(runs - 1, 0.975))
     reached = trace.bits_to(accuracy, downlink)
     unfinished = [ending == "iterations" for ending in trace.ending]
     least = np.where(unfinished, trace.final_bits(downlink), np.nan_to_num(reached, nan=np.inf))

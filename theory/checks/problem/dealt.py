@@ -1,7 +1,7 @@
 """Splits of rows over clients: every row is dealt once, or as often as is said."""
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import divide
