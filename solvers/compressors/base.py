@@ -35,8 +35,6 @@ class Compressor(ABC):
     """
 
     unbiased: ClassVar[bool] = True
-    operation: ClassVar[str] = ""
-    """What compiled rounds call its messages, if they send them; classes made of it have none."""
 
     @property
     @abstractmethod

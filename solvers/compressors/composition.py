@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,6 @@ class RandKNatural(Compressor):
     """
 
     k: int
-
-    operation: ClassVar[str] = "RAND_K_NATURAL"
 
     def __post_init__(self) -> None:
         RandK(self.k)

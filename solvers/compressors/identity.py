@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.compressors import wire
@@ -12,8 +11,6 @@ from certibit.solvers.compressors.base import Compressor
 @dataclass(frozen=True)
 class Identity(Compressor):
     """C(x) = x, omega = 0, 32 d bits."""
-
-    operation: ClassVar[str] = "IDENTITY"
 
     @property
     def name(self) -> str:

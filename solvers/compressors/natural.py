@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
@@ -42,8 +42,6 @@ class Natural(Compressor):
 
     Source: S. Horvath et al., Natural compression for distributed deep learning, MSML 2022.
     """
-
-    operation: ClassVar[str] = "NATURAL"
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
@@ -38,8 +38,6 @@ class RandK(Compressor):
 
     k: int
     shared: bool = False
-
-    operation: ClassVar[str] = "RAND_K"
 
     def __post_init__(self) -> None:
         require_positive_integer("rand-k", self.k, "k =")
@@ -149,8 +147,6 @@ class L1Selection(Compressor):
     omega = d - 1, attained where all |x_j| are equal, since E|C(x)|^2 = |x|_1^2 <= d |x|^2. The
     message is the index and the signed norm, 32 + ceil(log2 d) bits.
     """
-
-    operation: ClassVar[str] = "L1"
 
     @property
     def name(self) -> str:

@@ -1,8 +1,7 @@
 """The loop over the runs of a batch that are still going."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
 from certibit.solvers.state import copied, narrow, settled, take
 from certibit.solvers.steps.local_steps import LocalSteps
-from certibit.solvers.steps.replay import Replay, at_once
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.iteration import advance, leap
 from certibit.solvers.world.simulation import simulated_world
@@ -98,13 +96,6 @@ class Loop:
         be a view of the state.
         """
         now, world = self.now, (self._oracle, self._channel)
-        if self._rounds is not None and now.rounds[now.active[0]]:
-            rounds = max(1, min(self._rounds_ahead(self._rounds.most), self._rounds.ahead))
-            before = int(now.iteration[now.active[0]])
-            now.state = self._rounds.done(rounds, now.state, before)
-            now.iteration[now.active] += rounds
-            now.rounds[now.active] += rounds - 1
-            return np.ones(now.active.size, dtype=bool)
         if self._local_steps is None:
             now.iteration[now.active] += 1
             iteration, use_up = now.iteration[now.active], self._wishes.callback is None
@@ -116,20 +107,6 @@ class Loop:
         )  # fmt: skip
         return turns
 
-    def _rounds_ahead(self, most: Mapping[str, int]) -> int:
-        """Return how many rounds may be done before somebody looks, if each costs so much."""
-        now, budget, n, runs = self.now, self._wishes.budget, self._oracle.n, self.now.active
-        ahead: list[NDArray[Any]] = [
-            now.due[runs] - now.rounds[runs],
-            budget.iterations - now.iteration[runs],
-        ]
-        if budget.rounds is not None:
-            ahead.append(budget.rounds - now.rounds[runs])
-        for column, limit in (("uplink_bits", budget.bits), ("gradients", budget.gradients)):
-            if limit is not None and most[column]:
-                ahead.append((limit * n - now.ledger.spent[column][runs]) // most[column])
-        return int(min(x.min() for x in ahead))
-
     def _narrow(self, runs: NDArray[np.intp]) -> None:
         """Leave only some of the runs, by their positions, in the method and its world."""
         self._method = narrow(self._method, runs)
@@ -137,9 +114,7 @@ class Loop:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Find what the runs that are still going can do at once: local steps, or rounds."""
-        self._local_steps: LocalSteps | Replay | None = None
-        self._rounds: Replay | None = None
+        """Find whether local steps of the runs that are still going can be done at once."""
+        self._local_steps: LocalSteps | None = None
         if self._on_host and self._wishes.callback is None and self.now.active.size:
-            world = self._oracle, self._channel
-            self._local_steps, self._rounds = at_once(self._method, self.now.state, *world)
+            self._local_steps = LocalSteps.of(self._method, self.now.state, self._oracle)

@@ -1,1 +1,1 @@
-"""Many iterations at once: local steps as linear recursions, small ones replayed."""
+"""Many local steps at once, as linear recursions."""

@@ -6,7 +6,7 @@ number of steps. What a local step does is found by letting the method do one wi
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from certibit.solvers.local.recursions import LinearCombination, Recursion, Symb
 from certibit.solvers.method import Method
 from certibit.solvers.state import S, number_of_runs
 from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.randomness import AHEAD
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +34,6 @@ class LocalSteps:
     passes : FusedSteps or DenseSteps
         The compiled steps.
     """
-
-    ahead: ClassVar[int] = AHEAD
-    together: ClassVar[bool] = False
-    """How many are done at once, and whether by all runs as many."""
 
     recursions: Mapping[str, Recursion]
     gradients: int

@@ -25,7 +25,7 @@ from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
 from certibit.solvers.world.ownership import check_cohort, owned, ownership_rows
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.world.randomness import AHEAD, Streams
 
 _UNCOMPRESSED = Identity()
 
@@ -115,24 +115,19 @@ class Channel:
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
     def steps_to_round(
-        self,
-        schedule: Schedule,
-        iteration: NDArray[np.int64],
-        last: int,
-        ahead: int,
-        together: bool,
+        self, schedule: Schedule, iteration: NDArray[np.int64], last: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Say how many iterations follow until each run communicates, and which do: (R,) each.
 
-        A run that has done the last iteration before does not, nor one whose turn is far away, more
-        than ``ahead`` iterations; together, nor one whose turn is after another's.
+        A run that has done the last iteration before does not, nor one whose turn is more than
+        ``AHEAD`` iterations away.
         """
-        left = np.minimum(last - iteration, ahead)
+        left = np.minimum(last - iteration, AHEAD)
         if isinstance(schedule, Every):
             steps = schedule.iterations - iteration % schedule.iterations
             return np.minimum(steps, left), steps <= left
         streams: Any = self.streams  # those of the host
-        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left, together)
+        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""

@@ -27,14 +27,6 @@ class StepsAtOnce(Protocol):
     """Local steps of some runs that are done without the method."""
 
     @property
-    def ahead(self) -> int:
-        """How many are done at once at most."""
-
-    @property
-    def together(self) -> bool:
-        """Whether all runs do as many."""
-
-    @property
     def gradients(self) -> int:
         """What all clients together are to pay for in each."""
 
@@ -85,7 +77,7 @@ def leap(
     *,
     use_up: bool = False,
 ) -> tuple[S, NDArray[np.bool_], NDArray[np.int64]]:
-    """Do all local steps until the next round of each run, or of any, and then that round.
+    """Do all local steps until the next round of each run, and then that round.
 
     Parameters
     ----------
@@ -103,9 +95,7 @@ def leap(
     state, talking, iteration
         The state, which runs communicated, (R,), and the iteration each has done then.
     """
-    count, talking = channel.steps_to_round(
-        method.schedule, iteration, last, steps.ahead, steps.together
-    )
+    count, talking = channel.steps_to_round(method.schedule, iteration, last)
     problem.count(steps.gradients * count)
     s = steps.after(count, s)
     return *_round(method, s, problem, channel, talking, use_up), iteration + count

@@ -51,11 +51,6 @@ class Ledger:
         """Count gradients evaluated by the clients of some runs, a number or (R,)."""
         self.gradients[runs] += gradients
 
-    def repeat(self, runs: NDArray[np.intp], spent: Mapping[str, int], rounds: int) -> None:
-        """Count rounds that cost the same, of runs that have waited for one like them before."""
-        for name, amount in spent.items():
-            getattr(self, name)[runs] += rounds * amount
-
     def reached(self, column: str, runs: NDArray[np.intp], limit: float) -> NDArray[np.bool_]:
         """Say which of some runs have spent a limit of bits or gradients."""
         spent: NDArray[np.int64] = getattr(self, column)

@@ -82,20 +82,16 @@ class Stream:
         runs: NDArray[np.intp],
         limit: NDArray[np.float64],
         most: NDArray[np.int64],
-        together: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Draw numbers of each run until one is below its limit, or as many as are allowed.
 
-        If together, as many of each as of the first that ends. Returns how many were drawn, at most
-        ``AHEAD``, and whether the last is below: (R,) each.
+        Returns how many were drawn, at most ``AHEAD``, and whether the last is below: (R,) each.
         """
         looked_at = min(AHEAD, int(most.max(initial=1)))
         below = self._ahead(runs, looked_at) < limit[:, None]
         found = below.any(axis=1)
         drawn = np.where(found, below.argmax(axis=1) + 1, looked_at)
         allowed = np.minimum(drawn, most)
-        if together:
-            allowed[:] = allowed.min()
         found &= drawn <= allowed
         drawn = allowed
         self._used[runs] += drawn
@@ -163,10 +159,9 @@ class Streams:
         runs: NDArray[np.intp],
         limit: NDArray[np.float64],
         most: NDArray[np.int64],
-        together: bool = False,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Draw numbers of a purpose for some runs as :meth:`Stream.draw_until` does."""
-        return self._of(purpose).draw_until(runs, limit, most, together)
+        return self._of(purpose).draw_until(runs, limit, most)
 
     def _of(self, purpose: str) -> Stream:
         if purpose not in self._streams:

@@ -9,7 +9,7 @@ from workloads import Workload
 
 from certibit import METHODS, Every, Experiment, compressor
 from certibit.solvers.state import copied, settled
-from certibit.solvers.steps.replay import at_once
+from certibit.solvers.steps.local_steps import LocalSteps
 from certibit.solvers.world.iteration import advance, leap
 from certibit.solvers.world.simulation import simulated_world
 
@@ -23,8 +23,8 @@ _LONG = 1 << 20
 class Iterations:
     """The iterations of an experiment with R runs: a call does the next one.
 
-    Where many are done at once, rounds or local steps and the round that follows, a call does the
-    next of them when what has been done in the mean over the runs is used up; else nothing.
+    Where local steps are done at once, with the round that follows, a call does the next of them
+    when what has been done in the mean over the runs is used up; else nothing.
     """
 
     use_up = True
@@ -35,21 +35,18 @@ class Iterations:
         self.channel, self.oracle = simulated_world(experiment, range(runs))
         start = self.method.start(self.channel.template, self.oracle, self.channel)
         self.state = copied(settled(start))
-        self.local_steps, self.rounds = at_once(self.method, self.state, self.oracle, self.channel)
+        self.local_steps = LocalSteps.of(self.method, self.state, self.oracle)
         self.number, self.done = 0, np.zeros(runs, dtype=np.int64)
 
     def __call__(self) -> None:
         self.number += 1
         world, last = (self.oracle, self.channel), np.iinfo(np.int64).max
-        if self.rounds is None and self.local_steps is None:
+        if self.local_steps is None:
             self.state, _ = advance(
                 self.method, self.state, *world, self.number, use_up=self.use_up
             )
         elif self.number <= self.done.mean():
             return
-        elif self.rounds is not None:
-            self.state = self.rounds.done(self.rounds.ahead, self.state, int(self.done[0]))
-            self.done += self.rounds.ahead
         else:
             self.state, _, self.done = leap(
                 self.method, self.state, *world, self.local_steps, self.done, last,
@@ -58,14 +55,12 @@ class Iterations:
 
     def one_by_one(self) -> None:
         """Let every iteration be done alone from now on."""
-        self.local_steps = self.rounds = None
+        self.local_steps = None
 
     @property
     def period(self) -> int:
         """Iterations after which the same kinds of work have been done, as far as it is fixed."""
         schedule = self.method.schedule
-        if self.rounds is not None:
-            return self.rounds.ahead
         ahead = DRAWN_AHEAD if self.channel.compressor.uniforms(self.oracle.d) > 1 else 1
         if isinstance(schedule, Every):
             return ahead * schedule.iterations

@@ -27,8 +27,6 @@ from certibit.solvers.compressors import natural, selection, selection_pass
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.lazy_gradient import LazyGradient
 from certibit.solvers.local import compiled_solve
-from certibit.solvers.steps import replay
-from certibit.solvers.steps.written_steps import WrittenSteps
 from certibit.solvers.world.oracle import Oracle
 
 
@@ -160,23 +158,6 @@ def kept_entries(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(step, _without(step, selection.RandK, "compress", Compressor.compress), seconds)
 
 
-def compiled_rounds(problem: Any, runs: int, seconds: float, name: str) -> Spread:
-    """Replayed rounds are done by compiled code."""
-    one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
-    for step in (one, other):
-        step.done += replay.MANY
-        step.number += replay.MANY
-    return compared(one, _without(other, replay, "MANY", 1 << 62), seconds, one.period)
-
-
-def shared_places(problem: Any, runs: int, seconds: float) -> Spread:
-    """Results of a replayed iteration lie where others lay that are not read any more."""
-    one = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
-    with switched(WrittenSteps, "share_places", lambda steps, kept: None):
-        other = Iterations(experiment_of(problem, "adiana", "rand-k:1"), runs)
-    return compared(one, other, seconds, one.period)
-
-
 def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:
     """Large vectors are lent to a round, and what it changes is put back in place."""
     one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
@@ -273,12 +254,7 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps, rows as lanes (LoCoDL on breast-cancer@2)": rows_as_lanes,
     "local solves in one pass (5GCS-CC)": compiled_solves,
     "local solves on the features of the rows (5GCS-CC)": solves_on_own_features,
-    "iterations replayed (DIANA rand-1)": partial(at_once, name="diana", sent="rand-k:1"),
-    "iterations replayed (ADIANA rand-1)": partial(at_once, name="adiana", sent="rand-k:1"),
-    "replayed rounds by compiled code (DIANA rand-1)": partial(compiled_rounds, name="diana"),
-    "replayed rounds by compiled code (ADIANA rand-1)": partial(compiled_rounds, name="adiana"),
     "divergences: what belongs to the solution kept": kept_at_the_solution,
-    "results of a replayed iteration share places (ADIANA)": shared_places,
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,

@@ -217,13 +217,7 @@ def iterations(monkeypatch):
         return advance(*arguments, **options)
 
     monkeypatch.setattr(loop, "advance", counted)
-    one_by_one(monkeypatch)
     return done
-
-
-def one_by_one(monkeypatch):
-    """Let no rounds be replayed, several at a time."""
-    monkeypatch.setattr(loop.Replay, "of", lambda *world: None)
 
 
 def test_a_store_goes_on_and_leaves_only_the_trace(unfinished, monkeypatch):
@@ -319,7 +313,6 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
         Slow.written += 1
 
     monkeypatch.setattr(checkpoints, "save_arrays", slow)
-    one_by_one(monkeypatch)
     simulate(EXPERIMENT, checkpoint=Slow(tmp_path / "trace.npz", {}), seeds=1,
              budget=Budget(rounds=1600))  # fmt: skip
     assert Slow.written == 1 + 3 + 1  # after 2 s, then each 50 s of 160, and the end

@@ -2,28 +2,12 @@
 
 from planting import fault
 
-PROGRAM, SOLVES, ROWS, STEPS, MESSAGES, VECTORS = (
-    "solvers.steps.program_pass", "data.passes.solve_passes", "data.passes.row_passes",
-    "data.passes.local_passes", "solvers.compressors.selection_pass", "solvers.column_pass",
+SOLVES, ROWS, STEPS, MESSAGES, VECTORS = (
+    "data.passes.solve_passes", "data.passes.row_passes", "data.passes.local_passes",
+    "solvers.compressors.selection_pass", "solvers.column_pass",
 )  # fmt: skip
 
 _ROWS = [
-    ("diana", "b", "rand-k:2", PROGRAM,
-     ("rounds after the 250th: rand-k scaled by (d - 1)/k", "*= d / k", "*= (d - 1) / k"),
-     ("rounds after the 250th: sums over the clients but one", "for i in range(step):",
-      "for i in range(step - 1):"),
-     ("rounds after the 250th: numbers of the first message again",
-      "memory[at + k] = numbers[t, first + k]", "memory[at + k] = numbers[0, first + k]")),
-    ("adiana", "best", "rand-k:2", PROGRAM,
-     ("rounds after the 250th: the coin of the first run for all", "[a + i * step + q % runs]",
-      "[a + i * step]"),
-     ("rounds after the 250th: the mask of the entry before",
-      "if memory[mask + i * masks + q] else", "if memory[mask + i * masks + q - (q > 0)] else")),
-    ("lazy-clients", None, None, PROGRAM,
-     ("rounds after the 250th: the mask of another client", "if memory[mask + i * masks + q] else",
-      "if memory[mask + (i + 1) % n * masks + q] else"),
-     ("rounds after the 250th: gradients of clients counted twice", "+= n // masks",
-      "+= 2 * n // masks")),
     ("diana", "b", "rand-k:1", ROWS,
      ("single entries of gradients without b u", "out[i, k, r] = total + b * vectors",
       "out[i, k, r] = total + 0.0 * vectors")),

@@ -1,15 +1,11 @@
 """A fault in compiled code is caught by the checks of a method that runs it, on data."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
 import numpy as np
 import pytest
 from faults_of_compiled_code import COMPILED_FAULTS
 from planting import compiled_from
 
 from certibit.data.problems.selector import problem
-from certibit.solvers.authoring import Every, Method, Needs, copies, mean, where
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.cards.catalogue import METHODS
@@ -19,40 +15,8 @@ from certibit.theory.checks.trace.long_runs import runs_as_plain
 DATA = problem("breast-cancer@9", kappa=1e3)
 
 
-@dataclass(frozen=True)
-class Points:
-    x: Any
-    y: Any
-
-
-@dataclass(frozen=True)
-class LazyClients(Method):
-    """Clients that take a step only where their coins show heads."""
-
-    gamma: float
-
-    name: ClassVar[str] = "lazy-clients"
-    needs: ClassVar[Needs] = Needs()
-    schedule: ClassVar[Every] = Every()
-
-    def start(self, x, problem, channel):
-        return Points(x, copies(x, problem.n))
-
-    def communicate(self, s, problem, channel):
-        moving = channel.client_coins([0.5] * channel.n)
-        step = s.y - self.gamma * problem.grad(s.y, active=moving)
-        y = where(moving, step, s.y)
-        x = channel.broadcast(mean(channel.send(y)))
-        return Points(x, 0.9 * y + 0.1 * x)
-
-    def model(self, s):
-        return s.x
-
-
 def experiment(name, rule, sent):
     chosen = compressor(sent) if sent else None
-    if name == LazyClients.name:
-        return Experiment.of(LazyClients(1 / DATA.constants.L), DATA)
     return Experiment.of(METHODS[name].parameters(DATA, chosen, rule), DATA, chosen)
 
 

@@ -1,8 +1,8 @@
 """Whole runs as a user gets them against plain ones, beyond where other code takes over.
 
-What a user gets is done by iterations that are replayed, compiled, done many at a time or put off,
-each from some number of iterations, or of numbers, on. A plain run is the method's own functions,
-one iteration after the other, on arrays of numpy.
+What a user gets is compiled, done many steps at a time or evaluated later, each from some number of
+entries on. A plain run is the method's own functions, one iteration after the other, on arrays of
+numpy.
 """
 
 import importlib
@@ -24,7 +24,6 @@ from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.points import RecordedPotential
-from certibit.solvers.steps.replay import MANY, Replay
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.experiment import ConvexExperiment
 from certibit.solvers.world.iteration import advance
@@ -38,6 +37,8 @@ _LEAST, _WORK, _WORK_OF_FEW = 6, 1_500_000, 4_000_000
 _RARE = 0.01
 """Where rounds are rarer, more local steps may be done at once than random numbers are drawn."""
 _BEYOND = 6
+_MANY = 100
+"""Iterations that are compared where rounds are not rare."""
 
 _RELATIVE, _OF_ROOT, _OF_LARGEST = 1e-9, 1e-12, 1e-24
 """What rounding may do to a number: shares of it, of its root times that of the largest, of that.
@@ -90,7 +91,7 @@ def runs_as_plain(
         found += _compared(experiment, seeds, iterations, told)
     worst, what = worst_of(found)
     advice = (
-        f"{what}: look at what is done at once, replayed, compiled or put off, and at what is paid "
+        f"{what}: look at what is done at once, compiled or evaluated later, and at what is paid "
         "for it."
     )
     return Verdict("runs as plain ones", worst, 1.0, f"{longest} iterations", advice)
@@ -108,7 +109,7 @@ def _iterations(experiment: ConvexExperiment, runs: int) -> int:
 
     Of many runs, with which they are too much work, none.
     """
-    method, enough = experiment.method, MANY + Replay.ahead + _BEYOND
+    method, enough = experiment.method, _MANY
     schedule, several = method.schedule, method.steps_of_a_round
     gradients = 1 + (getattr(method, several) if several else 0)
     share = 1 / schedule.iterations if isinstance(schedule, Every) else float(np.min(schedule.p))
