@@ -53,7 +53,7 @@ LEVELS = [
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
     ["theory.checks.method", "theory.checks.trace"],
-    ["theory.checks", "theory.exact", "theory.discover"],
+    ["theory.checks", "theory.exact", "theory.export", "theory.discover"],
     ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.plan", "theory.audit.normalised_ef21"],
     ["theory.audit"],

@@ -32,6 +32,8 @@ COMMANDS = {
     "count": "the bits of somebody else's messages",
     "check": "confront a method with its theorems",
     "certify": "the worst case of one method, proved",
+    "chain": "what several steps and whole runs are proved to do",
+    "export": "write a proof to a file that others check",
     "discover": "search for methods with few certified bits",
     "audit": "audit proofs, step by step",
     "demo": "all methods on data that needs no file",

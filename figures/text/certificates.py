@@ -2,20 +2,17 @@
 
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from certibit.data.terminal import paragraph
 from certibit.solvers.total_bits import total_text
 from certibit.theory.certificates.search import Objective, Optimum, objective_value
 from certibit.theory.certificates.summary import Account
-from certibit.theory.chains.chain import Chain
-from certibit.theory.chains.promised_bits import PromisedBits
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
+from certibit.theory.verdict import FAILS, Known, times_psi
 from certibit.theory.worlds.orbits import StepCost
 
 GAP = 1e-8
@@ -130,12 +127,6 @@ def _divergence(account: Account) -> str:
     )
 
 
-def describe_export(proof: Certificate, path: Path) -> str:
-    """Say where a proof is written."""
-    line = f"{'exact':12}E[Psi+] <= {times_psi(proof.decrease, 12)}, written to {path}"
-    return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
-
-
 def describe_limit(decrease: float, region: Region | None) -> str:
     """Say what bounds every potential from the other side."""
     line = (
@@ -145,40 +136,6 @@ def describe_limit(decrease: float, region: Region | None) -> str:
         + ", by messages and local solves that are as inexact as they may be"
     )
     return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
-
-
-def describe_chain(chain: Chain, attained: float | None, once: float) -> str:
-    """Say what several steps prove together, beside one step and what is attained."""
-    count, holds = len(chain.links), chain.verify() == chain.factor
-    proved = readable_factor(chain.decrease, 6)
-    text = (
-        f"E[Psi after {chain.steps} steps] <= ({proved})^{chain.steps} Psi, "
-        f"{'proved' if holds else FAILS} by a chain of {count} certificate{'s' * (count > 1)}; "
-        f"one step proves {readable_factor(once, 6)}"
-    )
-    if attained is not None:
-        factor = readable_factor(attained, 6)
-        text += f", and {chain.steps} steps attain {factor} each on quadratics"
-    return paragraph(f"{'steps':12}{text}", hanging=" " * 12, break_on_hyphens=False)
-
-
-def describe_bits(bits: PromisedBits) -> str:
-    """Say how many bits a run takes, as proved beside as measured."""
-    text = (
-        f"{_counted(bits)} to f - f* <= {bits.target:g}: proved {_bits(bits.theorem)} by theorem, "
-        f"{_bits(bits.certificate)} by the certificate of one step, {_bits(bits.chain)} by a "
-        f"chain; measured {_bits(bits.measured)}"
-    )
-    return paragraph(f"{'bits':12}{text}", hanging=" " * 12, break_on_hyphens=False)
-
-
-def _counted(bits: PromisedBits) -> str:
-    """Say which bits: those sent, or with a weight the total."""
-    return "; ".join(filter(None, [total_text(bits.downlink_weight), "per client"]))
-
-
-def _bits(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "none"
 
 
 def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0.0) -> str:
@@ -239,24 +196,6 @@ def account_summary(account: Account) -> dict[str, Any]:
             "iterations": divergence.iterations,
         },
     }
-
-
-def chain_summary(chain: Chain, attained: float | None) -> dict[str, Any]:
-    """Return a chain as values of strict JSON."""
-    return {
-        "steps": chain.steps,
-        "log_factor": chain.log_factor,
-        "decrease_per_step": chain.decrease,
-        "attained_per_step": attained,
-        "proof_holds": chain.verify() == chain.factor,
-        "decreases": [float(link.decrease) for link in chain.links],
-        "counts": list(chain.counts),
-    }
-
-
-def bits_summary(bits: PromisedBits) -> dict[str, Any]:
-    """Return bits to a target as values of strict JSON; null stands for "none"."""
-    return _plain(asdict(bits))
 
 
 def optimum_summary(optimum: Optimum, downlink: float = 0.0) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def test_the_decrease_of_a_tiny_step_is_proved(capsys, gamma):
 
 
 def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
-    words = ["certify", "locodl", "--n", "2", "--kappa", "20", "--omega", "1", "--steps", "30"]
+    words = ["chain", "locodl", "--n", "2", "--kappa", "20", "--omega", "1", "--steps", "30"]
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     steps = found["steps"]
@@ -127,7 +127,7 @@ def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
 
 
 def test_bits_are_proved_beside_measured(capsys):
-    words = ["certify", "diana", "--problem", "quadratic:d=4@2", "--kappa", "10", "--groups", "1"]
+    words = ["chain", "diana", "--problem", "quadratic:d=4@2", "--kappa", "10", "--groups", "1"]
     assert main([*words, "--compressor", "rand-k:2", "--target", "1e-3"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert re.search(r"proved \S+ by theorem, \S+ by the certificate of one step, \S+ by a", text)
@@ -137,7 +137,7 @@ def test_bits_are_proved_beside_measured(capsys):
 
 
 def test_a_target_needs_a_problem(capsys):
-    assert main(["certify", "gd", "--n", "2", "--target", "1e-3"]) == 2
+    assert main(["chain", "gd", "--n", "2", "--target", "1e-3"]) == 2
     assert "give --problem" in capsys.readouterr().err
 
 

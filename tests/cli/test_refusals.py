@@ -40,9 +40,10 @@ REFUSALS = [
     (["run", "breast-cancer@9", "locodl", ""], "no compressor is called ''"),
     (["compare", "breast-cancer@9", "gd", "--network", ""], "the network '' is unknown"),
     (["compare", "breast-cancer@9", "gd", "--report", ""], "'' is no name for the report"),
-    (["certify", "gd", "--target", "0"], "--target is the f - f* of a run; give --problem"),
+    (["chain", "gd"], "nothing is asked for; give --steps T"),
+    (["chain", "gd", "--target", "0"], "--target is the f - f* of a run; give --problem"),
     *(
-        (["certify", "gd", "--problem", "breast-cancer@9", f"--target={target}"], "f - f* = ")
+        (["chain", "gd", "--problem", "breast-cancer@9", f"--target={target}"], "f - f* = ")
         for target in ("0", "-1", "nan", "inf")
     ),
     (["run", "breast-cancer@9", "locodl", "rand-q:2"], "no compressor is called 'rand-q:2'"),

@@ -33,7 +33,7 @@ def refused(capsys, *words):
         (["run", PROBLEM, "diana", "two-way(" * DEEP + "natural" + ";natural)" * DEEP],
          "has a way that goes both ways already"),
         (["compare", PROBLEM, "gd", "--output", "a\0b"], "a word has the character NUL; leave it"),
-        (["certify", "gd", "--export", "a\0b.json"], "a word has the character NUL; leave it out"),
+        (["export", "gd", "a\0b.json"], "a word has the character NUL; leave it out"),
         (["count", f"rand-k:{LONG} of {LONG}"], "is too long; take at most 12 digits"),
         (["plan", PROBLEM, "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit floats"),
         (["plan", "breast-cancer@3", "--kappa", "1e300"], "kappa = 1e+300 is too large for 64-bit"),

@@ -22,7 +22,7 @@ COMMANDS = {
     "count": ["count", "rand-k:12 of 122 in float32"],
     "check": ["check", "quadratic:d=4@3", "gd", *FAST],
     "certify": ["certify", "locodl", "--n", "5", "--kappa", "100"],
-    "certify, longer": ["certify", "diana", "--n", "3", "--kappa", "10", "--steps", "2"],
+    "chain": ["chain", "diana", "--n", "3", "--kappa", "10", "--steps", "2"],
     "audit": ["audit", "locodl"],
 }
 COLUMNS = [40, 50, 80, 120]

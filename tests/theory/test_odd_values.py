@@ -24,7 +24,6 @@ CERTIFY = [
     "gd --n 3 --kappa 1e8",
     "gd --n 3 --kappa 10 --set gamma=0.2",
     "gd --n 3 --kappa 10 --set gamma=1000",
-    "gd --n 3 --kappa 10 --set gamma=0.3 --steps 3",
     "gd --n 3 --kappa 10 --set gamma=0.3 --potential search",
     "gd --n 3 --kappa 10 --set gamma=1e-12",
     "diana --n 2 --kappa 10 --omega 0",
@@ -46,6 +45,7 @@ CHECK = [
 PLAN = ["--kappa 1.01 --until 0.9", "--kappa 1e15 --until 1e-3", "--kappa 10 --until 1e-300"]
 LINES = [
     *(f"certify {words}" for words in CERTIFY),
+    "chain gd --n 3 --kappa 10 --set gamma=0.3 --steps 3",
     *(f"check quadratic:d=4@3 {words} --seeds 1" for words in CHECK),
     *(f"plan quadratic:d=4@3 --methods gd {words}" for words in PLAN),
 ]

@@ -137,8 +137,8 @@ def test_a_step_of_which_there_is_no_proof_is_not_exported(capsys, tmp_path):
         "        return State(s.x - np.sqrt(self.gamma) * g)\n",
         encoding="utf-8",
     )
-    words = ["certify", f"{path}:Rooted", "--set", "gamma=0.01", "--kappa", "10"]
-    assert main([*words, "--export", str(tmp_path / "rooted.json")]) != 0
+    words = ["export", f"{path}:Rooted", str(tmp_path / "rooted.json")]
+    assert main([*words, "--set", "gamma=0.01", "--kappa", "10"]) != 0
     said = " ".join(capsys.readouterr().err.split())
     assert "has no proof in rational numbers" in said
     assert "unforeseen" not in said

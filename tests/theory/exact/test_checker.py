@@ -19,8 +19,8 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.certificate_file import certificate_file
-from certibit.theory.exact.export import write_certificate
+from certibit.theory.export.certificate_file import certificate_file
+from certibit.theory.export.export import write_certificate
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 

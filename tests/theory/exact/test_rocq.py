@@ -15,8 +15,8 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
-from certibit.theory.exact.export import write_certificate
-from certibit.theory.exact.rocq_file import rocq_file
+from certibit.theory.export.export import write_certificate
+from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.function_class import ClientClass, FunctionClass
 
 COMPILER = shutil.which("coqc") or shutil.which("rocq")
@@ -128,7 +128,7 @@ def test_nothing_is_taken_for_granted_in_the_file():
     ("name", "better"), [("momentum-diana.v", "momentum_diana.v"), ("5gcs.v", "_5gcs.v")]
 )
 def test_a_name_that_rocq_does_not_read_is_refused_at_once(name, better, tmp_path, capsys):
-    assert main(["certify", "gd", "--export", str(tmp_path / name)]) == 2
+    assert main(["export", "gd", str(tmp_path / name)]) == 2
     assert f"such as '{better}'" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -144,6 +144,6 @@ def test_the_kernel_accepts_the_file_of_the_page(tmp_path):
 
 def test_the_command_writes_a_file_for_rocq(tmp_path, capsys):
     path = tmp_path / "gd.v"
-    assert main(["certify", "gd", "--n", "3", "--kappa", "10", "--export", str(path)]) == 0
+    assert main(["export", "gd", str(path), "--n", "3", "--kappa", "10"]) == 0
     assert str(path) in "".join(capsys.readouterr().out.split())
     assert "Theorem certified : contracts this_step decrease." in path.read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from certibit.data.errors import Refusal
 from certibit.data.files.cache import write_text
-from certibit.theory.exact.certificate_file import certificate_file
-from certibit.theory.exact.rocq_file import rocq_file
+from certibit.theory.export.certificate_file import certificate_file
+from certibit.theory.export.rocq_file import rocq_file
 from certibit.theory.proofs.certificate import Certificate
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from certibit.theory.exact.certificate_file import certificate_file
+from certibit.theory.export.certificate_file import certificate_file
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_algebra import Rationals, ldl
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep

@@ -1,0 +1,42 @@
+"""The command ``export``: a certificate as a file that others check."""
+
+import argparse
+from pathlib import Path
+
+from certibit.cli.words.plain_options import file_to_write
+from certibit.cli.words.subject import add_subject, certify_subject, read_subject
+from certibit.data.errors import Refusal
+from certibit.data.terminal import for_terminal, paragraph
+from certibit.theory.export.export import require_file_name, write_certificate
+from certibit.theory.verdict import times_psi
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the command and its options."""
+    parser.set_defaults(command=export_certificate)
+    add_subject(parser)
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=_certificate_to_write,
+        help="written for docs/check_certificate.py, or for the kernel of Rocq (Coq) if it ends "
+        "in .v",
+    )
+
+
+def _certificate_to_write(text: str) -> Path:
+    """Read the name of a file for a certificate."""
+    path = file_to_write(text)
+    try:
+        require_file_name(path)
+    except Refusal as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
+    return path
+
+
+def export_certificate(chosen: argparse.Namespace) -> None:
+    """Certify a method over a class of functions, and write the proof."""
+    proof = certify_subject(chosen, read_subject(chosen)).certificate
+    write_certificate(proof, chosen.file)
+    told = f"E[Psi+] <= {times_psi(proof.decrease, 12)}, written to {chosen.file}"
+    print(for_terminal(lambda: paragraph(told)))

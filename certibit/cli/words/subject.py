@@ -1,0 +1,151 @@
+"""The words that name a method and the class of functions that it is certified over."""
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from certibit.cli.words.options import add_parameters, read_compressor
+from certibit.cli.words.plain_options import count
+from certibit.data.errors import Refusal
+from certibit.data.problems.selector import KAPPA, problem
+from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.method import Method
+from certibit.theory.card import Card
+from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+
+if TYPE_CHECKING:
+    from certibit.theory.certificates.summary import Account
+
+_CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
+
+
+@dataclass(frozen=True)
+class CertifiedSubject:
+    """What is certified: a method with its parameters, over a class of functions."""
+
+    card: Card
+    values: dict[str, Any]
+    method: Method
+    compressor: Compressor | None
+    setting: Setting
+    functions: FunctionClass
+
+
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """Add the method, the class of functions and the potential."""
+    parser.add_argument("method", metavar="METHOD", help="such as locodl, or your/file.py")
+    parser.add_argument("--n", type=count, help=f"number of clients (default {_CLIENTS})")
+    parser.add_argument(
+        "--kappa",
+        type=float,
+        help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
+    )
+    parser.add_argument(
+        "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
+    )
+    parser.add_argument(
+        "--groups",
+        type=count,
+        help=f"classes that the clients of PROBLEM are grouped in by L_i (default {_GROUPS})",
+    )
+    sent = parser.add_mutually_exclusive_group()
+    sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
+    sent.add_argument("--compressor", metavar="COMPRESSOR", help="such as rand-k:2+natural")
+    sent.add_argument(
+        "--alpha",
+        metavar="A",
+        type=float,
+        help="contraction of a method's own clipping (default: in a ball that a run on PROBLEM "
+        "stays in)",
+    )
+    parser.add_argument(
+        "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
+    )
+    add_parameters(parser, "a parameter by hand")
+    parser.add_argument(
+        "--weights",
+        choices=("fixed", "free"),
+        default="fixed",
+        help="weights of the Lyapunov function: the method's own, or the best",
+    )
+    parser.add_argument(
+        "--potential",
+        choices=("stated", "search"),
+        default="stated",
+        help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
+    )
+
+
+def read_subject(chosen: argparse.Namespace) -> CertifiedSubject:
+    """Return what is certified."""
+    card = find_card(chosen.method)
+    sent = read_compressor(chosen.compressor)
+    where, functions = _covered(chosen, card.method, sent)
+    values = read_settings(card.method, chosen.set)
+    method = card.with_values(where, chosen.parameters, values)
+    functions = _contracting(chosen, card, method, functions or FunctionClass.of(where))
+    return CertifiedSubject(card, values, method, sent, where, functions)
+
+
+def certify_subject(chosen: argparse.Namespace, subject: CertifiedSubject) -> "Account":
+    """Certify it with the potential and the weights that were asked for."""
+    from certibit.theory.certificates.summary import account  # noqa: PLC0415  (heavy)
+
+    return account(
+        subject.card,
+        subject.method,
+        subject.setting,
+        chosen.weights,
+        search=chosen.potential == "search",
+        functions=subject.functions,
+    )
+
+
+def _contracting(
+    chosen: argparse.Namespace, card: Card, method: Method, functions: FunctionClass
+) -> FunctionClass:
+    """Return the class, with the clipping of a method that clips as its contraction."""
+    if card.contraction is None:
+        if chosen.alpha is None:
+            return functions
+        raise Refusal(f"{card.name} does not clip; leave --alpha out")
+    alpha = chosen.alpha
+    if alpha is None:
+        if chosen.problem is None:
+            raise Refusal(
+                f"the clipping of {card.name} contracts in a ball only; give its --alpha, or the "
+                "--problem of a run"
+            )
+        kappa = KAPPA if chosen.kappa is None else chosen.kappa
+        alpha = card.contraction(method, problem(chosen.problem, kappa=kappa))
+    return functions.contracting(alpha)
+
+
+def _covered(
+    chosen: argparse.Namespace, method: type[Method], sent: Compressor | None
+) -> tuple[Setting, FunctionClass | None]:
+    """Return the setting, and the classes of the clients of a problem."""
+    from certibit.theory.certificates.summary import class_setting  # noqa: PLC0415  (heavy)
+
+    if chosen.problem is None:
+        if chosen.groups:
+            raise Refusal("--groups are of the clients of a problem; give --problem")
+        kappa = _KAPPA if chosen.kappa is None else chosen.kappa
+        n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
+        return class_setting(method, n, kappa, chosen.omega, sent, d), None
+    for name in ("n", "d", "omega"):
+        if getattr(chosen, name) is not None:
+            raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
+    if method.needs.compressor and sent is None:
+        raise Refusal(f"{method.name} compresses; give --compressor with --problem")
+    kappa = KAPPA if chosen.kappa is None else chosen.kappa
+    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent).by_smoothness()
+    if not where.shared_minimiser:
+        raise Refusal(
+            f"{method.name} is certified for f_i with one minimiser, which those of "
+            f"{chosen.problem} have not; give --n and --kappa"
+        )
+    groups = chosen.groups or min(_GROUPS, where.n)
+    return where, FunctionClass.of_groups(where, groups)

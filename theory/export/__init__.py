@@ -1,0 +1,1 @@
+"""Certificates as files that others check: JSON of fractions, and proofs for the kernel of Rocq."""
