@@ -22,30 +22,30 @@ from certibit.solvers.runs.engine import simulate
 class FederatedLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression with a ridge, fitted by a method that communicates.
 
-    What is minimised is the mean of the logistic losses of all rows plus mu |x|^2, the intercept
-    included in x; with mu = 1/(2 C N) it is that of scikit-learn's own. Several classes are
-    multinomial.
+    The objective is the mean logistic loss over all rows plus mu |x|^2, where x includes the
+    intercept. With mu = 1/(2 C N) it is scikit-learn's ``LogisticRegression``. With
+    more than two classes the loss is multinomial.
 
     Parameters
     ----------
     method : str
         As in ``compare``: ``METHOD``, ``METHOD[RULE]`` or with ``+COMPRESSOR``.
     compressor : str, optional
-        Where the method names none.
+        The compressor, if ``method`` names none.
     clients : int or array of shape (N,)
-        How many clients, over which rows are shuffled and dealt without a rest; or the client of
-        every row.
+        The number of clients, over which all rows are shuffled and split; or the client of every
+        row.
     mu : float
         Half the modulus of the ridge.
     tol : float
-        f - f* at which the run ends, as a part of what it is at the start.
+        The run ends when f - f* is at most ``tol`` times its value at the start.
     max_rounds : int
-        Communication rounds, iterations (local steps among them) and gradients per client at which
-        the run ends in any case, with a ``ConvergenceWarning``.
+        Upper bound on communication rounds, on iterations (local steps included) and on gradients
+        per client. A run that ends there gives a ``ConvergenceWarning``.
     standardise : bool
-        Whether every feature is divided by its standard deviation before the fit, and its mean
-        taken away where rows are dense and there is an intercept. The ridge is then that of these
-        features, the coefficients those of X. Off by default, as in scikit-learn.
+        Whether every feature is divided by its standard deviation before the fit, and centred if
+        rows are dense and there is an intercept. The ridge then applies to the standardised
+        features; the coefficients are those of X. Off by default, as in scikit-learn.
     fit_intercept : bool
         Whether a constant feature is added; its coefficient has the ridge too.
     random_state : int

@@ -1,1 +1,1 @@
-"""What is drawn: recipes of the papers' figures, the drawing, the report."""
+"""Figures and tables: recipes of the papers' figures, their drawing, the report."""

@@ -1,4 +1,4 @@
-"""From traces to what is drawn: the median and the band of several runs on one grid of bits."""
+"""The median and the 10-90 % band of several runs on a common grid of bits."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Band:
     bits : (B,)
         Uplink or total bits per client, in geometric progression from the first message.
     median, low, high : (B,)
-        f - f*; NaN from where a run has ended without being below the floor.
+        f - f*; NaN after the first run that ended above the floor.
     """
 
     bits: NDArray[np.float64]
@@ -44,9 +44,9 @@ def band(trace: Trace, bits: float, floor: float, downlink: float = 0.0) -> Band
     trace : Trace
         R runs.
     bits : float
-        Where the axis of bits ends; the grid ends there or with the longest run.
+        Upper end of the axis of bits; the grid ends there or with the longest run.
     floor : float
-        Where the axis of f - f* ends. The last point given is the first with a median below.
+        Lower end of the axis of f - f*. The last point given is the first with a median below.
     downlink : float
         The weight of a bit received in the bits.
     """

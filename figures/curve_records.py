@@ -1,4 +1,4 @@
-"""Drawn curves as values of JSON: what they cost, their bands, and what made them."""
+"""Drawn curves as JSON values: costs, bands, and the specification of the runs."""
 
 import platform
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ COUNTED = {
 
 
 def figure_record(name: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return everything that a figure shows as values of strict JSON; null stands for "never"."""
+    """Return everything that a figure shows as strict JSON values; null means "never"."""
     return {
         "figure": name,
         "versions": {

@@ -16,7 +16,7 @@ _ALL = (*FORMATS, "pdf")
 
 
 def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:
-    """Write a canvas in every format; give the files."""
+    """Write a canvas in every format, and return the files."""
     return [write_canvas(canvas, folder / f"{name}.{suffix}") for suffix in FORMATS]
 
 
@@ -28,7 +28,7 @@ def require_format(path: Path) -> None:
 
 
 def write_canvas(canvas: Canvas, path: Path) -> Path:
-    """Write a canvas in the format of its file, atomically and without a date; give the file."""
+    """Write a canvas to a file, atomically and without a date; return the file."""
     suffix = path.suffix[1:]
     dates = {"svg": "Date", "pdf": "CreationDate"}
     metadata: dict[str, Any] = {dates[suffix]: None} if suffix in dates else {}

@@ -27,7 +27,7 @@ class Traceable(Protocol[T_co]):
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
 
     def trace(self) -> T_co:
         """Load the trace, or compute and keep it."""

@@ -1,4 +1,4 @@
-"""The command line; ``certibit --help`` names its commands, each a file of a folder here."""
+"""The command line; the folder ``commands`` has one file per command."""
 
 from certibit.cli.application import run_words as main
 

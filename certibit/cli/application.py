@@ -98,7 +98,7 @@ def _sentence(error: BaseException) -> str:
 
 
 class _Log(StringIO):
-    """A stream that is no terminal, so that no progress is drawn; the rest is passed on."""
+    """A stream that reports to be no terminal, so that no progress bar is drawn."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()

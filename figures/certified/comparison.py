@@ -40,17 +40,17 @@ def certified_comparison(
     Parameters
     ----------
     folder : Path
-        Where everything goes.
+        Output folder.
     seeds : int
         Runs of each measurement.
     downlink : float
         The weight of a bit received; with one, total bits are a column.
     fresh : bool
-        Whether kept traces are ignored, and computed again.
+        Whether stored traces are ignored and recomputed.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
-        Told the tables.
+        Called with the text of each table.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Bits that an accuracy takes on a small quadratic of a family, measured."""
+"""Measured bits to an accuracy on a small quadratic with given n, kappa and omega."""
 
 import math
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ MOST_ITERATIONS = 100_000
 """Iterations at which a run is given up."""
 
 FEATURES = 10
-"""At least so many features have the problems."""
+"""Least number of features of the problems."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """How bits are measured.
+    """Settings of the measurement.
 
     Attributes
     ----------
     seeds : int
         Runs of each measurement.
     store : Store
-        Where the traces are kept.
+        Where traces are stored.
     downlink : float
         The weight of a bit received in total bits.
     """
@@ -46,7 +46,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class MeasuredBits:
-    """Medians over the seeds of the bits per client that the accuracy takes, infinite for never.
+    """Median bits per client to the accuracy over the seeds; infinite if it is never reached.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def measured_bits(method: Method, where: Setting, runs: Runs) -> MeasuredBits:
 
 
 def least_bits(n: int, kappa: float, omega: float) -> float:
-    """Return the lower bound's order of the bits up for the accuracy, with rand-k of a family."""
+    """Return the leading order of the lower bound on uplink bits, with rand-k of this omega."""
     sent, d = rand_k_of(omega, FEATURES)
     rounds = LOWER_BOUND.rounds(n, d, kappa, omega) * math.log(1 / ACCURACY)
     return rounds * sent.bits(d)

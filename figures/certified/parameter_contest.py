@@ -1,4 +1,4 @@
-"""Contests between the paper's parameters and certified ones, in promise and in measurement."""
+"""The paper's parameters against those with the fewest certified bits: promised and measured."""
 
 import math
 from dataclasses import asdict, dataclass, replace
@@ -48,7 +48,7 @@ _EVALUATIONS = 80
 
 @dataclass(frozen=True)
 class ParameterContest:
-    """A method on a panel: the paper's parameters, and how to look for better ones.
+    """A method on a panel: the paper's parameters, and the search for better ones.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class ParameterContest:
     method, rule, compressor, options
         As in a curve of the paper's figures.
     weights : "fixed" or "free"
-        Of the Lyapunov function in the search.
+        Weights of the Lyapunov function in the search.
     evaluations : int
         Programmes per search.
     seeds : int
         Runs measured.
     store : Store
-        Where the traces are kept.
+        Where traces are stored.
     downlink : float
         The weight of a bit received in what is compared.
     """
@@ -81,7 +81,7 @@ class ParameterContest:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"{self.method} on {self.panel.problem}"
 
     def trace(self) -> "Saving":
@@ -145,7 +145,7 @@ class ParameterContest:
 
 @dataclass(frozen=True)
 class Saving:
-    """What certified parameters save on a panel, in bits per client: up, and down by a weight.
+    """Bits per client that certified parameters save on a panel: up + downlink_weight * down.
 
     Attributes
     ----------

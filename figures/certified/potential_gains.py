@@ -1,4 +1,4 @@
-"""What the best potential that is found proves beyond those of theorems, and what is attained."""
+"""Decrease by theorem, by certificate and by the best potential found, and the attained one."""
 
 import math
 from contextlib import suppress
@@ -23,14 +23,14 @@ FAMILIES = ((3, 100.0, 4.0), (10, 1000.0, 9.0), (100, 100.0, 1.0))
 """n, kappa and omega."""
 
 SEARCHED = "searched"
-"""The rule of the parameters with the fewest certified bits that a short search finds."""
+"""The name of the parameters with the fewest certified bits that a short search finds."""
 
 _EVALUATIONS = 40
 
 
 @dataclass(frozen=True)
 class PotentialGain:
-    """1 - factor of a method in one family, and bits; NaN where there is none.
+    """Decrease 1 - factor of a method at one (n, kappa, omega), and bits; NaN if unknown.
 
     Attributes
     ----------
@@ -45,7 +45,8 @@ class PotentialGain:
     found : float
         For the best potential that is found, the theorem's among them.
     attained : float
-        In the long run on the quadratics of one dimension that are tried: no potential proves more.
+        Asymptotic decrease on the quadratics of one dimension that are tried: no potential proves
+        a larger one.
     bits : MeasuredBits
         On a random quadratic of the family.
     """
@@ -64,14 +65,14 @@ class PotentialGain:
 
 @dataclass(frozen=True)
 class PotentialGains:
-    """All that is asked about the potentials of one method: every rule, in every family."""
+    """The potentials of one method: every rule at every (n, kappa, omega)."""
 
     method: str
     runs: Runs
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"potentials of {self.method}"
 
     def trace(self) -> list[PotentialGain]:
@@ -79,7 +80,7 @@ class PotentialGains:
         return [gain for family in FAMILIES for gain in self._family(*family)]
 
     def _family(self, n: int, kappa: float, omega: float) -> list[PotentialGain]:
-        """Ask about all rules; parameters are searched for where a rule is certified."""
+        """Return the gains of all rules, and of searched parameters if a rule is certified."""
 
         def asked(*rules: str) -> list[PotentialGain]:
             found = (potential_gain(self.method, one, n, kappa, omega, self.runs) for one in rules)

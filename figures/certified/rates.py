@@ -61,17 +61,17 @@ class Rate:
 
 @dataclass(frozen=True)
 class Rates:
-    """All that is asked about one method: every rule, over the grid."""
+    """The rates of one method: every rule, over the grid."""
 
     method: str
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"rates of {self.method}"
 
     def trace(self) -> list[Rate]:
-        """Certify all; what is no rule alone, at the centre."""
+        """Certify all rules on the grid, and the other variants at its centre."""
         n, kappa, omega = CENTRE
         grid = [("", CENTRE)]
         grid += [("kappa", (n, value, omega)) for value in _KAPPAS]
@@ -91,7 +91,7 @@ def compared_rate(
 ) -> Rate:
     """Certify a method with the parameters of a rule, or of a variant, in one family.
 
-    It is held against the published theorems; where there is none, against those proved here.
+    The result is compared with the published theorems, or with those proved by us if none exists.
     """
     card, nan = CARDS[name], float("nan")
     compressed = card.method.needs.compressor is not None

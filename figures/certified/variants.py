@@ -12,7 +12,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 
 PART, LESS_CURVED = 5, 10.0
-"""Of two classes of clients, one in so many has an L_i so many times smaller than the others."""
+"""With two classes of clients, one client in PART has an L_i that is LESS_CURVED times smaller."""
 
 MEANING = f"of 2 classes of clients, one in {PART} has an L_i {LESS_CURVED:g} times smaller"
 """What a table says of its rows."""
@@ -20,7 +20,7 @@ MEANING = f"of 2 classes of clients, one in {PART} has an L_i {LESS_CURVED:g} ti
 
 @dataclass(frozen=True)
 class Variant:
-    """A rule of a method, with what it leaves open, for clients of one class or of two.
+    """A rule of a method with its options, for clients of one class or of two.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """How its row is called, such as "best, II" or "paper, 2 classes"."""
+        """Name of its row, such as "best, II" or "paper, 2 classes"."""
         told = [str(value) for value in self.options.values()]
         return ", ".join([self.rule, *told, *[f"{self.classes} classes"] * (self.classes > 1)])
 
@@ -51,7 +51,7 @@ class Variant:
         return replace(alike, constants=replace(alike.constants, L_i=L_i, L_f=float(np.mean(L_i))))
 
     def functions(self, setting: Setting) -> FunctionClass:
-        """Return what a certificate in that setting ranges over."""
+        """Return the function class of a certificate in that setting."""
         return FunctionClass.of_groups(setting, min(self.classes, setting.n))
 
     def method(self, card: Card, setting: Setting) -> Method:
@@ -62,8 +62,8 @@ class Variant:
 def variants(card: Card) -> dict[str, Variant]:
     """Return the variants of a method by their names, its rules first.
 
-    They are its rules, these with the other versions of the method that they leave open, and for a
-    method with a parameter of every client these with two classes of clients.
+    The variants are its rules, the rules with the other versions of the method, and the rules with
+    two classes of clients if the method has a parameter for each client.
     """
     found = [Variant(rule) for rule in card.rules]
     hints = get_type_hints(card.method)

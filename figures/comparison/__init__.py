@@ -1,1 +1,1 @@
-"""Methods beside each other on one problem: what each accuracy costs."""
+"""Comparison of methods on one problem by their cost to an accuracy."""

@@ -1,4 +1,4 @@
-"""Compare methods on a problem by what each accuracy costs."""
+"""Comparison of methods on a problem by their cost to given accuracies."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,12 +32,12 @@ def compare(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run methods on a problem and compare what they cost to reach an accuracy.
+    """Run methods on a problem and compare their costs to reach an accuracy.
 
     Parameters
     ----------
     problem : Problem
-        What is minimised.
+        The problem min f.
     methods : sequence
         Each a method or its name, alone or in a pair with a compressor or its name. A name is
         ``METHOD``, ``METHOD[RULE]`` or ``METHOD[NAME=VALUE,...]`` and may end with
@@ -48,15 +48,15 @@ def compare(
     seeds : int or sequence of int
         The run seeds, or how many.
     budget : Budget, optional
-        When a run ends that has not reached the finest target.
+        Limits of a run that does not reach the finest target.
     network : Network or str, optional
-        What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
+        The network for modelled seconds, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
     store : Store, optional
         Where finished traces are kept and found again.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
     progress : callable, optional
-        Told the fraction done, now and then.
+        Called with the fraction that is done.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A comparison as values of JSON, kept for the page of the report."""
+"""A comparison as JSON values, stored for the report."""
 
 import re
 from pathlib import Path

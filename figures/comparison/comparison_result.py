@@ -1,4 +1,4 @@
-"""What several methods cost on one problem: tables, figures, the best."""
+"""The result of a comparison: costs of several methods on one problem, tables, figures."""
 
 import os
 from dataclasses import asdict, dataclass
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What each accuracy costs several methods on one problem; made by :func:`compare`.
+    """Costs of several methods on one problem to given accuracies; returned by :func:`compare`.
 
-    What is counted, ``by``, is "bits" (sent per client), "downlink bits" (received per client),
-    "rounds", "gradients" (per client) or "total bits", which are bits + downlink * downlink bits.
+    The argument ``by`` is the cost: "bits" (sent per client), "downlink bits" (received per
+    client), "rounds", "gradients" (per client) or "total bits" = bits + downlink * downlink bits.
     "seconds" are modelled from these on the network of the comparison.
 
     Attributes
     ----------
     problem : Problem
-        What all of them minimise.
+        The problem of all runs.
     contestants : tuple of Contestant
-        Who takes part.
+        Methods with their parameters and compressors.
     traces : tuple of Trace
         Their runs.
     targets : tuple of float
         Accuracies f - f*, the finest last.
     network : Network or None
-        What seconds are modelled on.
+        The network for modelled seconds.
 
     Examples
     --------
@@ -73,14 +73,14 @@ class Comparison:
     def costs(
         self, by: str = "bits", target: float | None = None, downlink: float = 0.0
     ) -> dict[str, NDArray[np.float64]]:
-        """Return by name what every run costs to a target, by default the finest, (R,) each.
+        """Return the cost of every run to a target (default: the finest), (R,), by name.
 
-        NaN stands for a run that does not get there.
+        NaN means that a run does not reach the target.
 
         Raises
         ------
         Refusal
-            If ``by`` is not counted, the weight of the downlink is no number from 0 on, or the
+            If ``by`` is not counted, the weight of the downlink is negative or not finite, or the
             target is finer than those of the comparison.
         """
         require_quantity(by, downlink, self.network)
@@ -104,7 +104,7 @@ class Comparison:
         Raises
         ------
         Refusal
-            Also if the median run of none gets to the target.
+            Also if no method reaches the target in its median run.
         """
         target = self._target(target)
         spreads = self.spreads(by, target, downlink).values()
@@ -116,10 +116,10 @@ class Comparison:
         return ranked(self._pairs, target, by, downlink, self.network)[0][0]
 
     def table(self, downlink: float = 0.0) -> str:
-        """Return a text: medians of what each target costs.
+        """Return a table of the median costs to each target as text.
 
-        The contestants are in the order of their bits, or with a weight of the downlink of their
-        total bits, or with a network of their seconds; the band is that of these.
+        Methods are sorted by bits, by total bits if the downlink has a weight, or by seconds if
+        there is a network; the band is of the same quantity.
         """
         require_quantity("total bits", downlink)
         blocks = [
@@ -140,7 +140,7 @@ class Comparison:
         return f"<p>{escape(self._heading)}</p>{''.join(tables)}"
 
     def summary(self, downlink: float = 0.0) -> dict[str, Any]:
-        """Return everything as values of strict JSON; null stands for "never"."""
+        """Return everything as strict JSON values; null means "never"."""
         require_quantity("total bits", downlink)
         return {
             "problem": {"name": self.problem.name, "n": self.problem.n, "d": self.problem.d}
@@ -177,7 +177,7 @@ class Comparison:
         Raises
         ------
         Refusal
-            If pandas is not installed, or the weight is no number from 0 on.
+            If pandas is not installed, or the weight is negative or not finite.
         """
         try:
             import pandas  # noqa: PLC0415  (optional)
@@ -211,7 +211,7 @@ class Comparison:
         return ranking_latex(self._pairs, self._target(target), downlink, self.network)
 
     def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
-        """Draw f - f* against what it costs: medians and 10-90 % bands over the seeds.
+        """Draw f - f* against a cost: medians and 10-90 % bands over the seeds.
 
         The horizontal axis is logarithmic where the curves end more than a factor of ten apart.
 
@@ -257,13 +257,13 @@ class Comparison:
 
     @property
     def kappa(self) -> float | None:
-        """The condition number of the problem, where it has one."""
+        """The condition number of the problem, or None."""
         own = getattr(self.problem, "kappa", None)
         return json_number(own or getattr(self.problem.constants, "kappa", None))
 
     @property
     def made(self) -> str:
-        """What is solved: its name, n, d and kappa where it has one."""
+        """The problem in words: its name, n, d and kappa."""
         kappa = "" if self.kappa is None else f", kappa={self.kappa:g}"
         return f"{self.problem.name}: n={self.problem.n}, d={self.problem.d}{kappa}"
 
@@ -294,6 +294,6 @@ class Comparison:
 
 
 def _summary(costs: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the costs of all runs with their median and band as values of JSON."""
+    """Return the costs of all runs with their median and band as JSON values."""
     found = {key: json_number(value) for key, value in asdict(spread(costs)).items()}
     return found | {"runs": [json_number(cost) for cost in costs]}

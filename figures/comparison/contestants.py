@@ -1,4 +1,4 @@
-"""Who is compared: a method with its parameters and compressor, from a name or an instance."""
+"""The methods of a comparison, with parameters and compressor, from names or instances."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Contestant:
     experiment : Experiment
         The method, the problem and the compressor.
     variant : str
-        The rule, or the parameters, that tell it from others of the same method.
+        The rule, or the parameters, by which it differs from others of the same method.
     """
 
     card: Card
@@ -84,7 +84,7 @@ def _contestant_again(
 
 
 def contestants(problem: Problem, entries: Sequence[Entry]) -> tuple[Contestant, ...]:
-    """Return who takes part, fitted to a problem and told apart by their names.
+    """Return the contestants, fitted to a problem, with distinct names.
 
     A name is ``METHOD``, ``METHOD[RULE]`` or ``METHOD[NAME=VALUE,...]``, each also followed by
     ``+COMPRESSOR``; a method is one of the catalogue or ``path/to/method.py``.

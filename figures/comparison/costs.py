@@ -1,4 +1,4 @@
-"""What is counted, and its median and band over seeds, with "never" as later than everything."""
+"""Costs of runs, with median and band over seeds; a target that is not reached costs infinity."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ _COLUMNS = {
     "gradients": "gradients",
 }
 QUANTITIES = (*_COLUMNS, "total bits")
-"""What can be counted; total bits are bits + downlink * downlink bits."""
+"""Costs that are counted; total bits are bits + downlink * downlink bits."""
 SECONDS = "seconds"
-"""What is modelled from these on a network."""
+"""The cost that a network models from the counted ones."""
 _LEVELS = 200
 """Accuracies of a curve."""
 _NEVER = 1e300
@@ -31,7 +31,7 @@ _EXACT = 1_000_000
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and 10-90 % band of costs over seeds; infinite where too many runs never arrive.
+    """Median and 10-90 % band of costs over seeds; infinite if too many runs miss the target.
 
     Attributes
     ----------
@@ -46,16 +46,16 @@ class Spread:
 
 @dataclass(frozen=True)
 class CostCurve:
-    """What each accuracy costs, from the first point to the target.
+    """The cost of each accuracy, from the first point to the target.
 
     Attributes
     ----------
     levels : (B,)
         f - f*, decreasing.
     median, low, high : (B,)
-        Costs; infinite where too many runs never arrive.
+        Costs; infinite if too many runs miss the accuracy.
     last : float
-        Median over the runs of what they cost in all.
+        Median over the runs of their total cost.
     diverged : bool
         Whether half of the runs have diverged.
     """
@@ -85,7 +85,7 @@ def require_quantity(by: str, downlink: float, network: Network | None = None) -
 
 
 def quantity_name(by: str, downlink: float, network: Network | None = None) -> str:
-    """Return how the axis of a quantity is called."""
+    """Return the label of the axis of a quantity."""
     return {
         "bits": bits_name(0.0),
         "downlink bits": "bits received per client",
@@ -99,7 +99,7 @@ def quantity_name(by: str, downlink: float, network: Network | None = None) -> s
 def costs_to(
     trace: Trace, accuracy: float, by: str, downlink: float, network: Network | None = None
 ) -> NDArray[np.float64]:
-    """Return what runs cost to the first recorded f - f* <= accuracy, (R,); NaN where never."""
+    """Return the costs to the first recorded f - f* <= accuracy, (R,); NaN if there is none."""
     return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink, network)
 
 
@@ -124,7 +124,7 @@ def spread(costs: NDArray[np.float64]) -> Spread:
 def cost_curve(
     trace: Trace, target: float, by: str, downlink: float, network: Network | None = None
 ) -> CostCurve:
-    """Return what each accuracy costs, down to the target; its last point is that of a table."""
+    """Return the cost of each accuracy down to the target; tables show its last point."""
     start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
     levels = np.geomspace(start, target, _LEVELS)
     levels[-1] = target

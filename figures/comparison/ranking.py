@@ -1,4 +1,4 @@
-"""Contestants in the order of what a target costs, as text and as HTML."""
+"""Methods sorted by their cost to a target, as text, HTML and LaTeX."""
 
 import re
 from collections.abc import Sequence

@@ -92,9 +92,9 @@ def _end(place: Axes, H: float, column: int, results: Results, methods: Sequence
 
 
 def end_points(problem: Quartics, best: Best) -> FloatArray:
-    """Return the last model of every run, (seeds,); the trace holds distance and gap, which say it.
+    """Return the last model of every run, (seeds,), from the distance and the gap of its trace.
 
-    Of the two points at the distance from x*, that with the gap recorded is the model.
+    Two points have this distance from x*; the model is the one with the recorded gap.
     """
     star, step = problem.x_star.item(), np.sqrt(best.distance[-1])
     sides = np.array([star - step, star + step])
@@ -118,7 +118,7 @@ def draw_comparison(
     panels : sequence of (title, contest, results, place of the value)
         From left to right and down.
     floor : float
-        Where the axis of f - f* ends.
+        Lower end of the axis of f - f*.
     """
     rows = -(-len(panels) // columns)
     with style.context(STYLE):
@@ -150,9 +150,9 @@ def draw_comparison(
 
 
 def smoothed(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
-    """Take for every run the geometric mean over the rounds within 15 % of each; (K, seeds).
+    """Smooth every run by the geometric mean over the rounds within 15 % of each; (K, seeds).
 
-    It keeps the noise floor of a run and takes out its fluctuations.
+    The noise floor of a run remains and its fluctuations are removed.
     """
     logs = np.log(np.clip(gap, 1e-300, 1e300))
     sums = np.concatenate([np.zeros((1, gap.shape[1])), np.cumsum(logs, axis=0)])
@@ -165,7 +165,7 @@ def smoothed(rounds: NDArray[np.int64], gap: FloatArray) -> FloatArray:
 def against_slope(
     slopes: Sequence[float], rounds: Mapping[str, FloatArray], bound: FloatArray, folder: Path
 ) -> list[Path]:
-    """Draw the best rounds against M for every method, and the bound that is proved for one."""
+    """Draw the rounds of every method at its best parameters against M, and the proved bound."""
     labels = {
         "clipped-minibatch-sgd": "clipped minibatch SGD, S = 1",
         "episode-plus-plus": "EPISODE++, S = 1",
@@ -190,7 +190,7 @@ def against_slope(
 
 
 def against_promise(runs: Sequence[Slope], folder: Path) -> list[Path]:
-    """Draw the running mean of the gradient norm under a theorem's parameters, and its promise."""
+    """Draw the running mean of the gradient norm at the theorem's parameters, and its bound."""
     with style.context(STYLE):
         canvas = Canvas(figsize=(4.6, 2.7), layout="constrained")
         place = canvas.subplots()

@@ -1,4 +1,4 @@
-"""The comparisons of clipped methods as values of JSON: medians and bands against rounds."""
+"""The comparisons of clipped methods as JSON values: medians and bands against rounds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
 
 
 def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return what panels of a comparison show, as values of strict JSON."""
+    """Return what panels of a comparison show, as strict JSON values."""
     return [
         {
             "title": f"{contest.problem}, {title}",

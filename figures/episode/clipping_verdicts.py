@@ -1,4 +1,4 @@
-"""What the experiments say about the claims of the EPISODE papers, and what they do not show."""
+"""Verdicts on the claims of the EPISODE papers, and what the experiments do not show."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -45,8 +45,8 @@ DEPENDENCE = Quotation(
 def figure_3_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]:
     """Judge the claims about Figure 3, and whether the experiment shows that clipping is needed.
 
-    Every method is taken at the best of the grid for the question: the fastest pair of step size
-    and threshold for a claim about speed, the pair with the lowest end for one about the end.
+    For a claim about speed every method has the fastest pair of step size and threshold of its
+    grid; for a claim about the final objective, the pair with the lowest one.
     """
     values, accuracy = contest.values, contest.accuracy
     lowest = {name: [best.lowest for best in bests] for name, bests in results.items()}
@@ -126,7 +126,7 @@ def necessity_verdicts(contest: Contest, results: Results) -> list[ClaimVerdict]
 def participation_verdicts(
     contests: Sequence[Contest], results: Sequence[Results]
 ) -> list[ClaimVerdict]:
-    """Judge EPISODE++ against the others when few clients take part; the last has the fewest."""
+    """Judge EPISODE++ under partial participation; the last contest has the fewest clients."""
     ends = [{name: bests[0].lowest for name, bests in result.items()} for result in results]
     last, S = ends[-1], contests[-1].participants
     stored = ("episode-plus-plus", "clipped-scaffold", "scaffold")

@@ -87,7 +87,7 @@ def clipping_experiments(
     processes: int | None = None,
     tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
-    """Run what is missing, draw all figures, and tell tables and verdicts.
+    """Run missing experiments, draw all figures, and write tables and verdicts.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def clipping_experiments(
     seeds : int
         Seeds of every point of a grid.
     fresh : bool
-        Whether kept traces are ignored, and computed again.
+        Whether stored traces are ignored and recomputed.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
-        Told what writes each text that is worth reading.
+        Called with a function that writes each text of the output.
 
     Returns
     -------

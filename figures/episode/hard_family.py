@@ -45,7 +45,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"{self.method} on hard instance {self.instance}"
 
     def trace(self) -> Trace:
@@ -63,9 +63,9 @@ class Trial:
 
 
 def rounds_needed(trial: Trial, trace: Trace) -> FloatArray:
-    """Return the round from which the mean |f'| over seeds is at most eps for good, (M, eta, tau).
+    """Return the round after which the mean |f'| over seeds stays at most eps, (M, eta, tau).
 
-    It is infinite where that does not happen. Rounds are resolved to 3 %.
+    It is infinite if there is none. Rounds are resolved to 3 %.
     """
     rounds, squares = by_round(trace, "squared_gradient")
     slopes = np.sqrt(squares).reshape(len(rounds), *trial.grid.shape).mean(axis=-1)

@@ -9,9 +9,9 @@ FloatArray = NDArray[np.float64]
 
 
 def settling_round(rounds: NDArray[np.int64], values: FloatArray, limit: float) -> FloatArray:
-    """Return the recorded round from which values (K, ...) are at most a limit for good, (...).
+    """Return the recorded round after which values (K, ...) stay at most a limit, (...).
 
-    It is infinite where they are above it at the end.
+    It is infinite if the last value exceeds the limit.
     """
     above = values > limit
     last = len(rounds) - 1 - np.argmax(above[::-1], axis=0)

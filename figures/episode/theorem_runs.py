@@ -38,7 +38,7 @@ class TheoremRun:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"episode with noise {self.sigma:g}"
 
     def trace(self) -> Trace:

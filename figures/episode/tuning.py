@@ -1,4 +1,4 @@
-"""Many methods on one problem: the whole grid of step sizes and thresholds, and the best of it."""
+"""Tuning of many methods on one problem over a grid of step sizes and thresholds."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Contest:
     tuning : int
         A method is tuned for its first so many rounds.
     accuracy : float
-        The f - f* at which a method has arrived.
+        The target of f - f*.
     participants : int, optional
         Clients of a round; all if left open.
     """
@@ -80,7 +80,7 @@ class Entrant:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"{self.method} on {self.contest.problem}"
 
     def trace(self) -> Trace:
@@ -102,7 +102,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Best:
-    """What a method does with its best step size and threshold, for one value of the axis.
+    """The runs of a method at its best step size and threshold, for one value of the axis.
 
     Attributes
     ----------
@@ -115,8 +115,8 @@ class Best:
     distance : (K, seeds)
         |x - x*|^2.
     fastest, lowest : float
-        The best of the whole grid in one respect only: the round from which the median gap is at
-        most the accuracy for good, and the median gap in the last fifth of the rounds.
+        The best values over the whole grid, each on its own: the round after which the median gap
+        stays at most the accuracy, and the median gap in the last fifth of the rounds.
     """
 
     eta: float
@@ -133,7 +133,7 @@ class Best:
         return float(_end(self.rounds, self.gap))
 
     def reach(self, accuracy: float) -> float:
-        """Return the round from which the median gap is at most an accuracy for good."""
+        """Return the round after which the median gap stays at most an accuracy."""
         return float(_reach(self.rounds, self.gap, accuracy))
 
 

@@ -1,17 +1,18 @@
 """The claims of the LoCoDL paper about its figures, judged on the traces.
 
-A claim is made of comparisons: curve A needs fewer bits than curve B to an accuracy, by a factor
-where there is one. With the bits of every seed, infinite where the axis ends first, a comparison
+A claim consists of comparisons: curve A needs fewer bits than curve B to an accuracy, possibly by a
+factor. The bits of a seed are infinite if its run does not reach the accuracy within the axis. A
+comparison
 
-* is supported if all seeds agree on it or the 10-90 % bands are disjoint in its order,
-* FAILS if the bands are disjoint in the opposite order: by more than the spread between seeds,
-* is undecided at this number of seeds otherwise, and with fewer than three seeds.
+* is supported if it is true for all seeds, or if the 10-90 % bands are disjoint in its order,
+* FAILS if the bands are disjoint in the opposite order, that is, beyond the spread between seeds,
+* is undecided otherwise, and with fewer than three seeds.
 
-A claim is supported if all its comparisons are, FAILS if one does, and else is undecided.
-Comparisons in which neither curve gets there within the axis are left out, and counted.
+A claim is supported if all its comparisons are, FAILS if one of them FAILS, and is undecided
+otherwise. Comparisons in which neither curve reaches the accuracy are left out, and counted.
 
-Where bits received count too, runs are given up at unlike costs: a run that did not arrive costs
-more than it had spent, and no more is said of it.
+If received bits count as well, runs stop at different costs. A run that stopped early costs more
+than it has spent, and nothing else is assumed about it.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ OUR_PART = {
     ("5gcs-cc", "best"): "5GCS-CC with constants of our own theorem and adaptive local solves",
     ("diana", "a"): "DIANA with the step of arXiv:1905.11261, as the paper names none",
 }
-"""What is ours, or chosen by us, about a method with a rule."""
+"""Notes on methods with parameters or theorems of ours."""
 ACCURACIES = (1e-3, 1e-5)
 LIKE = 1.25
 """Two curves behave alike if each needs at most so many times the bits of the other."""
@@ -64,9 +65,9 @@ _NEVER = 1e300
 
 @dataclass(frozen=True)
 class CurveBits:
-    """What a curve costs to an accuracy: its parameters, and the bits of every seed, (S,).
+    """The cost of a curve to an accuracy: its parameters, and the bits of every seed, (S,).
 
-    ``spent`` is what every run had spent where it was given up, (S,); None if all were alike.
+    ``spent`` are the bits of every run at its end, (S,); None if all runs have the same limit.
     """
 
     panel: Panel
@@ -77,14 +78,14 @@ class CurveBits:
 
     @property
     def least(self) -> NDArray[np.float64]:
-        """The bits, or for a run that did not arrive what it costs at least, (S,)."""
+        """The bits, (S,); for a run that missed the accuracy, a lower bound."""
         if self.spent is None:
             return self.bits
         return np.where(np.isfinite(self.bits), self.bits, self.spent)
 
     @property
     def median(self) -> float:
-        """Median over seeds; infinite if half of them or more do not get there."""
+        """Median over seeds; infinite if half of them or more miss the accuracy."""
         return float(np.median(self.bits))
 
     @cached_property
@@ -118,7 +119,7 @@ class BitComparison:
 
     @property
     def outcome(self) -> str:
-        """The verdict, as the head of this module says."""
+        """The verdict, as defined in the docstring of this module."""
         left, right = self.factor * self.fewer.bits, self.more.least
         if right.size < SEEDS:
             return UNDECIDED
@@ -132,7 +133,7 @@ class BitComparison:
 
     @property
     def ratio(self) -> float:
-        """Median bits of ``more`` over those of ``fewer``; not a number if both never get there."""
+        """Median bits of ``more`` over those of ``fewer``; NaN if both are infinite."""
         with np.errstate(invalid="ignore"):
             return float(np.float64(self.more.median) / np.float64(self.fewer.median))
 
@@ -154,34 +155,34 @@ class JudgedClaim:
 
     @property
     def measured(self) -> tuple[BitComparison, ...]:
-        """The comparisons in which one of the two curves gets there."""
+        """The comparisons in which at least one curve reaches the accuracy."""
         return tuple(
             c for c in self.comparisons if np.isfinite([*c.fewer.bits, *c.more.bits]).any()
         )
 
     @property
     def outcome(self) -> str:
-        """Holds if all measured comparisons do, fails if one does, else undecided."""
+        """Supported if all measured comparisons are, FAILS if one does, else undecided."""
         outcomes = {comparison.outcome for comparison in self.measured}
         return FAILS if FAILS in outcomes else SUPPORTED if outcomes == {SUPPORTED} else UNDECIDED
 
     @property
     def decisive(self) -> BitComparison:
-        """Of the comparisons that gave the outcome, the one that is the least in favour."""
+        """The comparison that decides: among those with this outcome, the least favourable one."""
         outcome = self.outcome
         same = [c for c in self.measured or self.comparisons if c.outcome == outcome]
         return min(same, key=lambda c: c.ratio / c.factor if c.ratio == c.ratio else np.inf)
 
     @property
     def note(self) -> str:
-        """What is ours about the two curves that decide, and the remark."""
+        """Notes on the two curves of the decisive comparison, and the remark."""
         curves = (self.decisive.fewer.curve, self.decisive.more.curve)
         notes = (OUR_PART.get((curve.method, curve.rule or ""), "") for curve in curves)
         return "; ".join(dict.fromkeys(filter(None, (*notes, self.remark))))
 
     @property
     def subject(self) -> Hashable:
-        """What determines the outcome: claims that have it in common are one."""
+        """The data that determine the outcome; claims with the same data are counted once."""
         ends = [end for c in self.comparisons for end in (c.fewer, c.more)]
         return self.claim, tuple((end.curve, end.panel.problem) for end in ends)
 
@@ -224,7 +225,7 @@ class PanelBits:
         )
 
     def ranking(self, accuracy: float) -> list[CurveBits]:
-        """Return the best curve of every method, fewest bits first; those that get there."""
+        """Return the best curve of every method that reaches the accuracy, fewest bits first."""
         methods = dict.fromkeys(curve.method for curve in self.traces)
         costs = sorted((self.best(accuracy, m) for m in methods), key=lambda cost: cost.median)
         return [cost for cost in costs if np.isfinite(cost.median)]

@@ -1,4 +1,4 @@
-"""What theory promises about a curve: promised bits and parameters, computed from the recipe."""
+"""Promised bits of a curve and its parameters, computed from the recipe."""
 
 from collections.abc import Mapping
 from typing import Any

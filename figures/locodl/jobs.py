@@ -31,7 +31,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """The name of the job in error messages."""
         return f"{self.curve.method} on {self.panel.problem}"
 
     def trace(self) -> Trace:

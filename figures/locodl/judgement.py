@@ -1,4 +1,4 @@
-"""The verdicts on all panels as one JSON object, and the same as text."""
+"""The verdicts on all panels, as one JSON object and as text."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -48,7 +48,7 @@ def judge(pairs: Sequence[Sequence[Figure]], traces: Traces) -> dict[str, Any]:
 
 
 def _rule(pairs: Sequence[Sequence[Figure]]) -> str:
-    """Say how is judged, and what the bits are."""
+    """Return the rule of the verdicts and the definition of the bits, in words."""
     panel = pairs[0][0].panels[0]
     return _RULE.format(panel.counted) + _GIVEN_UP * bool(panel.downlink)
 

@@ -1,4 +1,4 @@
-"""A drawn figure of the paper as values of JSON."""
+"""A drawn figure of the paper as JSON values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from certibit.solvers.runs.trace import Trace
 
 
 def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> dict[str, Any]:
-    """Return everything that a figure shows as values of strict JSON; null stands for "never"."""
+    """Return everything that a figure shows as strict JSON values; null means "never"."""
     panels = [
         panel_record(
             panel.title,

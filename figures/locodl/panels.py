@@ -1,4 +1,4 @@
-"""What a figure is made of: curves, panels, and how compressors are written."""
+"""Curves, panels and figures, and the labels of compressors."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ COMPRESSOR_LABELS = {
 
 
 OURS = {("5gcs-cc", "best")}
-"""Methods whose constants are those of a theorem of our own, by their rule; legends say so."""
+"""Methods and rules with the constants of a theorem proved by us; legends say so."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Panel:
 
     @property
     def counted(self) -> str:
-        """How the axis of bits is called."""
+        """Label of the axis of bits."""
         return bits_name(self.downlink)
 
     @property

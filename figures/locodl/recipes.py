@@ -1,4 +1,4 @@
-"""What the figures show, declared: Figures 1 to 4 of the LoCoDL paper and the demonstration.
+"""Declarations of Figures 1 to 4 of the LoCoDL paper and of the demonstration.
 
 Source: Condat, Maranjyan, Richtarik, arXiv:2403.04348, section 4 and appendix B. Their panels
 compare f(x) - f* against the bits sent per client, with kappa = 1e4 and the parameters that the
@@ -25,7 +25,7 @@ from certibit.theory.setting import Setting
 
 @dataclass(frozen=True)
 class _Recipe:
-    """What differs between the figures of the paper; LoCoDL's k is given for each n."""
+    """The data, axes and k of one figure; LoCoDL's k is given for each n."""
 
     dataset: str
     scaled: str

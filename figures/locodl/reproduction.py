@@ -50,11 +50,11 @@ def reproduce(
     downlink : float
         The weight of a bit received; with one, total bits are what is drawn and tabulated.
     fresh : bool
-        Whether kept traces are ignored, and computed again.
+        Whether stored traces are ignored and recomputed.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
-        Told every text that is worth reading.
+        Called with each text of the output.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Plans as a table, and as a map of who is the fastest where."""
+"""Plans as a table, and as a map of the fastest method over uplink and latency."""

@@ -1,4 +1,4 @@
-"""A map of who is promised to be the fastest at which uplink and latency."""
+"""A map of the method with the smallest promised time, over uplink and latency."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def draw_map(plan: Plan) -> Canvas:
 
 
 def save_map(plan: Plan, path: Path) -> Path:
-    """Write the map as SVG, PNG or PDF; give the file."""
+    """Write the map as SVG, PNG or PDF, and return the file."""
     require_format(path)
     canvas = draw_map(plan)
     with style.context(STYLE):

@@ -1,4 +1,4 @@
-"""A plan as text, and as values of JSON."""
+"""A plan as text, and as JSON values."""
 
 import math
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def plan_text(
 def plan_summary(
     plan: Plan, measured: Mapping[str, Costs] | None = None, downlink: float = 0.0
 ) -> dict[str, Any]:
-    """Return everything as values of strict JSON; null stands for "never", and "no limit"."""
+    """Return everything as strict JSON values; null means "never", and "no limit"."""
     problem = plan.problem
     return {
         "problem": {"name": problem.name, "n": problem.n, "d": problem.d},

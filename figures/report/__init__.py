@@ -1,1 +1,1 @@
-"""One page of everything that has been run, with what decides each verdict."""
+"""The report: one page of all results, with the curves that decide each verdict."""

@@ -1,4 +1,4 @@
-"""What a value of JSON must be, and where one is something else."""
+"""Required forms of JSON values, with the place of the first value that differs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias

@@ -1,4 +1,4 @@
-"""The page: one HTML file that asks nothing of anybody."""
+"""The report: one HTML file that makes no network request."""
 
 import json
 from functools import cache
@@ -23,7 +23,7 @@ _COLUMNS = ("bits", "downlink bits", "rounds", "gradients")
 
 
 def write_report(folder: Path, path: Path) -> Path:
-    """Write the page of everything in a folder of results; give the file."""
+    """Write the page of everything in a folder of results, and return the file."""
     write_text(path, page(read_results(folder)))
     return path
 

@@ -1,4 +1,4 @@
-"""What commands have written into a folder of results, read again."""
+"""Results of commands, read from a folder."""
 
 from dataclasses import dataclass
 from pathlib import Path

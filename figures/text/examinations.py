@@ -150,7 +150,7 @@ def _numbers(verdict: Verdict) -> tuple[str, str]:
 
 
 def examination_summary(found: Examination) -> dict[str, Any]:
-    """Return an examination as values of strict JSON; null stands for "not finite"."""
+    """Return an examination as strict JSON values; null stands for "not finite"."""
     return {
         "holds": found.holds,
         "unpromised": found.unpromised,
@@ -180,7 +180,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
 
 
 def verdict_summary(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as values of strict JSON."""
+    """Return a verdict as strict JSON values."""
     return {
         "check": verdict.check,
         "value": finite(verdict.value),

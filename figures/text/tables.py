@@ -113,7 +113,7 @@ def summary(
     accuracies: Sequence[float],
     downlink: float = 0.0,
 ) -> dict[str, Any]:
-    """Return everything about some runs as values of strict JSON; null stands for "never".
+    """Return everything about some runs as strict JSON values; null means "never".
 
     With a weight of the downlink, the bits to an accuracy are total bits.
 
@@ -140,7 +140,7 @@ def summary(
 
 
 def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
-    """Return the problem, the method and the compressor as values of strict JSON."""
+    """Return the problem, the method and the compressor as strict JSON values."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
     constants = getattr(problem, "stated", problem.composite).constants
     return {

@@ -53,7 +53,7 @@ def theorems_table(rows: Sequence[TheoremRow]) -> str:
 
 
 def row_summary(row: TheoremRow) -> dict[str, Any]:
-    """Return a row as values of strict JSON."""
+    """Return a row as strict JSON values."""
     return {
         "theorem": row.theorem,
         "family": row.family,
@@ -90,7 +90,7 @@ def scaling_table(fits: Sequence[Fit]) -> str:
 
 
 def fit_summary(fit: Fit) -> dict[str, Any]:
-    """Return a fitted exponent as values of strict JSON."""
+    """Return a fitted exponent as strict JSON values."""
     return {
         "quantity": fit.law.quantity,
         "method": fit.law.method,

@@ -64,7 +64,7 @@ def simulate(
     potential : callable, optional
         The Lyapunov function to be recorded, of method, state and problem.
     progress : callable, optional
-        Told the fraction done, now and then.
+        Called with the fraction that is done.
     checkpoint : Checkpoint, optional
         Where the runs are kept while they go on, and gone on with if they have been stopped.
     callback : callable, optional

@@ -175,7 +175,7 @@ class Trace:
         Raises
         ------
         Refusal
-            If there is no such column, or the weight is no number from 0 on.
+            If there is no such column, or the weight is negative or not finite.
         """
         known = [name for name in (*COLUMNS, TOTAL) if name != "run"]
         if x not in known:

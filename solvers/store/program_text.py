@@ -32,7 +32,7 @@ class NotKeptWarning(UserWarning):
 
 
 def program(*values: Any, rooms: tuple[str, ...] = ("data", "solvers")) -> dict[str, Any]:
-    """Return what decides what some objects do, as values of JSON.
+    """Return what decides what some objects do, as JSON values.
 
     Parameters
     ----------

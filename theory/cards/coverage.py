@@ -73,7 +73,7 @@ def run(
         Array library ("numpy", "cupy", "array-api-strict") and floating type of the run. By
         default cupy where there is a GPU and n d R is large, else numpy.
     progress : callable, optional
-        Told the fraction done, now and then.
+        Called with the fraction that is done.
     x_0 : array of d numbers, optional
         Where the runs start; by default, where the problem says.
     callback : callable, optional

@@ -1,4 +1,4 @@
-"""The command ``compare``: what an accuracy costs several methods on one problem."""
+"""The command ``compare``: bits and rounds of several methods to an accuracy on one problem."""
 
 import argparse
 import json

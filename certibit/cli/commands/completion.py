@@ -1,4 +1,4 @@
-"""The command ``completion``: what a shell needs to complete the words of a command."""
+"""The command ``completion``: a script that lets a shell complete commands and options."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command ``count``: the bits of somebody else's messages."""
+"""The command ``count``: the bits of messages of other programs or papers."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
 
 
 def count_messages(chosen: argparse.Namespace) -> None:
-    """Print what messages cost in the ways that papers count, and what decodes."""
+    """Print the bits of messages as papers count them, and as a message that decodes needs."""
     path = Path(chosen.messages)
     if path.suffix == ".npz":
         found = counted_arrays(read_npz(path))

@@ -1,4 +1,4 @@
-"""The command ``list``: what can be named on the command line."""
+"""The command ``list``: names of methods, compressors and data sets."""
 
 import argparse
 import json
@@ -61,7 +61,7 @@ def _text(compressors: list[str], problems: list[str], losses: list[str], splits
 
 
 def _ruled(cards: Mapping[str, Card]) -> list[str]:
-    """Return a line for every method: the compressor that it needs, and its rules."""
+    """Return a line for every method with the compressor that it needs and its rules."""
     needs = {name: card.method.needs.compressor or "no" for name, card in cards.items()}
     return _named(
         {name: f"{needs[name]} compressor; {', '.join(card.rules)}" for name, card in cards.items()}
@@ -69,7 +69,7 @@ def _ruled(cards: Mapping[str, Card]) -> list[str]:
 
 
 def _given(card: Card) -> str:
-    """Return the parameters of a method, those with a default with it."""
+    """Return the parameters of a method, with their defaults."""
     return ", ".join(
         field.name if field.default is MISSING else f"{field.name}={field.default}"
         for field in fields(card.method)
@@ -77,14 +77,14 @@ def _given(card: Card) -> str:
 
 
 def _named(told: Mapping[str, str]) -> list[str]:
-    """Return lines of names, each with what is told beside it."""
+    """Return lines of names, each with its explanation."""
     width = max(map(len, told))
     hanging = " " * (width + 4)
     return [paragraph(f"  {name:{width}}  {text}", hanging=hanging) for name, text in told.items()]
 
 
 def _methods() -> list[dict[str, Any]]:
-    """Return what stands on the cards of all methods, as values of JSON."""
+    """Return the content of the cards of all methods as JSON values."""
     kinds = {"smooth": METHODS, "shared minimiser": SHARED_MINIMISER, "relaxed smooth": CLIPPING}
     return [
         {

@@ -1,4 +1,4 @@
-"""The command ``plan``: what is promised about every method, before anything is run."""
+"""The command ``plan``: the cost that theorems promise for every method, without a run."""
 
 import argparse
 import json
@@ -49,7 +49,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def plan_methods(chosen: argparse.Namespace) -> None:
-    """Print what is promised, what was measured if asked, and who is the fastest where."""
+    """Print promised costs, measured costs if asked, and the fastest method by bandwidth."""
     weight, limits = read_downlink_weight(chosen), read_limits(chosen)
     if chosen.plot:
         from certibit.figures.drawing import require_format  # noqa: PLC0415  (loads matplotlib)

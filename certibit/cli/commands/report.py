@@ -1,4 +1,4 @@
-"""The command ``report``: everything that has been run, as one page."""
+"""The command ``report``: one HTML page of all results."""
 
 import argparse
 
@@ -31,9 +31,9 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def write_page(chosen: argparse.Namespace) -> None:
-    """Write the page; where no figure has been drawn, that on embedded data is made first.
+    """Write the page; if there is no figure yet, run the demonstration first.
 
-    The axes of bits count what the figures were drawn with.
+    The axes of bits have the downlink weight that the figures were drawn with.
     """
     from certibit.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
     from certibit.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)

@@ -49,7 +49,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def run_method(chosen: argparse.Namespace) -> None:
-    """Run a method over some seeds and print what each accuracy cost."""
+    """Run a method over some seeds and print the cost of each accuracy."""
     until, budget = _end(chosen)
     weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
@@ -76,7 +76,7 @@ def run_method(chosen: argparse.Namespace) -> None:
 
 
 def _end(chosen: argparse.Namespace) -> tuple[float, Budget]:
-    """Return the finest f - f* that is printed, and where the runs stop."""
+    """Return the smallest f - f* that is printed, and the limits of the runs."""
     limits = read_limits(chosen)
     if chosen.bits is not None:
         return _DEFAULT, replace(limits, bits=chosen.bits)

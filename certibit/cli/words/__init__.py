@@ -1,1 +1,1 @@
-"""What commands share: the parser, common options, exit codes."""
+"""Parser, common options and exit codes of all commands."""

@@ -1,4 +1,4 @@
-"""What the command line ends with; 0 stands for success, and 130 for Ctrl-C."""
+"""Exit codes of the command line; 0 is success, and 130 is Ctrl-C."""
 
 FAILED = 1
 """A check fails."""
@@ -7,4 +7,4 @@ WRONG_INPUT = 2
 """The input does not fit; one sentence on stderr says why."""
 
 CONTRADICTION = 3
-"""Two results contradict each other: the tool is wrong, and says so."""
+"""Two results contradict each other, which is an error of certibit."""

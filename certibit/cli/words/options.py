@@ -18,7 +18,7 @@ from certibit.theory.cards.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
 
 NETWORK = "lte"
-"""The network that is meant where only some of its numbers are said."""
+"""The network whose numbers are used if only some of them are given."""
 
 _CAPS = f"A run without a limit of bits, rounds, gradients or seconds also ends where {STAGNATION}."
 
@@ -55,7 +55,7 @@ def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
 
 
 def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add ``--network`` and what is said of it: rates, latency, the time of a gradient."""
+    """Add ``--network`` and its numbers: rates, latency, the time of a gradient."""
     parser.add_argument(
         "--network", default=default, help=f"for seconds as modelled: {', '.join(NETWORKS)}"
     )
@@ -66,7 +66,7 @@ def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
 
 
 def read_network(chosen: argparse.Namespace) -> Network | None:
-    """Return the network of a name with what is said about it; None where nothing is."""
+    """Return the named network with the given numbers; None without any of these options."""
     units = {"uplink": "bit", "downlink": "bit", "latency": "s", "gradient": "s"}
     said = {
         name: read_amount(getattr(chosen, name), unit)
@@ -145,7 +145,7 @@ def read_compressor(selector: str | None) -> Compressor | None:
 
 
 def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]:
-    """Return what is run: the card of the method, and the method with problem and compressor."""
+    """Return the card of the method, and the experiment of method, problem and compressor."""
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)
     solved = read_problem(chosen)

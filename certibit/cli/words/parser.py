@@ -26,7 +26,7 @@ class _Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence, with the nearest name.
+    """A parser whose error message is one sentence with the nearest name.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from certibit.data.errors import Refusal
 from certibit.data.numbers import whole
 
 _TRIED = 2**16
-"""Bytes that are written to see whether there is room."""
+"""Bytes that are written to test whether a folder can be written."""
 
 
 def count(text: str) -> int:
@@ -31,7 +31,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_fresh(parser: argparse.ArgumentParser) -> None:
-    """Add ``--fresh``, for a command that finds again what is kept."""
+    """Add ``--fresh``, for a command that reuses stored results."""
     parser.add_argument("--fresh", action="store_true", help="compute again what is kept")
 
 
@@ -46,7 +46,7 @@ def add_output(parser: argparse.ArgumentParser, folder: str) -> None:
 
 
 def read_output(chosen: argparse.Namespace) -> Path:
-    """Return the folder of ``--output``, made and tried, so that no work is done for nothing."""
+    """Create the folder of ``--output``, test that it can be written, and return it."""
     folder: Path = chosen.output
     if reason := _unwritable(folder):
         raise Refusal(
@@ -56,7 +56,7 @@ def read_output(chosen: argparse.Namespace) -> Path:
 
 
 def file_to_write(text: str) -> Path:
-    """Read the name of a file; its folder is made and tried, as that of ``--output``."""
+    """Read the name of a file; create its folder and test that it can be written."""
     path = Path(text)
     if os.path.isdir(path):
         raise argparse.ArgumentTypeError(f"{path} is a folder; give the name of a file")
@@ -66,7 +66,7 @@ def file_to_write(text: str) -> Path:
 
 
 def _unwritable(folder: Path) -> str:
-    """Make a folder and write into it; return why that is not possible, "" if it is."""
+    """Create a folder and write into it; return the reason if this fails, else ""."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder, buffering=0) as file:

@@ -11,10 +11,10 @@ from certibit.solvers.runs.loop import Progress
 
 @contextmanager
 def progress_bar(name: str, delay: float = 0.0) -> Iterator[Progress]:
-    """Show the fraction of the work that is done, and the time left at the mean pace so far.
+    """Show the fraction of the work that is done, and the estimated time that remains.
 
-    Nothing is shown in the first ``delay`` seconds. A fraction may fall: a run that was near to be
-    given up has made progress.
+    Nothing is shown in the first ``delay`` seconds. The fraction may decrease: a run that was about
+    to be stopped as stagnated has made progress.
     """
     with tqdm(
         total=1.0,
