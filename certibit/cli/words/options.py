@@ -1,4 +1,4 @@
-"""Options that name what is run, and what they stand for."""
+"""Options that name a problem, method or compressor, and functions that read them."""
 
 import argparse
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Options of numbers, files and folders, for which nothing slow is imported."""
+"""Options of numbers, files and folders; this module imports nothing slow."""
 
 import argparse
 import os
