@@ -99,6 +99,20 @@ def rising(files: Modules, levels: Iterable[Iterable[str]]) -> Arrows:
     }
 
 
+def known_extensions(files: Modules, extensions: Iterable[str], apart: str) -> Arrows:
+    """Return the arrows from the core to an extension, but for those of the module ``apart``.
+
+    An extension is a folder or a module; what is in none of them is the core.
+    """
+    inside = {
+        name
+        for name in files
+        if any(name == extension or name.startswith(f"{extension}.") for extension in extensions)
+    }
+    found = {(start, end) for start, end in arrows(files) if end in inside and start not in inside}
+    return {(start, end) for start, end in found if start != apart}
+
+
 def cycle(graph: Arrows) -> list[str]:
     """Return one way around, or nothing if there is none."""
     targets: dict[str, set[str]] = {}

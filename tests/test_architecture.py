@@ -3,6 +3,10 @@
 Each rule is held against the project, and against a small made-up tree in which it is broken.
 """
 
+import os
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from architecture import (
     crowded,
     cycle,
     deep,
+    known_extensions,
     longer,
     modules,
     private_imports,
@@ -69,6 +74,29 @@ LEVELS = [
 """All folders from the bottom up. Each may know those below; those of one line do not know
 each other. The files of a room that stand in no inner room have a line of their own."""
 
+EXTENSIONS = {
+    "papers": [
+        "theory.audit",
+        "theory.laws",
+        "figures.locodl",
+        "figures.episode",
+        "figures.certified",
+        *(f"certibit.cli.commands.{name}" for name in ("audit", "certified", "demo", "episode")),
+        "certibit.cli.commands.figures",
+        "figures.report",  # of the papers' results, too
+        "certibit.cli.commands.report",
+    ],
+    "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
+    "export": ["theory.export", "certibit.cli.commands.export"],
+    "discover": [
+        "theory.discover",
+        "figures.text.discoveries",
+        "certibit.cli.commands.discover",
+    ],
+}
+"""What the core does without: folders and modules. The front door names them, but for its type
+checker only."""
+
 LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "certibit.cli.commands"}
 """Lists of like things, of any length."""
 APART = {"State", "main"}
@@ -90,6 +118,54 @@ def test_every_folder_is_installed():
 
 def test_arrows_run_down():
     assert rising(PROJECT, LEVELS) == set()
+
+
+def test_the_core_knows_no_extension():
+    prefixes = [prefix for extension in EXTENSIONS.values() for prefix in extension]
+    assert all(any(f"{name}.".startswith(f"{p}.") for name in PROJECT) for p in prefixes)
+    assert known_extensions(PROJECT, prefixes, "certibit") == set()
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_core_works_without_an_extension(extension, tmp_path):
+    """In a copy of the tree from which the extension is removed."""
+    for room in ROOMS:
+        copy = tmp_path / "certibit" / room if room != "certibit" else tmp_path / room
+        shutil.copytree(
+            ROOT / room, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for prefix in EXTENSIONS[extension]:
+        place = tmp_path / "certibit" / prefix.removeprefix("certibit.").replace(".", "/")
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.with_suffix(".py").unlink()
+    asked = subprocess.run(
+        [sys.executable, "-c", CORE],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+
+
+CORE = """
+import certibit
+from certibit.cli import main
+
+assert certibit.__file__.startswith(__import__("os").getcwd())
+for words in (
+    "list",
+    "run quadratic:d=4@3 diana rand-k:2 --kappa 10 --seeds 1 --until 1e-2",
+    "compare quadratic:d=4@3 gd agd --kappa 10 --seeds 1 --until 1e-2",
+    "certify diana --n 3 --kappa 10 --omega 1",
+    "plan quadratic:d=4@3 --kappa 10 --methods gd,agd",
+    "check quadratic:d=4@3 gd --kappa 10 --seeds 1 --until 1e-2",
+):
+    assert main(words.split()) == 0, words
+"""
 
 
 def test_there_are_no_cycles():
@@ -141,6 +217,7 @@ CLEAN_LEVELS = [
 RULES = {
     "undeclared": lambda files: undeclared(files, CLEAN_LEVELS),
     "rising": lambda files: rising(files, CLEAN_LEVELS),
+    "extensions": lambda files: known_extensions(files, ["data.files"], "certibit"),
     "cycle": lambda files: set(cycle(arrows(files))),
     "cycle of folders": lambda files: set(cycle(between_folders(files, arrows(files)))),
     "relative": relative_imports,
@@ -170,6 +247,8 @@ BROKEN = [
      {("solvers.methods.gd", "solvers.compressors.natural")}),
     ("rising", {NATURAL: "def draw():\n    import certibit"},
      {("solvers.compressors.natural", "certibit")}),
+    ("extensions", {GD: "from certibit.data.files import cache"},
+     {("solvers.methods.gd", "data.files.cache")}),
     ("cycle", {"data/a.py": "from certibit.data import b", "data/b.py": "import certibit.data.a"},
      {"data.a", "data.b"}),
     ("cycle of folders", {GD: "import certibit.solvers.compressors.natural",

@@ -9,12 +9,13 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, redirect_stderr
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from io import StringIO
+from pathlib import Path
 from typing import TextIO
 
 from certibit.cli.words.exit_codes import CONTRADICTION, WRONG_INPUT
@@ -24,28 +25,8 @@ from certibit.data.interrupts import INTERRUPTED, end_at_interrupts, raise_at_in
 from certibit.theory.contradiction import ContradictionError
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 
-COMMANDS = {
-    "list": "methods, compressors and data sets by name",
-    "run": "run one method on one problem",
-    "compare": "what an accuracy costs several methods",
-    "plan": "what is promised about every method, in seconds",
-    "count": "the bits of somebody else's messages",
-    "check": "confront a method with its theorems",
-    "certify": "the worst case of one method, proved",
-    "chain": "what several steps and whole runs are proved to do",
-    "export": "write a proof to a file that others check",
-    "discover": "search for methods with few certified bits",
-    "audit": "audit proofs, step by step",
-    "demo": "all methods on data that needs no file",
-    "figures": "figures of the LoCoDL paper",
-    "episode": "figures of EPISODE and its rivals",
-    "certified": "certified against published rates and parameters",
-    "theory": "check every theorem on standard problems",
-    "scaling": "fit exponents of bits in kappa, d, n and omega",
-    "report": "everything that has been run, as one HTML page",
-    "completion": "print what a shell needs to complete commands",
-}
-"""What each command does; `certibit.cli.commands` has a file for each, loaded when it is named."""
+_COMMANDS = Path(__file__).with_name("commands")
+_SUMMARY = re.compile(r'"""The command ``(\w+)``: (.*)\."""\n')
 
 
 def run_words(arguments: Sequence[str] | None = None) -> int:
@@ -119,7 +100,7 @@ def _parser() -> Parser:
     parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parser.add_argument("--quiet", action="store_true", help="draw no progress")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, summary in COMMANDS.items():
+    for name, summary in _commands():
         commands.add_parser(
             name,
             help=summary,
@@ -128,6 +109,14 @@ def _parser() -> Parser:
         )
     parser.set_defaults(parser=parser)
     return parser
+
+
+def _commands() -> Iterator[tuple[str, str]]:
+    """Read the name and the summary of every command, of which none is imported for that."""
+    for path in sorted(_COMMANDS.glob("[a-z]*.py")):
+        with path.open(encoding="utf-8") as file:
+            if found := _SUMMARY.fullmatch(file.readline()):
+                yield found[1], found[2]
 
 
 def _add_options(command: str, parser: Parser) -> None:

@@ -1,1 +1,1 @@
-"""One file per command."""
+"""One file per command; its first line names the command and says what it does."""

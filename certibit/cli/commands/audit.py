@@ -1,4 +1,4 @@
-"""The command ``audit``: proofs, step by step."""
+"""The command ``audit``: audit the proofs of papers, step by step."""
 
 import argparse
 import sys

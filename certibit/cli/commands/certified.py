@@ -1,4 +1,4 @@
-"""The command ``certified``: certified against published rates and parameters."""
+"""The command ``certified``: compare certified with published rates and parameters."""
 
 import argparse
 

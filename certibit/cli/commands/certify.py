@@ -1,4 +1,4 @@
-"""The command ``certify``: the worst case of one method, proved."""
+"""The command ``certify``: prove the worst case of one method."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command ``chain``: what several steps and whole runs of one method are proved to do."""
+"""The command ``chain``: prove what several steps and whole runs of one method do."""
 
 import argparse
 import json

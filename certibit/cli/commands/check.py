@@ -1,4 +1,4 @@
-"""The command ``check``: a method against its theorems."""
+"""The command ``check``: confront a method with its theorems."""
 
 import argparse
 import json

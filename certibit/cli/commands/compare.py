@@ -1,4 +1,4 @@
-"""The command ``compare``: bits and rounds of several methods to an accuracy on one problem."""
+"""The command ``compare``: compare what an accuracy costs several methods."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command ``completion``: a script that lets a shell complete commands and options."""
+"""The command ``completion``: print what a shell needs to complete commands."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command ``count``: the bits of messages of other programs or papers."""
+"""The command ``count``: count the bits of messages of other programs or papers."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command ``demo``: all methods on data that needs no file."""
+"""The command ``demo``: run all methods on data that needs no file."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command ``episode``: figures of EPISODE and its rivals."""
+"""The command ``episode``: draw the figures of EPISODE and its rivals."""
 
 import argparse
 from collections.abc import Callable

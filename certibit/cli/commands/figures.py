@@ -1,4 +1,4 @@
-"""The command ``figures``: figures of the LoCoDL paper."""
+"""The command ``figures``: draw the figures of the LoCoDL paper."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command ``list``: names of methods, compressors and data sets."""
+"""The command ``list``: print the names of methods, compressors and data sets."""
 
 import argparse
 import json

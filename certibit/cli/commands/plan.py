@@ -1,4 +1,4 @@
-"""The command ``plan``: the cost that theorems promise for every method, without a run."""
+"""The command ``plan``: compute the cost that theorems promise for every method."""
 
 import argparse
 import json

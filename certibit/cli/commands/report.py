@@ -1,4 +1,4 @@
-"""The command ``report``: one HTML page of all results."""
+"""The command ``report``: write one HTML page of all results."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The command ``run``: one method on one problem."""
+"""The command ``run``: run one method on one problem."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command ``scaling``: exponents of bits, fitted."""
+"""The command ``scaling``: fit exponents of bits in kappa, d, n and omega."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""The command ``theory``: every theorem on standard problems."""
+"""The command ``theory``: check every theorem on standard problems."""
 
 import argparse
 import sys
