@@ -1,1 +1,1 @@
-"""What is run: the engine, the methods, the compressors and their wire formats, the traces."""
+"""Engine, methods, compressors with their wire formats, and traces."""

@@ -1,4 +1,4 @@
-"""What a method is written with: one short list of names for its author."""
+"""The names that the file of a method imports."""
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal

@@ -94,7 +94,7 @@ def feature_max(x: Array) -> Array:
 def where(mask: Array, yes: Array, no: Array) -> Array:
     """Choose ``yes`` where the mask holds and ``no`` elsewhere; shapes broadcast.
 
-    One of the two itself is given back where the mask holds everywhere, or nowhere.
+    If the mask is true everywhere, or nowhere, the chosen array itself is returned.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def masked(mask: Array, x: Array) -> Array:
 
 
 def copies(x: Array, n: int) -> Array:
-    """Repeat what all clients share: (1, d, R) to (n, d, R).
+    """Repeat a vector for all clients: (1, d, R) to (n, d, R).
 
     Examples
     --------
@@ -148,7 +148,7 @@ def copies(x: Array, n: int) -> Array:
 
 
 def everyone(x: Array) -> Array:
-    """Return the mask of all clients that have a vector: (n, d, R) to (n, 1, R), all true.
+    """Return the mask of all clients of a vector: (n, d, R) to (n, 1, R), all true.
 
     Examples
     --------
@@ -171,12 +171,12 @@ def floor_power_of_two(x: Array) -> Array:
 
 
 def round_power_of_two(x: Array, bits: Array) -> Array:
-    """Round every number to a neighbouring power of two, up by the share of its mantissa; as x.
+    """Round every number to a neighbouring power of two, without bias; same shape as x.
 
-    ``bits`` are integers of 52 random bits. They are added to the mantissa, so that it carries
-    into the exponent with the probability that it says, and the mantissa is cut. Numbers are
-    scaled first so that below 2^-126 they are subnormal, where the neighbours are 0 and 2^-126.
-    What is not finite gives infinity.
+    ``bits`` are integers of 52 random bits. They are added to the mantissa, which carries into the
+    exponent with the probability of rounding up, and then the mantissa is cleared. Numbers are
+    scaled first so that those below 2^-126 are subnormal; their neighbours are 0 and 2^-126.
+    Infinity and NaN give infinity.
     """
     xp = array_namespace(x)
     mantissa_bits, smallest = _format(x)

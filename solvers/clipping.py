@@ -1,4 +1,4 @@
-"""What the clipped methods have in common: the two steps, the cohort, and what they are judged by.
+"""The base of the clipping methods: clipped and unclipped steps, cohorts, recorded quantities.
 
 Conventions: a vector is clipped iff its norm exceeds the threshold tau = gamma/eta strictly; the
 direction of the zero vector is zero; gamma = inf means no clipping.
@@ -36,8 +36,8 @@ class ModelState:
 class ClippedMethod(Method):
     """Base of the methods for nonconvex (L0, L1)-smooth functions, with the clipping parameters.
 
-    A call of ``communicate`` is a round. What the theorems bound is |grad f(x)| at the model, which
-    a trace records.
+    A call of ``communicate`` is a round. The theorems bound |grad f(x)| at the model, which a trace
+    records.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ClippedMethod(Method):
     Raises
     ------
     Refusal
-        If one of them, or the number I of local steps, is not positive.
+        If eta, gamma or the number I of local steps is not positive.
     """
 
     eta: float

@@ -1,8 +1,8 @@
-"""What a method is: frozen parameters, a frozen state and pure steps.
+"""The interface of a method: frozen parameters, a frozen state and pure steps.
 
-A method touches the world only through ``problem`` and ``channel``. The engine owns the loop:
-it calls ``local_step`` at every iteration and ``communicate`` when the schedule says so. The same
-class runs in simulation, on the wire and on symbols, and does not know in which world it is.
+A method has access to gradients and messages only through ``problem`` and ``channel``. The engine
+owns the loop: it calls ``local_step`` at every iteration and ``communicate`` when the schedule says
+so. The same class runs in simulation, on the wire and on symbols, without a change.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from certibit.data.errors import Refusal
 
 
 class Functions(Protocol):
-    """The f_i and g by their gradients; a problem is one, and so is what a method sees.
+    """The gradients of the f_i and of g; implemented by every problem.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Functions(Protocol):
 
 
 class Gradients(Functions, Protocol):
-    """What a method sees of a problem.
+    """The part of a problem that a method may use.
 
     Examples
     --------
@@ -56,15 +56,15 @@ class Gradients(Functions, Protocol):
     ) -> Array:
         """Gradients of all f_i at x, (n, d, R) or (1, d, R), as (n, d, R).
 
-        With ``active`` only some clients evaluate theirs: which, (n, 1, R) bool, or how many.
-        The method does not use what the others would get. With ``sample``, the name of a slot
-        such as ``"control"`` or the number of a local step, they are stochastic gradients if the
-        problem has noise; a slot is asked for once in a round.
+        With ``active`` only some clients evaluate their gradients: a mask (n, 1, R) bool, or the
+        number of clients. The method must not use the gradients of the others. With ``sample``, the
+        name of a slot such as ``"control"`` or the number of a local step, the gradients are
+        stochastic if the problem has noise; each slot is used once in a round.
         """
 
 
 class Solution(Protocol):
-    """What the fixed point of a method is made of; a problem is one.
+    """The solution and its gradients, from which a method computes its fixed point.
 
     Examples
     --------
@@ -92,10 +92,10 @@ class Solution(Protocol):
 
 
 class Messages(Protocol):
-    """What a method sees of the network and of shared randomness.
+    """The network and the shared randomness, as a method uses them.
 
     A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries. Nothing is sent
-    outside it, and 0 is received there.
+    outside the mask, and 0 is received there.
 
     Examples
     --------
@@ -105,16 +105,16 @@ class Messages(Protocol):
     """
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
+        """Send C_i(v_i) from every client of the cohort; return the received vectors, (n, d, R)."""
 
     def send(self, v: Array, mask: Array | None = None) -> Array:
-        """Send v_i uncompressed from every client; what is received, (n, d, R)."""
+        """Send v_i uncompressed from every client; return the received vectors, (n, d, R)."""
 
     def broadcast(self, v: Array, mask: Array | None = None) -> Array:
         """Send v from the server to all clients, or to those of a mask, uncompressed; (1, d, R)."""
 
     def downlink(self, v: Array) -> Array:
-        """Send C(v) from the server to all clients, v and what is received (1, d, R)."""
+        """Send C(v), (1, d, R), from the server to all clients; return it."""
 
     def coin(self, p: float) -> Array:
         """Toss one coin per run, seen by all: (1, 1, R) bool, true with probability p."""
@@ -130,7 +130,7 @@ class Messages(Protocol):
 
 
 def require_probability(name: str, p: Any) -> None:
-    """Refuse what is no probability, of a parameter, or of one that is an array over the runs.
+    """Refuse a parameter, a number or an array over the runs, that is no probability.
 
     Raises
     ------
@@ -175,7 +175,7 @@ Schedule = WithProbability | Every
 
 @dataclass(frozen=True)
 class Needs:
-    """What a method needs in order to be run.
+    """The compressors and problems that a method can be run with.
 
     Attributes
     ----------
@@ -189,8 +189,8 @@ class Needs:
         The class of the server's compressor; None for a method that broadcasts uncompressed
         vectors.
     shared_minimiser : bool
-        Whether it converges only where all f_i have the same minimiser, as a single client has; on
-        other problems it runs, and ends near the solution.
+        Whether it converges only if all f_i have the same minimiser (always true for one client).
+        On other problems it can be run, and ends near the solution.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class Method(ABC):
     """Base of all methods: a subclass is a frozen dataclass of its parameters.
 
     It defines ``start``, ``communicate`` and ``model``, and ``local_step`` if clients compute
-    between rounds. What is promised about it stands on its card, in the room theory.
+    between rounds. Its theorems are on its card, in ``theory/theorems``.
 
     Examples
     --------
@@ -257,12 +257,12 @@ class Method(ABC):
         """Return the point that f - f* is measured at, (1, d, R)."""
 
     def fixed_point(self, problem: Solution) -> Any:
-        """State at the solution, where the method stays whatever the randomness; None: find it."""
+        """Return the state at the solution, fixed under every outcome; None: it is computed."""
         return None
 
     def invariants(self, s: Any, problem: Functions) -> tuple[Array, ...] | None:
-        """State what is 0 in every state of a run, such as the sum of the control variates.
+        """Return vectors that are 0 in every state of a run, such as the sum of control variates.
 
-        Each is linear in the deviation of the state from the fixed point. None: find them.
+        Each is linear in the deviation of the state from the fixed point. None: they are computed.
         """
         return None

@@ -1,4 +1,4 @@
-"""What is held for every run: arrays with the runs on the last axis, in frozen dataclasses.
+"""States of methods: frozen dataclasses of arrays with the runs on the last axis.
 
 A state holds nothing else. A method or a problem may hold some, its fields named by ``per_run``,
 so that a grid of parameters is one batch.

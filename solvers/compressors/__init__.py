@@ -1,1 +1,1 @@
-"""Compressors: random maps of vectors that take few bits to send."""
+"""Compressors: random maps whose values can be sent in few bits."""

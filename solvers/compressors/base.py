@@ -1,4 +1,4 @@
-"""What every compressor knows about itself."""
+"""The interface of compressors: constants, random draws, messages."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Compressor(ABC):
     E|C(x) - x|^2 <= omega |x|^2. Contractive ones are in B(alpha):
     E|C(x) - x|^2 <= (1 - alpha) |x|^2.
 
-    All arrays are (n, d, R) and every client and run is compressed by itself. What is random is
-    in the argument ``uniforms``: float64 numbers of [0, 1), as many per client and message as
-    :meth:`uniforms` says, independent of each other. Values that are not finite give
-    a message that can be sent; nothing is raised, since a run that diverges is not an error.
+    All arrays are (n, d, R), and the vector of each client and run is compressed on its own. All
+    randomness comes from the argument ``uniforms``: independent float64 numbers of [0, 1),
+    :meth:`uniforms` of them per client and message. Values that are not finite give a valid message
+    and no exception, because a run that diverges is not an error.
 
     Examples
     --------
@@ -96,15 +96,15 @@ class Compressor(ABC):
 
     @abstractmethod
     def uniforms(self, d: int) -> int:
-        """How many uniform numbers one client needs for one message."""
+        """The number of uniform numbers for one message of one client."""
 
     def deterministic(self, d: int) -> bool:
-        """Whether C(x) is a function of x, as nothing is drawn: equal vectors have equal errors."""
+        """Whether C draws no random numbers, so that equal vectors have equal errors."""
         return self.uniforms(d) == 0
 
     @abstractmethod
     def message(self, x: Array, uniforms: Array) -> Message:
-        """Return what the clients send: arrays (n, count, R) in the order of the layout.
+        """Return the message of each client: arrays (n, count, R) in the order of the layout.
 
         ``x`` is (n, d, R) and ``uniforms`` (n, q, R), or (1, q, R) if they are shared.
         """

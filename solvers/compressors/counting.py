@@ -1,4 +1,4 @@
-"""The bits of somebody else's messages, in the ways that papers count them, and what decodes."""
+"""The bits of messages of other programs, as papers count them and as a decoder needs them."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _DESCRIPTION = re.compile(r"(rand-k|top-k):([0-9]+) of ([0-9]+)(?: in ([\w]+))?"
 
 @dataclass(frozen=True)
 class Sparse:
-    """Messages of vectors of R^d, by how many entries they have and what a value costs.
+    """Sparse messages of vectors of R^d: the numbers of entries and the format of a value.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Sparse:
 
 @dataclass(frozen=True)
 class Count:
-    """One way to count.
+    """The bits of messages by one convention.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Count:
     decodes : bool
         Whether a receiver can make the vector again from these bits alone.
     why : str
-        Under which condition, or why not.
+        The condition under which it decodes, or the reason why it does not.
     """
 
     way: str
@@ -70,10 +70,10 @@ class Count:
 
 
 def counts(messages: Sparse) -> tuple[Count, ...]:
-    """Count messages in the ways of papers, and with every entry sent.
+    """Count messages by the conventions of papers, and as dense vectors.
 
-    Where messages have different numbers of entries, each says how many in ceil(log2(d + 1)) bits,
-    as nothing decodes otherwise; papers that leave the indices out leave this out too.
+    If messages have different numbers of entries, each states its number in ceil(log2(d + 1)) bits,
+    since it cannot be decoded otherwise. Conventions that omit the indices omit these bits, too.
     """
     d, sizes, width = messages.d, np.array(messages.sizes), FORMATS[messages.value]
     size = 0 if len(set(messages.sizes)) == 1 else d.bit_length()

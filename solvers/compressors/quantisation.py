@@ -1,4 +1,4 @@
-"""Compressors that send all d entries in few bits each."""
+"""Quantisation: compressors that send all d entries with few bits each."""
 
 from dataclasses import dataclass
 from math import sqrt

@@ -1,4 +1,4 @@
-"""Compressors that send few of the d entries."""
+"""Sparsification: compressors that send few of the d entries."""
 
 import math
 from dataclasses import dataclass

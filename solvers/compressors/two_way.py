@@ -1,4 +1,4 @@
-"""Compression both ways: what clients send, and what the server broadcasts."""
+"""Compression both ways: one compressor for the clients and one for the server."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from certibit.solvers.compressors.identity import Identity
 class TwoWay(Compressor):
     """The compressor ``up`` of every client, with the compressor ``down`` of the server.
 
-    Everything that is asked of a compressor is answered for the way up.
+    All constants and messages are those of ``up``.
     """
 
     up: Compressor

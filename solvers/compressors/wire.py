@@ -41,14 +41,14 @@ class Field(ABC):
         """Return the value of every code; refuses codes that no value has."""
 
     def require_fitting(self, values: Values, norm: Values | None) -> None:  # noqa: B027
-        """Refuse numbers (n, count, R) that do not fit each other, or the norm (n, 1, R) before."""
+        """Refuse numbers (n, count, R) that contradict each other or the norm (n, 1, R)."""
 
 
 @dataclass(frozen=True)
 class Float32(Field):
     """A 32-bit float (IEEE 754 binary32): rounded to nearest, infinite above its range.
 
-    What is not a number is sent as a quiet one.
+    Every NaN is sent as a quiet NaN.
 
     Examples
     --------
@@ -71,9 +71,9 @@ class Float32(Field):
 
 @dataclass(frozen=True)
 class Norm(Field):
-    """A 32-bit float that is not negative, and the scale of the levels after it.
+    """A nonnegative 32-bit float that scales the levels after it.
 
-    A positive one is never rounded to 0, so that levels beside a norm of 0 are 0.
+    A positive norm is never rounded to 0, so that all levels are 0 if the norm is.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class Level(Field):
 
 @dataclass(frozen=True)
 class Index(Field):
-    """A feature index 0..d-1 in ceil(log2 d) bits: none when d = 1. No two of a field are equal.
+    """A feature index 0..d-1 in ceil(log2 d) bits (0 bits for d = 1); indices of a field differ.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class Index(Field):
 
 @dataclass(frozen=True)
 class Shared(Field):
-    """A number that both sides draw from their common seed: it is not sent and has no bits.
+    """A number that both sides draw from a common seed; it is not sent and costs no bits.
 
     Parameters
     ----------
