@@ -96,7 +96,7 @@ class Compressor(ABC):
 
     @abstractmethod
     def uniforms(self, d: int) -> int:
-        """The number of uniform numbers for one message of one client."""
+        """Return the number of uniform numbers for one message of one client."""
 
     def deterministic(self, d: int) -> bool:
         """Whether C draws no random numbers, so that equal vectors have equal errors."""

@@ -1,4 +1,4 @@
-"""When a run ends and which of its points are kept."""
+"""Limits of a run, and the points at which it is recorded."""
 
 import time
 from collections.abc import Mapping
@@ -35,10 +35,10 @@ STAGNATION = (
 class Budget:
     """A run ends as soon as one of these is reached.
 
-    A run that waits for an accuracy and has no other limit but iterations ends as "stagnated"
-    where it makes no progress: where the best f - f* has not fallen by 1 % over the last half of
-    the work, counted in iterations or gradients per client, whichever are more, and from 100,000
-    on. What falls more slowly would not arrive within 10,000,000 iterations either.
+    A run with a target accuracy and no other limit but iterations ends as "stagnated" if the best
+    f - f* has not decreased by 1 % over the last half of the work. Work is counted in iterations or
+    gradients per client, whichever is more, and is at least 100,000. A run with slower progress
+    would not reach its target within 10,000,000 iterations either.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class Budget:
     gradients : float, optional
         Gradients evaluated per client.
     gap : float, optional
-        Accuracy f - f*, looked at where the run is recorded.
+        Accuracy f - f*, tested at recorded points.
     seconds : float, optional
-        Time on the clock for the runs that are computed together, looked at where they are
-        recorded. What it cuts off is not the same the next time, and no store keeps it.
+        Time on the clock for the runs that are computed together, tested at recorded points. Such
+        a limit is not reproducible, so no store keeps the trace.
     iterations : int
-        A bound on all runs, so that none is endless.
+        Upper bound on the iterations of every run.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class Budget:
             )
 
     def require_days(self, method: Method, problem: Problem) -> None:
-        """Refuse gradients that take more than a month, by what one costs here.
+        """Refuse gradients that take more than a month, by the measured time of one gradient.
 
         These are the gradients of one iteration; and of all, if only iterations and rounds end
         the runs.

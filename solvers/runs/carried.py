@@ -1,4 +1,4 @@
-"""What runs carry from one iteration to the next, as arrays that can be written and read."""
+"""The complete state of unfinished runs, as arrays that can be written to a file and read."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -30,7 +30,7 @@ _EACH = {
 
 @dataclass
 class Carried:
-    """All that the next iteration of R runs depends on, beside what they are made of.
+    """All data, besides the specification, that the next iteration of R runs depends on.
 
     Attributes
     ----------

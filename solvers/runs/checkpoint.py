@@ -1,4 +1,4 @@
-"""A batch of runs that is going on, kept in a file so that it can go on after a stop."""
+"""Checkpoints: files of unfinished runs, from which these are continued after an interruption."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Runs a method with all its seeds, in batches that are one array program each."""
+"""The engine: runs a method with all its seeds, in batches that are one array program each."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
@@ -42,18 +42,18 @@ def simulate(
     callback: Callback | None = None,
     keep_model: bool = False,
 ) -> Trace:
-    """Run a method on a problem from its x_0, with R runs, as many at once as are fast.
+    """Run a method on a problem from its x_0, R runs in batches of a fast size.
 
     Parameters
     ----------
     experiment : Experiment
         The method with its parameters, numbers or arrays (1, 1, R) with one value per run, the
-        problem and the compressor. What the problem names in ``per_run`` may differ between runs
-        too.
+        problem and the compressor. The fields that the problem names in ``per_run`` may differ
+        between runs, too.
     seeds : int or sequence of int
-        The run seeds, or how many. Two are equal only if parameters differ between runs.
+        The run seeds, or their number. Two may be equal only if parameters differ between runs.
     budget : Budget
-        When a run ends. Runs that are finished drop out of the batch.
+        Limits of every run. Finished runs leave the batch.
     record : Record, optional
         Which rounds are recorded.
     wire : bool
@@ -66,23 +66,23 @@ def simulate(
     progress : callable, optional
         Called with the fraction that is done.
     checkpoint : Checkpoint, optional
-        Where the runs are kept while they go on, and gone on with if they have been stopped.
+        The file in which unfinished runs are stored, and from which they are continued.
     callback : callable, optional
-        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
-        true, these runs end.
+        Called at every recorded point with its columns and the models ``x``, (1, d, R). The runs
+        end if it returns true.
     keep_model : bool
-        Whether the trace has the last model of every run, ``x``.
+        Whether the trace stores the last model of every run as ``x``.
 
     Returns
     -------
     Trace
-        A run whose values are no longer finite has ended as "diverged"; nothing is raised.
+        A run whose values are no longer finite ends as "diverged", without an exception.
 
     Raises
     ------
     Refusal
-        If seeds, parameters or library do not fit each other, if the budget can never be met, or
-        if the machine has not the memory.
+        If seeds, parameters or library do not fit each other, if the budget can never be reached,
+        or if the memory of the machine is too small.
     """
     settings = specification(
         experiment, seeds=seeds, budget=budget, record=record, wire=wire, library=library,

@@ -1,4 +1,4 @@
-"""What made a trace, beside its specification: versions, the commit, the storage, x*'s error."""
+"""The provenance of a trace: versions, commit, storage of the data, error of x*."""
 
 import platform
 import subprocess

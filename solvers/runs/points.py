@@ -1,4 +1,4 @@
-"""Points of runs: kept until somebody looks, then recorded and held against the budget."""
+"""Recorded points of runs, and the test of the budget at these points."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ _POINTS, _LOOK = 64, 16
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked of a run beside its iterations: see :func:`~certibit.run`."""
+    """Options of a run that do not change its iterates: see :func:`~certibit.run`."""
 
     budget: Budget
     record: Record
@@ -68,10 +68,10 @@ class _Point:
 
 
 class Points:
-    """What is recorded of runs, and what ends them.
+    """The recorded points of runs and the ends of runs.
 
-    On the host every point is looked at at once. On a device points are kept until somebody looks
-    at them, so that the device is not waited for at every iteration.
+    On the host every point is evaluated at once. On a device points are queued and evaluated
+    together, so that the host need not wait for the device in every iteration.
     """
 
     def __init__(self, now: Carried, wishes: Wishes, started: float) -> None:

@@ -1,4 +1,4 @@
-"""What a run returns and how it is kept: numbers with the specification that made them."""
+"""Traces: the recorded points of runs with their complete specification, in memory and on disk."""
 
 import json
 import os
@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 TOTAL = "total_bits"
-"""What can be drawn like a column: bits sent, and those received by a weight."""
+"""The name of a derived column: bits sent plus the weight times bits received."""
 
 _MODEL = "x"
 
@@ -106,19 +106,19 @@ class Trace:
         return {name: column[rows] for name, column in self.columns.items()}
 
     def total_bits(self, downlink: float) -> Column:
-        """Return the bits sent, and those received by a weight, at every recorded point."""
+        """Return the bits sent plus ``downlink`` times those received, at every recorded point."""
         return total_bits(self.columns["uplink_bits"], self.columns["downlink_bits"], downlink)
 
     def bits_to(self, accuracy: float, downlink: float = 0.0) -> NDArray[np.float64]:
         """Return the uplink bits per client at the first recorded f - f* <= accuracy, (R,).
 
-        With a weight of the downlink, total bits. NaN for a run that did not get there.
+        With a weight of the downlink, total bits. NaN for a run that does not reach the accuracy.
         """
         up, down = (self.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
         return total_bits(up, down, downlink)
 
     def cost_to(self, accuracy: float, column: str) -> NDArray[np.float64]:
-        """Return a column at the first recorded f - f* <= accuracy, (R,); NaN where never."""
+        """Return a column at the first recorded f - f* <= accuracy, (R,); NaN if there is none."""
         costs = np.full(len(self.seeds), np.nan)
         reached = np.flatnonzero(self.columns["gap"] <= accuracy)
         runs, first = np.unique(self.columns["run"][reached], return_index=True)
@@ -136,7 +136,7 @@ class Trace:
         return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an npz file with a JSON header; the file appears whole or not at all."""
+        """Write an npz file with a JSON header, atomically."""
         header = json.dumps({"specification": self.specification, "ending": self.ending})
         models = {} if self.x is None else {_MODEL: self.x}
         save_arrays(Path(path), {"header": np.array(header), **models, **self.columns})

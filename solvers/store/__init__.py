@@ -1,1 +1,1 @@
-"""The store of finished traces, and the program text that they are kept under."""
+"""The store of finished traces, keyed by specification and program text."""

@@ -1,4 +1,4 @@
-"""A folder of finished traces, keyed by what made them; nothing finished is computed again."""
+"""A folder of finished traces, keyed by everything they depend on; none is computed twice."""
 
 import hashlib
 import json
@@ -45,9 +45,9 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made when the first trace is saved.
+        Created when the first trace is saved.
     fresh : bool
-        Whether what is kept is ignored, and replaced by what is computed.
+        Whether stored traces are ignored and replaced.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Store:
         return self.folder / f"{method.name}-{key}.npz"
 
     def find(self, experiment: Experiment[Problem], **options: Any) -> Trace | None:
-        """Load a finished trace, or give None; a damaged file is told and set aside."""
+        """Load a finished trace or return None; a damaged file is renamed, with a warning."""
         if self.fresh:
             return None
         try:
@@ -97,7 +97,7 @@ class Store:
     def trace(
         self, experiment: Experiment[Problem], *, progress: Progress | None = None, **options: Any
     ) -> Trace:
-        """Load a finished trace, or run it and save it; options as in :func:`simulate`.
+        """Load a finished trace, or compute and save it; options as in :func:`simulate`.
 
         Warns
         -----

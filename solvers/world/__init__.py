@@ -1,1 +1,1 @@
-"""The simulated world: network with its ledger, gradients with their count, random streams."""
+"""The simulation: network with its ledger, counted gradients, random streams."""

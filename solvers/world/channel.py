@@ -1,10 +1,9 @@
 """The simulated network between clients and server.
 
-A method is given a :class:`Channel` and an :class:`~certibit.solvers.world.oracle.Oracle`. Both may
-be narrowed to some runs of the batch with ``at``; narrowed ones share the ledger and the random
-streams, so that every run pays for and draws exactly what it would alone. On a device all runs are
-computed, and narrowed to a :class:`~certibit.solvers.world.device.Turn`, of which only these pay
-and draw.
+A method gets a :class:`Channel` and an :class:`~certibit.solvers.world.oracle.Oracle`. ``at``
+restricts both to some runs of the batch. Restricted ones share ledger and random streams with the
+batch, so that the cost and the random numbers of a run are those of the run alone. On a device all
+runs are computed, and a :class:`~certibit.solvers.world.device.Turn` masks those that communicate.
 """
 
 from collections.abc import Sequence
@@ -36,7 +35,7 @@ class Channel:
 
     Coins, cohorts and masks come from a seed that clients and server share: they cost no bits.
     A mask is a bool array (n, 1, R) of clients or (n, d, R) of their entries; nothing is sent
-    outside it, and 0 is received there.
+    outside the mask, and 0 is received there.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ class Channel:
         return replace(self, runs=some_of(self.runs, runs))
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
-        """Send C_i(v_i) from every client of the cohort; what is received, (n, d, R)."""
+        """Send C_i(v_i) from every client of the cohort; return the received vectors, (n, d, R)."""
         n, _, runs = v.shape
         received, bits = self._compressed(v, self.compressor, "compressor")
         if cohort is None:

@@ -1,7 +1,7 @@
-"""Runs on a device, which are computed all together: those whose turn it is are marked by a mask.
+"""Runs on a device: all are computed in every iteration, and a mask marks those that communicate.
 
-What they draw and spend is kept there. The host is told the coins of the schedule, those of many
-iterations at once, and has bounds of what is spent; so it need not wait for the device.
+Random numbers and costs stay on the device. The host receives the coins of the schedule for many
+iterations at once and has upper bounds of the costs, so that it need not wait for the device.
 """
 
 from collections.abc import Mapping, Sequence

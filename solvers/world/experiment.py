@@ -1,4 +1,4 @@
-"""A method fitted to a problem and a compressor: the one place where misfits are refused."""
+"""An experiment: method, problem and compressor, which are refused if they do not fit."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeGuard, TypeVar
@@ -25,8 +25,8 @@ class Experiment(Generic[P_co]):
     problem : Problem
         The view that the method solves: with a shared function g, or without.
     compressor : Compressor
-        Of every client, perhaps with one of the server; the identity for a method that sends
-        uncompressed vectors.
+        The compressor of the clients, perhaps with one of the server; the identity for a method
+        that sends uncompressed vectors.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Experiment(Generic[P_co]):
 
     @staticmethod
     def of(method: Method, problem: P, compressor: Compressor | None = None) -> "Experiment[P]":
-        """Fit the three to each other; without a compressor, messages are not compressed.
+        """Combine method, problem and compressor; without a compressor nothing is compressed.
 
         Raises
         ------
@@ -75,7 +75,7 @@ class Experiment(Generic[P_co]):
 
 
 ConvexExperiment: TypeAlias = Experiment[StronglyConvexProblem]
-"""An experiment that theorems, certificates and exact worst cases can speak about."""
+"""An experiment on a strongly convex problem: theorems and certificates may apply to it."""
 
 
 def is_convex(experiment: Experiment[Problem]) -> TypeGuard[ConvexExperiment]:

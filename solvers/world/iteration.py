@@ -1,4 +1,4 @@
-"""Local steps, then a round: what one iteration of a method is, in every world."""
+"""One iteration of a method in every world: a local step, then possibly a round."""
 
 from typing import Any, Protocol, TypeVar
 
@@ -127,7 +127,7 @@ def _round(
 
 
 def theorem_step(method: Method, s: S, problem: Any, channel: Any) -> S:
-    """Do what the theorems call one step: an iteration, or a whole round of K local steps."""
+    """Do one step in the sense of the theorems: an iteration, or a round with K local steps."""
     schedule = method.schedule
     for iteration in range(1, 1 + (schedule.iterations if isinstance(schedule, Every) else 1)):
         s, _ = advance(method, s, problem, channel, iteration)

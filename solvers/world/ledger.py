@@ -1,4 +1,4 @@
-"""What runs have spent: bits, gradients and synchronisations, and which runs pay."""
+"""The ledger: bits, gradients and synchronisations of each run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ Runs = Any
 
 
 class Ledger:
-    """What each run has spent so far, (R,) each.
+    """The costs of each run so far, (R,) each.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What runs take of the memory, told before anything is computed."""
+"""The memory that runs need, estimated before anything is computed."""
 
 from dataclasses import dataclass
 

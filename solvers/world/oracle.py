@@ -1,4 +1,4 @@
-"""The gradients of a problem as a method sees them in a simulation, counted."""
+"""The gradient oracle of a simulation, which counts the gradients."""
 
 from dataclasses import dataclass, replace
 from typing import Any

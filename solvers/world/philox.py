@@ -1,7 +1,7 @@
 """The numbers of numpy's Philox generator as a function of key and place, on any device.
 
-Philox counts: four words belong to each value of its counter, which starts at 1. So a number of a
-stream is found without those before, and element by element.
+Philox is a counter-based generator: four words belong to each value of its counter, which starts at
+1. So any number of a stream can be computed without those before it.
 Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel random numbers: as easy as 1, 2, 3, 2011.
 """
 

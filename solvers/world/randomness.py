@@ -1,9 +1,9 @@
-"""Random numbers by named purpose and run seed, independent of what else is in the batch.
+"""Random numbers by named purpose and run seed, independent of the other runs of the batch.
 
 Every pair (run seed, purpose) has its own Philox generator, seeded by
-``SeedSequence(seed, spawn_key=(crc32(purpose),))``. A run consumes its streams only when it draws
-itself, so it sees the same numbers whether it runs alone, in a batch, before or after others.
-Philox counts: a stream is continued from how many of its numbers were drawn, and nothing else.
+``SeedSequence(seed, spawn_key=(crc32(purpose),))``. A run consumes numbers of its own streams only,
+so it sees the same numbers alone, in a batch, before or after others. Philox is counter-based: the
+number of draws so far is all that is needed to continue a stream.
 """
 
 from collections.abc import Mapping, Sequence

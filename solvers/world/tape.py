@@ -1,7 +1,7 @@
-"""Samples of gradient noise that two methods share, and all runs with the same seed.
+"""Gradient noise that is the same for all methods and parameters with the same seed.
 
-Sample number r of a slot belongs to round r: a method asks for every slot once in a round. So what
-a client sees is keyed by (seed, round, client, slot), whatever the method and its parameters are.
+Sample number r of a slot belongs to round r, because a method uses every slot once in a round. The
+noise is a function of (seed, round, client, slot) and of nothing else.
 """
 
 from collections.abc import Sequence
