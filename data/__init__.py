@@ -1,1 +1,1 @@
-"""What is solved: data sets, splits over clients, problems with exact constants and solution."""
+"""Data sets, splits over clients, and problems with exact constants and solution."""

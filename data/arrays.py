@@ -1,4 +1,4 @@
-"""Arrays of any library, with short ways for numpy where time is spent."""
+"""Arrays of any library, with shortcuts for numpy in hot loops."""
 
 from types import ModuleType
 from typing import Any
@@ -43,9 +43,9 @@ def plain_numbers(owner: Any) -> None:
 
 
 def fetched(x: Array) -> NDArray[Any]:
-    """Return an array of another library as one of numpy: the only way from a device to the host.
+    """Return an array of another library as a numpy array: the only transfer from a device.
 
-    Whoever asks waits until the device has done all that was asked of it.
+    The call waits until the device has finished its queue.
     """
     if is_numpy(x):
         return x

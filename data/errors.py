@@ -1,11 +1,10 @@
-"""What says that an input does not fit, that a file is not what was written, that jobs failed."""
+"""Exceptions: input that does not fit, damaged files, failed jobs."""
 
 
 class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
-    """Input that does not fit, told in one sentence.
+    """Input that does not fit; the message is one sentence.
 
-    The sentence names the value, what was expected and what to do about it; it is one line,
-    whatever the value is.
+    The sentence names the value, what was expected and what to do. It is always one line.
 
     Examples
     --------
@@ -22,7 +21,7 @@ class Refusal(ValueError):  # noqa: N818  (it reads better where it is raised)
 
 
 class DamagedFileError(ValueError):
-    """A file of ours that does not hold what was written; the message names it and the damage.
+    """A file of certibit whose content has changed since it was written; the message names both.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What arrays take of the memory, and how much there is."""
+"""The memory that arrays need, and the memory that is available."""
 
 from pathlib import Path, PurePosixPath
 

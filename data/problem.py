@@ -1,7 +1,7 @@
-"""What every problem gives: minimise f + g over x in R^d, f the average of the n clients' f_i.
+"""The interface of problems: minimise f + g over x in R^d, f the average of the n clients' f_i.
 
-Two protocols, which need no inheritance: :class:`Problem` is what the engine asks for, and
-:class:`StronglyConvexProblem` adds what theorems, certificates and exact worst cases ask for.
+Two protocols, which need no inheritance: :class:`Problem` has what the engine uses, and
+:class:`StronglyConvexProblem` adds what theorems, certificates and exact worst cases use.
 Arrays are (n, d, R): clients, features, runs; a point that all clients share is (1, d, R), and
 (1, d, 1) if it is the same in all runs.
 """
@@ -16,7 +16,7 @@ from certibit.data.noise import Noise
 
 
 class StrongConvexity(Protocol):
-    """What the constants of every problem tell."""
+    """The constant that every problem states."""
 
     @property
     def mu(self) -> float:
@@ -68,7 +68,7 @@ class Constants:
 
 
 class Problem(Protocol):
-    """What a method is run on: clients with gradients, a start and a solution.
+    """A problem that methods can run on: gradients of the clients, a start and a solution.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Problem(Protocol):
 
     @property
     def name(self) -> str:
-        """What the problem is called, such as ``a5a@87``."""
+        """The name of the problem, such as ``a5a@87``."""
 
     @property
     def n(self) -> int:
@@ -105,7 +105,7 @@ class Problem(Protocol):
 
     @property
     def x_0(self) -> Array:
-        """Where runs start, (1, d, 1) or (1, d, R)."""
+        """The starting point of runs, (1, d, 1) or (1, d, R)."""
 
     @property
     def x_star(self) -> Array:
@@ -175,5 +175,5 @@ class StronglyConvexProblem(Problem, Protocol):
 
 
 def is_strongly_convex(problem: Problem) -> TypeGuard[StronglyConvexProblem]:
-    """Whether mu > 0, and so the problem gives what a strongly convex one does."""
+    """Whether mu > 0, so that the problem is a :class:`StronglyConvexProblem`."""
     return problem.constants.mu > 0

@@ -1,4 +1,4 @@
-"""The process while array code runs: threads, memory and warnings."""
+"""Settings of the process while array code runs: threads, memory and warnings."""
 
 import ctypes
 import platform
@@ -15,7 +15,7 @@ _MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -2: 256 << 20}
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let BLAS run on one thread: threads of small products only wait for each other."""
+    """Let BLAS run on one thread; more threads only slow down small products."""
     scipy.linalg.blas  # noqa: B018  (has a BLAS of its own, which is limited once it is loaded)
     with threadpool_limits(1):
         yield

@@ -1,1 +1,1 @@
-"""Where data comes from: LibSVM files, their names, splits over clients, the user's cache."""
+"""Data files: LibSVM sets and their names, splits over clients, the user's cache."""

@@ -1,4 +1,4 @@
-"""Arrays in a file that carries its own digest: what is read is what was written, or is refused."""
+"""Arrays in an npz file with its own SHA-256; a damaged file is refused."""
 
 import hashlib
 import io

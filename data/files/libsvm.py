@@ -46,7 +46,7 @@ def load(name_or_path: str | Path, download: bool = True) -> Dataset:
     Warns
     -----
     UserWarning
-        If a file is downloaded for which nobody here vouches; it says what was checked.
+        If a file with an unknown SHA-256 is downloaded; the warning says what was checked.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def _find(file: str, folders: list[Path]) -> Path | None:
 
 
 def _found_by_user(name: str, entry: LibSVMFile) -> Path:
-    """Return where the user has put a file for which nobody here vouches, asked for by its name."""
+    """Return the path of a user's file with an unknown SHA-256, by its name."""
     path = _find(entry.file, _own_folders())
     if path is None:
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The binary sets of the LibSVM page, by name, and what is known of them.
+"""The binary data sets of the LibSVM page by name, with sizes and SHA-256 where known.
 
 For the named data sets the SHA-256 of the text is known and checked. Every other file of the page
 is ``libsvm:NAME``; only the d and N that the page states are known of it.
@@ -17,12 +17,12 @@ BUNDLED = "breast-cancer"
 """The set that needs no file."""
 
 PREFIX = "libsvm:"
-"""What stands before the name of a file of the page whose SHA-256 is not known here."""
+"""Prefix of the name of a file of the page whose SHA-256 is unknown."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a file must hold.
+    """The expected content of a file.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ _FILES = {
     "real-sim": "real-sim.bz2",
     "sonar": "sonar_scale",
 }
-"""Where the file is not called like the set; sonar and ionosphere exist scaled only."""
+"""Files whose name differs from that of the set; sonar and ionosphere exist scaled only."""
 
 CATALOGUE = {
     name: LibSVMFile(name, name, _FEATURES[name.removesuffix("_scale")], manifest=manifest)
@@ -174,4 +174,4 @@ CATALOGUE = {
 """The files by name."""
 
 NAMES = sorted([BUNDLED, *_MANIFESTS])
-"""The sets that have a name of their own: their content is known here."""
+"""The named data sets, whose SHA-256 is known."""

@@ -1,4 +1,4 @@
-"""Which rows of a data set go to which client."""
+"""Splits of the rows of a data set over clients."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,7 +19,7 @@ _REDRAWS = 1000
 
 @dataclass(frozen=True)
 class Division:
-    """How many rows of which class went to which client.
+    """The number of rows of each class at each client.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Whether a file is the one that the catalogue knows, or the one that was downloaded first."""
+"""Verification of files against the catalogue, or against their first download."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a loss is: a convex, smooth function phi(z; b) of a prediction z and a target b."""
+"""The interface of losses: convex, smooth functions phi(z; b) of a prediction z and a target b."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ _ROUNDING = 1e-9
 class Loss(ABC):
     """Base of losses; a subclass is a frozen dataclass of its parameters.
 
-    It says in ``value``, ``slope`` and ``curvature`` what phi and its first two derivatives in z
-    are, elementwise, and in ``smoothness`` the largest curvature. A loss whose curvature jumps
-    gives its own ``divergence``.
+    ``value``, ``slope`` and ``curvature`` are phi and its first two derivatives in z, elementwise,
+    and ``smoothness`` is the largest curvature. A loss with discontinuous curvature overrides
+    ``divergence``.
 
     Attributes
     ----------
     name : str
-        How the loss is called.
+        The name of the loss.
     targets : str
-        "two classes", which it gets as -1 and +1, or "numbers".
+        "two classes", which are passed as -1 and +1, or "numbers".
     outputs : int
         Predictions of a row: one.
 
@@ -107,9 +107,9 @@ class Loss(ABC):
                 )
 
     def accepts(self, b: Array) -> str:
-        """Say which targets are expected if these, real numbers, do not fit; else nothing."""
+        """Return the expected targets, in words, if these real numbers do not fit; else ""."""
         return ""
 
     def holds_at(self, z: Array) -> str:
-        """Say why the loss is not the one of its name at predictions z; nothing where it is."""
+        """Return why the loss differs from the one of its name at predictions z; "" if not."""
         return ""

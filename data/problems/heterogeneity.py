@@ -1,4 +1,4 @@
-"""How unlike the clients of a problem are."""
+"""Heterogeneity of the clients of a problem."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from certibit.data.problem import Problem
 
 @dataclass(frozen=True)
 class Heterogeneity:
-    """How unlike the clients are; printed, a few lines.
+    """The heterogeneity of the clients; ``print`` shows it in a few lines.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Heterogeneity:
 
 
 def heterogeneity(problem: Problem) -> Heterogeneity:
-    """Measure how unlike the clients of a problem are.
+    """Measure the heterogeneity of the clients of a problem.
 
     Examples
     --------

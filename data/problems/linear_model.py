@@ -23,7 +23,7 @@ from certibit.data.problems.solution import cached_solution, minimiser
 from certibit.data.problems.spectrum import largest_eigenvalue
 
 Weighting = Literal["rows", "clients"]
-"""What counts alike in f: every row, or every client."""
+"""Equal weights in f: of all rows, or of all clients."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -45,9 +45,9 @@ class LinearModel(RidgeProblem):
     weights : array of shape (n, m, 1)
         The w_is.
     division : Division
-        How the rows were dealt over the clients.
+        The number of rows of each class at each client.
     split : str
-        By which rule.
+        The rule of the split.
 
     Examples
     --------

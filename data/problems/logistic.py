@@ -39,7 +39,7 @@ class LogisticRegression(RidgeProblem):
     split : str
         The rule by which the rows of the data set were dealt over the clients.
     division : Division
-        What it gave to whom.
+        The number of rows of each class at each client.
 
     Examples
     --------

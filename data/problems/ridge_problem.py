@@ -124,14 +124,14 @@ class RidgeProblem(ABC):
 
     @property
     def stated(self) -> Self:
-        """The view in which L, mu and kappa are asked for and told: of data, the composite one."""
+        """The view that L, mu and kappa refer to: for data, the composite one."""
         return self.composite
 
     @property
     def kappa(self) -> float:
-        """The condition number that a user asks for, whatever view a method solves.
+        """The condition number that the user has chosen, independent of the view.
 
-        That of the view solved is ``constants.kappa``: of data, (kappa + 1)/2 in the plain one.
+        That of this view is ``constants.kappa``: for data, (kappa + 1)/2 in the plain view.
         """
         return self.stated.constants.kappa
 
@@ -181,7 +181,7 @@ class RidgeProblem(ABC):
 
     @cached_property
     def x_star_error(self) -> float:
-        """What is known of the distance of x_star to the minimiser: about how large it may be.
+        """An estimate of the distance between x_star and the minimiser.
 
         By strong convexity it is at most |gradient of f + g at x_star| over the modulus of f + g;
         what rounding hides of the gradient is estimated as 2^-52 L_f |x_star| and added.

@@ -1,4 +1,4 @@
-"""Problems by one string, such as ``a5a@87``, or of one's own rows: what, at which clients."""
+"""Problems by one string, such as ``a5a@87``, or from rows and targets of your own."""
 
 from dataclasses import replace
 from numbers import Real
@@ -24,7 +24,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
-"""The condition number where neither mu nor kappa is given, that of the LoCoDL paper."""
+"""The default condition number, that of the LoCoDL paper."""
 _MULTINOMIAL = "multinomial"
 
 
@@ -43,7 +43,7 @@ def problem(
     storage: str | None = None,
     download: bool = True,
 ) -> RidgeProblem:
-    """Make the problem that a selector names, or that of one's own rows and targets.
+    """Make the problem that a selector names, or the problem of rows and targets of your own.
 
     Parameters
     ----------
@@ -68,12 +68,13 @@ def problem(
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
-        ``shuffled`` and ``similarity:<percent>`` give every client equally many rows and discard
-        what is left; ``dirichlet:<concentration>`` gives unequally many.
+        ``shuffled`` and ``similarity:<percent>`` give every client the same number of rows and
+        discard the remainder; ``dirichlet:<concentration>`` gives different numbers.
     weighting : {"rows", "clients"}
-        What counts alike in f if clients have unequally many rows: every row, or every client.
+        Whether all rows or all clients have equal weights in f, if clients have different numbers
+        of rows.
     name : str
-        What the problem of one's own rows is called.
+        The name of the problem of your own rows.
     storage : {"dense", "sparse"}, optional
         How the rows are stored; by default dense from 15 % of entries on.
     download : bool

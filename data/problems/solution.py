@@ -72,10 +72,10 @@ def minimiser(problem: RidgeProblem) -> Point:
 def cached_solution(problem: P, solve: Callable[[P], Point]) -> Point:
     """Return the solution from the cache, or solve and put it there.
 
-    The file is named by the fingerprint of the problem. It is believed only where the gradient is
-    at rounding level, and Newton steps take away what this allows where f + g is flat; one that is
-    damaged, or holds another point, is told in a warning, set aside and computed again. A folder
-    that cannot be written is told.
+    The file is named by the fingerprint of the problem. Its point is accepted only if the gradient
+    there is at rounding level; Newton steps refine it. A file that is damaged, or that holds
+    another point, is renamed with a warning, and the solution is computed again. A folder that
+    cannot be written causes a warning.
     """
     path = cache_folder() / "solutions" / f"{problem.fingerprint}.npz"
     kept = load_or_set_aside(path, partial(_load, problem))

@@ -1,7 +1,7 @@
-"""A numerical look at relaxed smoothness: the smallest L0 for a given L1 on growing boxes.
+"""A numerical estimate of relaxed smoothness: the smallest L0 for a given L1 on growing boxes.
 
-For a function of one's own, of which only the gradient is known. What is found is a lower bound of
-the true L0 on the region, by random search; it proves nothing.
+It needs only the gradient of a function. The estimate is a lower bound of the true L0 on the boxes,
+found by random search; it is no proof of smoothness.
 """
 
 from collections.abc import Callable
@@ -29,11 +29,11 @@ class Estimate:
     Attributes
     ----------
     L0 : float
-        At the largest box; infinite if it was still growing from box to box.
+        The maximum over the largest box; infinite if it still grows from box to box.
     point : (d,)
-        Where it was found.
+        The point of this maximum.
     radii, offsets : (K,)
-        Half the sides of the boxes around the centre, and what was found in each.
+        Half the sides of the boxes around the centre, and the maximum found in each.
     """
 
     L0: float
