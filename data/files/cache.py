@@ -22,7 +22,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file so that a reader sees all of it or none, making its folder where missing.
 
     It is written under another name, ``<name>.<random>.<process>@<machine>.part``, and renamed.
-    Such files in the folder whose process was killed are removed.
+    Such files in the folder whose process was killed are removed. A device or a pipe, such as
+    ``/dev/stdout``, is written to and not replaced.
 
     Parameters
     ----------
@@ -31,6 +32,10 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     write : callable
         Writes the content into the open binary file that it is given.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        with path.open("wb") as device:
+            write(device)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left_over(path.parent)
     writer = f"{os.getpid()}@{platform.node()}"

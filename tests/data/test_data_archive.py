@@ -100,6 +100,16 @@ def test_a_full_disk_is_told_with_the_file(tmp_path):
         write_atomically(tmp_path / "file", fail)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")
+def test_a_pipe_or_a_device_is_written_to_and_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_text(tmp_path / "pipe", "text")
+    assert os.read(reader, 9) == b"text\n"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def _die(path):
     write_atomically(path, lambda file: os._exit(1))
 
