@@ -1,1 +1,1 @@
-"""What is promised: step-size conditions, rates and recommended parameters of the theorems."""
+"""Theorems of methods (conditions, Lyapunov functions, rates), checks and certificates."""

@@ -1,4 +1,4 @@
-"""What a round costs by the published accounting."""
+"""The published cost of a round in bits."""
 
 from collections.abc import Callable
 from typing import Any

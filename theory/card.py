@@ -1,4 +1,4 @@
-"""The card of a method: all that is promised about it, in one place."""
+"""The card of a method: its theorems, rules for parameters, leading orders and published bits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -23,7 +23,7 @@ Identity = Callable[[Constants, int], tuple[Method, Method]]
 """Two methods that are the same one, made for the constants of a problem and n clients."""
 
 _STEP_SIZES = ("eta_l", "gamma", "eta")
-"""What methods call their step size, where the card does not say."""
+"""Names of the step size of a method whose card does not name it."""
 
 
 def _not_cut(method: Method) -> None:
@@ -31,13 +31,13 @@ def _not_cut(method: Method) -> None:
 
 
 class AlongRuns(Protocol):
-    """A theorem without a factor of one step; the docstring of its class states and proves it."""
+    """A theorem about whole runs; the docstring of its class has statement and proof."""
 
     title: ClassVar[str]
 
 
 class Role(StrEnum):
-    """What a parameter of a method is, as a search for better parameters has to know."""
+    """The kind of a parameter, used by searches for better parameters."""
 
     STEP_SIZE = "step size"
     PROBABILITY = "probability"
@@ -54,7 +54,7 @@ class Tuning:
     Attributes
     ----------
     name, label : str
-        How it is called, and how it is written in figures.
+        Its name, and its label in figures.
     make : callable
         Makes the method from eta, tau (numbers or arrays (1, 1, R)), the number I of local steps
         and the cohort size S, which a method on one machine does not use.
@@ -77,18 +77,18 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Card:
-    """A method and what is promised about it; every table, check, page and figure reads it.
+    """A method with its theory; every table, check, page and figure reads it.
 
     Attributes
     ----------
     method : type
         The method's class.
     label : str
-        How it is written in figures and tables; by default the name of the method.
+        The label in figures and tables; by default the name of the method.
     theorems : tuple of Theorem
-        What is proved about one step.
+        Theorems about one step.
     along_runs : tuple of AlongRuns
-        What is proved about runs where no Psi decreases by a factor.
+        Theorems about whole runs, for methods without a contraction factor.
     rules : mapping
         Named rules for its parameters; the first is the default.
     orders : Orders, optional
@@ -96,20 +96,20 @@ class Card:
     bill : Bill, optional
         The published cost of a round.
     gradients : callable, optional
-        Of a method, the published mean number of gradients of a client in a round, where clients
-        say by themselves when they evaluate one; elsewhere it is counted.
+        Returns the published mean number of gradients of a client in a round, for a method whose
+        clients decide when to evaluate one. For other methods it is counted.
     identities : tuple of Identity
         Parameters at which it is the same as another method.
     roles : mapping
-        What its parameters are; those that are not named are free real numbers.
+        Kinds of parameters; parameters without a role are free real numbers.
     tunings : tuple of Tuning
-        How figures make it from a step size and a threshold, for methods without rules.
+        How figures make the method from a step size and a threshold, for methods without rules.
     cut : callable
-        Gives the same method with its steps cut elsewhere, and a Lyapunov function for these, where
-        a step as it stands cannot be certified; None where it can.
+        Returns the same method with another boundary between steps, and a Lyapunov function for
+        these, if a step as it is written cannot be certified; else None.
     contraction : callable, optional
-        Of a method that clips and a problem, the alpha of its clipping in a ball that a certificate
-        keeps runs in from the start of the problem.
+        For a method that clips and a problem: the alpha of clipping in a ball that, by its
+        certificate, runs from the start of the problem do not leave.
     colour, marker : str
         How it is drawn.
 
@@ -157,17 +157,17 @@ class Card:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """How all of its theorems are called."""
+        """The titles of all theorems."""
         return tuple(theorem.title for theorem in (*self.theorems, *self.along_runs))
 
     @property
     def shares_masks(self) -> bool:
-        """Whether clients send the entries that a shared mask says, without indices."""
+        """Whether clients send the entries of a shared mask, without indices."""
         return Role.OWNERS in self.roles.values()
 
     @property
     def step_sizes(self) -> tuple[str, ...]:
-        """The parameters that are called step sizes: that of the clients first."""
+        """The names of the step sizes, that of the clients first."""
         return tuple(name for name, role in self.roles.items() if role is Role.STEP_SIZE)
 
     @property
@@ -192,7 +192,7 @@ class Card:
         return min(held, key=lambda theorem: theorem.rate(m, setting), default=None)
 
     def potential(self, m: Method, setting: Setting) -> Theorem | None:
-        """Return the theorem whose Lyapunov function is looked at: one that holds, if any does."""
+        """Return the theorem whose Lyapunov function is recorded: one that applies, if any does."""
         return next(iter((*self.holding(m, setting), *self.theorems)), None)
 
     def at(self, setting: Setting, rule: str | None = None, **options: Any) -> Method:

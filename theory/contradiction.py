@@ -1,4 +1,4 @@
-"""When two results of the tool cannot both be true."""
+"""The error of two results that contradict each other."""
 
 
 class ContradictionError(Exception):

@@ -1,4 +1,4 @@
-"""What a certificate ranges over: all functions of a class and all compressors of a class."""
+"""The class of a certificate: all functions and all compressors with given constants."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from certibit.theory.setting import Setting
 
 @dataclass(frozen=True)
 class ClientClass:
-    """Clients whose functions and compressors are of one class.
+    """Clients with functions and compressors of the same class.
 
     Attributes
     ----------
     count : int
-        How many they are.
+        The number of these clients.
     mu, L : float
         Their f_i are mu-strongly convex and L-smooth, 0 <= mu < L.
     omega, alpha
@@ -71,16 +71,16 @@ class FunctionClass:
     L_f : float, optional
         The average of the f_i is L_f-smooth; without it, L-smooth, which the f_i imply.
     alpha_down : float, optional
-        The alpha of the server's compressor, where it is contractive; without it, what is broadcast
-        is not compressed.
+        The alpha of a contractive compressor of the server; without it, broadcasts are not
+        compressed.
     omega_down : float
-        The omega of the server's compressor, where it is unbiased.
+        The omega of an unbiased compressor of the server.
     deterministic : bool
-        Whether contractions draw nothing, as top-k: equal vectors then have equal errors, where a
-        step contracts one more than once.
+        Whether contractive compressors are deterministic, as top-k is, so that equal vectors have
+        equal errors.
     classes : tuple of ClientClass
-        Where clients differ, as made by :meth:`of_classes`; mu, L, omega and alpha are then the
-        worst of theirs, and hold for g.
+        The classes of clients that differ, as made by :meth:`of_classes`; mu, L, omega and alpha
+        are then the worst over the classes, and apply to g.
 
     Examples
     --------
@@ -238,7 +238,7 @@ class FunctionClass:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many clients of each kind there are."""
+        """The number of clients of each kind."""
         return tuple(int(one.count) for one in self.kinds)
 
     @cached_property

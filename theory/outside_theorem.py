@@ -1,4 +1,4 @@
-"""When no theorem covers the parameters of a method."""
+"""The warning that no theorem covers the parameters of a method."""
 
 
 class OutsideTheoremWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Potentials, that is Lyapunov functions: their terms, their value, and where they come from."""
+"""Potentials, that is Lyapunov functions, as sums of terms."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -57,7 +57,7 @@ Terms = tuple[Squares | Gap, ...]
 
 
 class ClassConstants(Protocol):
-    """What a potential may depend on beside the parameters of the method."""
+    """The constants that a potential may depend on, besides the parameters of the method."""
 
     @property
     def n(self) -> int:
@@ -93,7 +93,7 @@ class ClassConstants(Protocol):
 
 
 class Potential(Protocol):
-    """Something with a Lyapunov function: a theorem, or a potential that was found."""
+    """An object with a Lyapunov function: a theorem, or a potential that was searched for."""
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms at a state.
@@ -113,14 +113,14 @@ class Potential(Protocol):
 
 @dataclass(frozen=True)
 class Region:
-    """Where a certificate holds, if not everywhere.
+    """The region in which a local certificate holds.
 
     Attributes
     ----------
     where, psi : str
         In words; and Psi as a formula.
     level : float
-        It is so wherever Psi is at most this much, and stays so if Psi does not grow.
+        The region contains all states with Psi at most ``level``.
     """
 
     where: str

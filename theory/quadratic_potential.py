@@ -1,4 +1,4 @@
-"""Potentials that are not those of a theorem: quadratic forms of a state, and other weights."""
+"""Potentials that belong to no theorem: quadratic forms of a state, and changed weights."""
 
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What a theorem is evaluated at: exact constants, sizes and the compressor."""
+"""The setting of a theorem: exact constants, numbers of clients and features, the compressor."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,7 +18,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Setting:
-    """What a theorem is evaluated at: the exact constants and the compressor.
+    """The exact constants and the compressor at which theorems are evaluated.
 
     Attributes
     ----------

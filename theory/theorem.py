@@ -50,12 +50,12 @@ class Condition:
 
     @property
     def used(self) -> float:
-        """How much of the limit is used: left/right, 1 at the limit (for positive sides)."""
+        """The ratio left/right, 1 at the limit (for positive sides)."""
         return self.left / self.right if self.right else math.inf * (self.left > 0)
 
 
 class Theorem(ABC):
-    """A published or proved one-step statement E[Psi+] <= tau Psi about a method.
+    """A theorem E[Psi+] <= tau Psi about one step of a method, published or proved by us.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Theorem(ABC):
     method: ClassVar[type[Method]]
     title: ClassVar[str]
     published: ClassVar[bool] = True
-    """Whether its rate is in a paper; what is proved here only is not compared as published."""
+    """Whether its rate is in a paper; otherwise the theorem is proved by us."""
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:

@@ -1,4 +1,4 @@
-"""The outcome of a check: a number and its limit, how it is known, and the words for it."""
+"""The outcome of a check: a number, its limit, the kind of evidence, and the words for it."""
 
 import math
 from collections.abc import Iterable, Sized
@@ -15,7 +15,7 @@ ONLY_IF = "holds only if"
 
 
 class Known(StrEnum):
-    """How something is known: nothing is called by the name of what is stronger."""
+    """The kind of evidence: proved, searched or measured; never stated as a stronger one."""
 
     PROVED = "proved"
     """Exactly, or by a certificate."""
@@ -40,13 +40,13 @@ class Verdict:
     Attributes
     ----------
     check : str
-        What was checked.
+        The name of the check.
     value, limit : float
-        What came out, and what was promised.
+        The computed number, and its bound.
     note : str
-        What a reader wants to know beside it.
+        Remarks for the reader.
     advice : str
-        What it means, in one sentence, if it does not hold, and where to look.
+        If it fails: the meaning, in one sentence, and where to look.
     tested : bool
         Whether the value could have exceeded the limit.
     known : Known

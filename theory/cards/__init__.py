@@ -1,1 +1,1 @@
-"""All cards together: their catalogue, those from files, and runs that they cover."""
+"""The catalogue of all cards, cards from files, and runs with a check of their theorems."""

@@ -1,4 +1,4 @@
-"""All methods by name: a view of their cards.
+"""The catalogue of all methods by name.
 
 A method of the package is added by its file's line in ``_FILES``. The cards of other packages are
 found through the entry point group ``certibit.methods``, each entry being a :class:`Card`.

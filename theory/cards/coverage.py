@@ -1,4 +1,4 @@
-"""A run that says so where no theorem covers it, or is refused."""
+"""Runs that warn, or are refused, if no theorem covers their parameters."""
 
 import warnings
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def run(
     card: Card | None = None,
     strict: bool = False,
 ) -> Trace:
-    """Run a method on a problem from its x_0, after a look at its theorems.
+    """Run a method on a problem from its x_0; warn if no theorem covers the parameters.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def run(
         With its parameters, numbers or arrays (1, 1, R) with one value per run; or the name of a
         method, with the parameters of its first rule.
     problem : Problem
-        What is minimised.
+        The problem min f + g.
     compressor : Compressor or str, optional
-        Of every client, or its name; without one, messages are not compressed.
+        The compressor of every client, or its name; without one, nothing is compressed.
     seeds : int or sequence of int
-        The run seeds, or how many.
+        The run seeds, or their number.
     budget : Budget, optional
-        When a run ends; by default at f - f* <= 1e-6.
+        Limits of every run; by default f - f* <= 1e-6.
     record : Record, optional
         Which rounds are recorded.
     wire : bool
@@ -75,14 +75,14 @@ def run(
     progress : callable, optional
         Called with the fraction that is done.
     x_0 : array of d numbers, optional
-        Where the runs start; by default, where the problem says.
+        The starting point; by default that of the problem.
     callback : callable, optional
-        Told every recorded point: its columns, and the models ``x``, (1, d, R). Where it returns
-        true, these runs end.
+        Called at every recorded point with its columns and the models ``x``, (1, d, R). The runs
+        end if it returns true.
     keep_model : bool
-        Whether the trace has the last model of every run, ``x``.
+        Whether the trace stores the last model of every run as ``x``.
     card : Card, optional
-        Where the method comes from; by default, its card in the catalogue if it is there.
+        The card of the method; by default that of the catalogue, if there is one.
     strict : bool
         Whether parameters outside every theorem are refused, and methods without a theorem.
 

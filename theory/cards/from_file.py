@@ -1,4 +1,4 @@
-"""A method from a user's own file, outside the package."""
+"""Methods from files of a user."""
 
 import ast
 import inspect

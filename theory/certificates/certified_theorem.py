@@ -1,4 +1,4 @@
-"""A certificate as a theorem, so that what checks theorems checks it too."""
+"""A certificate as a theorem, so that the checks of theorems apply to it."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Certified factors: the worst case of a method over all functions and all compressors."""
+"""Certified contraction factors: the worst case over all functions and all compressors."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,30 +32,29 @@ def certify(
     weights: Weights = "fixed",
     potential: Potential | Literal["search"] | None = None,
 ) -> Certificate:
-    """Return the smallest provable factor of a method's Lyapunov function over a function class.
+    """Return the smallest provable contraction factor of a Lyapunov function over a class.
 
-    The programme: maximise the decrease rho such that E[Psi+] - (1 - rho) Psi plus nonnegative
-    multiples of what holds for all functions of the class (interpolation conditions) and all
-    compressors is <= 0 for all vectors. The method's step, the programme and the proof are in
-    rational numbers, so that the result does not depend on the processor; only a search for a
-    potential or for weights is guided by floats.
+    This is performance estimation. The semidefinite programme maximises the decrease rho such that
+    E[Psi+] - (1 - rho) Psi, plus nonnegative multiples of inequalities that all functions of the
+    class (interpolation conditions) and all compressors satisfy, is <= 0 for all vectors. The step,
+    the programme and the proof are in rational numbers, so that the result does not depend on the
+    processor; floats only guide the search for a potential or for weights.
 
     Parameters
     ----------
     weights : "fixed" or "free"
-        Whether the terms of the Lyapunov function keep their weights, or get those with the best
-        factor. What is found is the best by alternating between factor and weights.
+        Whether the terms of the Lyapunov function keep their weights, or get the weights with the
+        best factor, searched for by alternating between factor and weights.
     potential : Potential or "search", optional
-        Whose Lyapunov function; by default that of the method's first theorem. Without a theorem,
-        or with "search", a quadratic form of the state is searched for; where that of a theorem
-        proves more, it is this one. A method whose card cuts its steps elsewhere is certified in
-        these.
+        The Lyapunov function; by default that of the method's first theorem. Without a theorem, or
+        with "search", a quadratic form of the state is searched for; a theorem's Lyapunov function
+        is used if it proves more. If the card moves the boundary between steps, the certificate is
+        about these steps.
 
     Raises
     ------
     Refusal
-        If the method cannot be certified, or if nothing is proved for these parameters: not even
-        that Psi grows by no more than a finite factor.
+        If the method cannot be certified, or if no finite factor is proved for these parameters.
 
     Examples
     --------

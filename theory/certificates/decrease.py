@@ -1,4 +1,4 @@
-"""The decrease of one step as a solver in floats reports it: a guess, for searches only."""
+"""The decrease of one step as a floating-point solver reports it, used in searches only."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -32,17 +32,17 @@ def largest_step(
     accuracy: float = 1e-4,
     potential: Potential | None = None,
 ) -> float:
-    """Return the largest certified step size: the factor is below 1 up to there.
+    """Return the largest step size that is found to have a certified factor below 1.
 
     Parameters
     ----------
     change : callable
         Makes the method with a step size, such as ``lambda gamma: replace(m, gamma=gamma)``.
     largest : float
-        Where the search begins, which halves it until a step works: those that do are taken to be
-        an interval from 0.
+        The start of the search, which is halved until the factor is below 1. The certified step
+        sizes are assumed to be an interval from 0.
     accuracy : float
-        Relative.
+        Relative accuracy of the step size.
     potential : Potential, optional
         As in :func:`~certibit.theory.certificates.certify.certify`.
 

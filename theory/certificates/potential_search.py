@@ -1,7 +1,8 @@
 """The search for a potential: the quadratic form of the state with the best certified decrease.
 
-The form is an unknown of the programme: the one with the most room at the decrease of the last one
-is the next. Then the form is made sparse, with short decimals.
+The form is an unknown of the programme. Dinkelbach's iteration: the next form is the one with the
+largest margin at the decrease of the present form. Finally the form is made sparse, with short
+decimals.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The semidefinite programme of a search, in floats: a solver guesses, and nothing is proved."""
+"""The semidefinite programme of a search, solved in floating point; its result proves nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Parameters with the least certified cost, and what a certificate compares to."""
+"""Search for the parameters with the least certified cost."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

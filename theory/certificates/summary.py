@@ -1,4 +1,4 @@
-"""Everything that certificates say about one method with its parameters."""
+"""The certificate of one method beside its theorems, its worst case and its largest step size."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ MOST_CLIENTS = 10**6
 
 @dataclass(frozen=True)
 class Account:
-    """A method's published and certified factor, and what lies behind the certificate.
+    """The published and the certified factor of a method, with worst case and largest step size.
 
     Attributes
     ----------

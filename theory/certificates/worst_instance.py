@@ -1,4 +1,4 @@
-"""A concrete problem on which a method is as bad as its certificate says, drawn from the dual.
+"""The worst case as a concrete problem, constructed from the dual of the programme.
 
 The dual of the programme is the Gram matrix of a worst case: the inner products of a state and of
 the gradients there. It is factored into vectors, and a client's function is the quadratic with
@@ -78,7 +78,7 @@ LONGEST_RUN = 20_000
 
 @dataclass(frozen=True)
 class WorstInstance:
-    """A problem and a state from which one step is as bad as the programme says.
+    """A problem and a state at which one step attains the factor of the programme.
 
     Attributes
     ----------
@@ -153,10 +153,10 @@ class WorstInstance:
 def worst_instance(
     method: Method, functions: FunctionClass, potential: Potential | None = None, seed: int = 0
 ) -> WorstInstance:
-    """Draw the worst case of the programme for the potential's own weights as a quadratic problem.
+    """Construct the worst case of the programme, with the potential's own weights, as quadratics.
 
-    Where the method solves a composite problem, g is (mu/2) |x|^2, as in the package's views.
-    Without a potential it is the one that :func:`certify` takes.
+    If the method solves a composite problem, g is (mu/2) |x|^2, as in the views of problems.
+    Without a potential the one of :func:`certify` is used.
 
     Raises
     ------
@@ -386,8 +386,8 @@ def divergence(
 ) -> Divergence | None:
     """Run a method on the worst case of the programme and on extreme quadratics until it diverges.
 
-    None if it diverges on none of them: a factor above 1 does not say that a run must. The server
-    broadcasts uncompressed vectors, which are in every class.
+    Returns None if no run diverges; a factor above 1 does not imply divergence. The server
+    broadcasts uncompressed vectors, which belong to every class.
 
     Examples
     --------
