@@ -1,4 +1,4 @@
-"""The factor of several steps that is attained: no chain of certificates proves less."""
+"""The attained contraction factor of several steps: no chain of certificates proves less."""
 
 import math
 

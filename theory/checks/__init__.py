@@ -1,1 +1,1 @@
-"""Promise against measurement, in rooms: compressor, problem, channel, method, trace."""
+"""Checks of theory against code, by subject: compressor, problem, channel, method, trace."""

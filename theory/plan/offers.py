@@ -1,4 +1,4 @@
-"""What theorems promise about every method with every compressor on one problem."""
+"""The promised costs of every method with every compressor on one problem."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The best proof of one step in rational numbers, and a bound of what any proof can do."""
+"""The best proof of one step in rational numbers, and an upper bound on any proof's decrease."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

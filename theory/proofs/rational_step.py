@@ -1,4 +1,4 @@
-"""One step of a method in rational numbers, and what proves that a potential decreases there."""
+"""One step of a method in rational numbers, and the inequalities that prove a decrease."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""One step of a method on symbols: the forms of Psi and E[Psi+], and what holds for unknowns."""
+"""One step of a method on symbols: the forms of Psi and E[Psi+], and the known inequalities."""
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace

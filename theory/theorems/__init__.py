@@ -1,1 +1,1 @@
-"""What is promised about each method: one card, one file."""
+"""The cards of all methods, one file each."""

@@ -1,1 +1,1 @@
-"""The worlds that a method's own step is run in: outcomes, linear maps, probes, symbols."""
+"""The worlds in which theory runs a method's own step: outcomes, linear maps, probes, symbols."""

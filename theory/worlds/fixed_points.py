@@ -1,8 +1,8 @@
-"""Where a method rests: the fixed point that it states, or else the one that is found.
+"""The fixed point of a method: the one that it states, or else a computed one.
 
-At rest every field is a combination of x*, of the gradients of the f_i at x* and of their mean, and
-the combination is the same for all functions. It is solved for in the generic world, from the
-method's own step; that it is kept is tried on other functions.
+At the fixed point every field is a linear combination of x*, of the gradients of the f_i at x* and
+of their mean, with coefficients that are the same for all functions. The coefficients are solved
+for in the generic world, from the method's own step, and are tested on other functions.
 """
 
 from dataclasses import dataclass, replace

@@ -1,8 +1,8 @@
 """The generic world: unlike random functions, distorted messages, and coins that are all fair.
 
-What a method keeps for all functions, compressors and outcomes it keeps for those drawn here; and
-what it does not keep in general, it does not keep here. All runs of a batch see the same outcomes,
-and rare ones are met as often as others, so a few steps show every kind of step.
+A relation that holds for all functions, compressors and outcomes holds for those drawn here; and a
+relation that fails in general fails here. All runs of a batch have the same outcomes, and rare
+outcomes occur as often as others, so that a few steps show every kind of step.
 """
 
 from collections.abc import Callable, Iterator, Sequence

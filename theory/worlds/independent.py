@@ -1,4 +1,4 @@
-"""Which vectors others are combinations of, the same whatever the last bits."""
+"""A maximal independent subset of vectors that does not depend on rounding errors."""
 
 from typing import Any
 

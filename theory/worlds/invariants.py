@@ -1,8 +1,8 @@
-"""What a method keeps at 0: the invariants that it states, or else those that are found.
+"""The invariants of a method: those that it states, or else computed ones.
 
 An invariant is a linear relation between the fields of the state and the gradients at them which
-``start`` establishes and every outcome of every step keeps, for all functions and compressors. The
-method is run in the generic world; the relations are the null space of what is seen there.
+``start`` establishes and every outcome of every step preserves, for all functions and compressors.
+The method is run in the generic world; the invariants are the null space of the visited states.
 """
 
 from dataclasses import dataclass, replace

@@ -1,10 +1,10 @@
-"""Whether a method is what certificates are about, tried on numbers before symbols are believed.
+"""Numerical tests that certificates apply to a method, before its symbolic step is used.
 
-That a step is linear and treats clients, features and dimensions alike follows from what a method
-may do with vectors that it cannot look into (:mod:`certibit.theory.worlds.opaque`). What does not
-follow is tried on numbers, with unlike clients whose gradients at the solution are not 0 (unless
-the method needs that they are): that the step does on arrays of numpy what it does on these, that
-the fixed point is one, that flags of the state change nothing, and that the invariants are kept.
+That a step is linear and treats clients, features and dimensions alike follows from the operations
+that opaque vectors allow (:mod:`certibit.theory.worlds.opaque`). The other assumptions are tested
+on numbers, with clients that differ and whose gradients at the solution are not 0 (unless the
+method needs that they are): the step has the same result on numpy arrays and on opaque ones, the
+fixed point is fixed, bool fields of the state have no effect, and the invariants are preserved.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

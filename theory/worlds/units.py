@@ -1,7 +1,7 @@
-"""A method in natural units: gradients in units of L, every field of a state in that of its size.
+"""A method in natural units: gradients in units of L, every field of a state in its own unit.
 
-What is computed in these units does not depend on the unit in which L and mu are given, if the
-parameters of the method are changed with them.
+Results in these units do not depend on the unit of L and mu, if the parameters of the method are
+converted, too.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The contraction with the error of a worst case, as a compressor that is run."""
+"""The contractive compressor of a worst case, as a compressor that can be run."""
 
 from dataclasses import dataclass
 

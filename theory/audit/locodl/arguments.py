@@ -1,6 +1,6 @@
-"""Why the inequalities of LoCoDL's proof hold: each as a sum of what is at least 0.
+"""Proofs of the inequalities of LoCoDL's appendix A: right - left as a sum of nonnegative terms.
 
-An argument returns right - left. That it is the same is checked term by term.
+An argument returns such a sum; its equality with right - left is checked term by term.
 """
 
 from collections.abc import Callable, Mapping

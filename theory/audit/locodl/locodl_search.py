@@ -1,4 +1,4 @@
-"""Where the steps of LoCoDL's proof are searched: few clients, two features, quadratics.
+"""The points at which the steps of LoCoDL's proof are tested: few clients, quadratics in R^2.
 
 The vectors are arbitrary, the f_i and g are quadratics with arbitrary curvatures in [mu, L], and
 the compressors are of two kinds, independent or shared by the clients: kept whole and scaled with

@@ -1,4 +1,4 @@
-"""Whether a step is proved on the unknowns of its space: for all sizes, functions and messages."""
+"""Proofs of a step on unknown vectors: for all n, d, functions and messages."""
 
 from collections.abc import Mapping
 from fractions import Fraction

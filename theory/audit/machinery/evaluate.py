@@ -1,4 +1,4 @@
-"""Points of a space: drawn for a search, evaluated in any arithmetic, moved, made simple."""
+"""Points of a space: sampled, evaluated in any arithmetic, improved, simplified."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

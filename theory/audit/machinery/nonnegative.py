@@ -1,7 +1,7 @@
 """A small calculus of proofs: a `Nonnegative` is made from hypotheses, squares, sums, products.
 
-What such an expression says is true where its hypotheses are. So an inequality is proved by an
-expression that is the same expansion as right - left, which exact arithmetic decides.
+Such an expression is nonnegative wherever its hypotheses are true. An inequality is proved by an
+expression with the same expansion as right - left; exact arithmetic decides their equality.
 """
 
 from dataclasses import dataclass

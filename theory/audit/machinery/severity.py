@@ -1,4 +1,4 @@
-"""What it means for a published theorem that a step of its proof fails."""
+"""The severity of a failing step for the published theorem."""
 
 from enum import StrEnum
 

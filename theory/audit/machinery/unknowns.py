@@ -1,7 +1,7 @@
-"""Unknown vectors and their inner products: what is true of them is true in every dimension.
+"""Unknown vectors and their inner products: identities of these hold in every dimension.
 
-A vector is an expansion in named unknowns, a quadratic form one in pairs of names, both with
-polynomials as coefficients. Two sides of an identity are the same expansion, or it is none.
+A vector is an expansion in named unknowns, a quadratic form an expansion in pairs of names, both
+with polynomials as coefficients. An identity is true if both sides have the same expansion.
 """
 
 from collections.abc import Callable, Hashable, Mapping

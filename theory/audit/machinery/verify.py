@@ -1,4 +1,4 @@
-"""The verdict on a step: searched for, confirmed in exact arithmetic, proved where polynomial."""
+"""The verdict on a step: search for a counterexample, exact confirmation, proof of polynomials."""
 
 import time
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""The proof of our theorem on normalised EF21, step by step, and why each step holds.
+"""The proof of our theorem on normalised EF21, step by step, with an argument for each step.
 
-An argument returns right - left as what is at least 0. The lemmas of EPISODE that it stands on are
-steps, too.
+An argument returns right - left as a nonnegative expression. The lemmas of EPISODE that the proof
+uses are steps, too.
 """
 
 from collections.abc import Callable

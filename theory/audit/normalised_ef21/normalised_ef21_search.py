@@ -1,7 +1,7 @@
-"""Where the steps of normalised EF21's proof are searched: scalar functions, played rounds.
+"""The points at which the steps of normalised EF21's proof are tested: rounds on scalar functions.
 
-The families have exact constants; what contractions leave is as large as it may be, of either sign,
-or all or nothing by a coin.
+The families have exact constants. Compression errors are as large as allowed, with either sign, or
+everything or nothing with some probability.
 """
 
 from fractions import Fraction

@@ -1,1 +1,1 @@
-"""Checks of the channel: random choices, bits both ways, nothing that passes unsent."""
+"""Checks of the channel: random choices, bits both ways, and that all communication uses it."""

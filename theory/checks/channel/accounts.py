@@ -1,4 +1,4 @@
-"""Whether the ledger counts what is sent, and the bytes give what is received."""
+"""Checks that the ledger counts the bits sent, and that the bytes decode to what is received."""
 
 from typing import Any
 

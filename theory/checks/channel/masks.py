@@ -1,4 +1,4 @@
-"""Bits of what a mask lets through, for masks that stand for all clients, entries or runs."""
+"""Checks of the bits of masked messages, for masks over clients, entries or runs."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What runs on a device draw and count against what the host does, number by number."""
+"""Checks that random numbers and costs of runs on a device equal those of the host."""
 
 import numpy as np
 

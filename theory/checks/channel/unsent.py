@@ -1,4 +1,4 @@
-"""Whether all that passes between the clients and the server is sent."""
+"""Checks that the server uses only vectors that were sent to it."""
 
 from collections.abc import Iterator
 from dataclasses import fields, replace

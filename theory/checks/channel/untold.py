@@ -1,4 +1,4 @@
-"""Whether a client uses only its own data and vectors that it received from the server."""
+"""Checks that a client uses only its own data and vectors that it received from the server."""
 
 from contextlib import suppress
 from dataclasses import replace

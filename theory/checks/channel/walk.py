@@ -1,4 +1,4 @@
-"""A few steps of a method by hand, and how far two states are apart."""
+"""A few steps of a method outside the engine, and the distance of two states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""What a compressor says about itself against what it does: moments, constants, bytes."""
+"""Checks of the stated moments, constants and bytes of a compressor."""
 
 import traceback
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""How a method conducts itself, whatever its theorem: checks that are exact up to rounding.
+"""Checks of a method without its theorem: fixed point, invariants, purity; exact up to rounding.
 
-Each gives a verdict: the largest error found, and what rounding allows.
+The value of a verdict is the largest error found, its limit what rounding allows.
 """
 
 from dataclasses import fields, replace

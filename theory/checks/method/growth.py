@@ -1,4 +1,4 @@
-"""Why a promise is broken: the smallest counterexample, the part that grows, what certify says."""
+"""Explanations of a failed check: smallest counterexample, growing part, certificate."""
 
 from contextlib import suppress
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""What a theorem promises, with constants: iterations, rounds, reals and bits to an accuracy.
+"""The complexity that a theorem promises, with constants: iterations, rounds, reals and bits.
 
 A theorem gives E[Psi+] <= tau Psi. With a constant c such that f(x) - f* <= c Psi at the model x,
 every point of a run has E[f - f*] <= c tau^t Psi^0, which is an upper bound on what is measured.

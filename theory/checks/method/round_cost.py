@@ -1,4 +1,4 @@
-"""What a communication round costs in the mean: one is counted, for every outcome of coins."""
+"""The mean cost of a communication round, counted for every outcome of coins."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

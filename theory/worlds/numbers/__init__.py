@@ -1,1 +1,1 @@
-"""What one step does, on numbers alone: what symbols say is held against it."""
+"""One step on numbers alone, with which the results of symbols are compared."""

@@ -1,8 +1,8 @@
-"""What a step does to second moments, by a method's own step on numbers and not on symbols.
+"""The map of second moments of one step, computed from runs on numbers and not from symbols.
 
 The unchanged method is run on quadratics of one dimension, from all unit deviations from the
-solution and with an error of length 1 in each message. What a step does to the products of two
-deviations, in the mean, follows from that and from the variances of the errors.
+solution and with an error of length 1 in each message. These runs and the variances of the errors
+determine the linear map of the expected products of two deviations.
 """
 
 from collections.abc import Sequence

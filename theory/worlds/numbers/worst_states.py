@@ -3,7 +3,7 @@
 Nothing here is symbolic: the unchanged method is run on all unit deviations from the solution, as
 the runs of one batch, and with an error of length 1 in each message. A step is affine in these, and
 the errors of different messages are uncorrelated, so Psi and E[Psi+] are quadratic forms of the
-deviation. The variance is the compressor's own. What is certified is held against it.
+deviation. The variance is the compressor's own. Certificates are compared with this worst state.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Arrays and numbers that a method calculates with and does not see."""
+"""Opaque arrays and numbers: a method can calculate with them and cannot read their values."""

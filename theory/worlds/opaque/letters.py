@@ -1,4 +1,4 @@
-"""What a method may not do with what it does not see: vectors, masks, dimensions.
+"""Operations that opaque vectors, masks and dimensions refuse.
 
 A certificate is for all functions, compressors and dimensions, and of steps that are linear and the
 same for all clients of a class. So a step may add vectors, scale them by numbers that come from its

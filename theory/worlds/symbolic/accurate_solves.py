@@ -1,4 +1,4 @@
-"""Local solves that end by a criterion, which is the inequality that is known of them."""
+"""Local solves that end by a criterion; the criterion is the inequality of the programme."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The mean of a form over the noises of compressors, which their variances replace."""
+"""The expectation of a form over compression noises, from their variances."""
 
 import numpy as np
 

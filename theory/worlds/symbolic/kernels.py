@@ -1,4 +1,4 @@
-"""What the unknowns of a step can be: those that are met, the invariants being 0."""
+"""Bases of the unknowns that can occur in a step, given that the invariants are 0."""
 
 from collections.abc import Iterable
 from typing import Any

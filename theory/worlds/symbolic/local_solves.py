@@ -1,4 +1,4 @@
-"""Gradient steps on every client as one inequality: how many they are changes no size.
+"""K gradient steps on every client as one inequality, so that the programme does not grow with K.
 
 k steps of size s on a function with curvatures in [a, b] shorten its gradient by the factor
 max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean Hessian H. Where they

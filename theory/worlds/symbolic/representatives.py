@@ -1,4 +1,4 @@
-"""One outcome on numbers, a few clients standing for all of their cell, whatever n is.
+"""One outcome on numbers for any n, with a few representative clients in each cell.
 
 Cohorts and masks leave the clients in a few cells. The first and the second of each cell, and one
 that stands for all others, are on functions of their own; sums count it as often as these are.
