@@ -1,4 +1,4 @@
-"""Everything that is checked about one method on one problem: hypotheses and verdicts."""
+"""The examination of one method on one problem: all hypotheses and verdicts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a theorem promises about a method at its parameters, and how the code keeps it."""
+"""Checks of the theorems of a method at its parameters."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What does not fit together must be refused, in one sentence that says what does not fit."""
+"""Checks that misfits are refused, in one sentence that names them."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,7 @@
-"""What must hold whatever a theorem says: of the problem, the method, its messages, its trace.
+"""Checks that need no theorem: of the problem, the method, its messages and its trace.
 
-These checks need no promise, so they serve a method that has no theorem yet. A method that does not
-need strong convexity may have another fixed point than the solution, if any: of it is asked that it
-rests where all gradients vanish.
+They apply to methods without a theorem, too. A method that does not need strong convexity may have
+other fixed points than the solution; it must be stationary where all gradients vanish.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""All theorems on a standard set of problems: one row for each, with verdict, margin, looseness."""
+"""All theorems on a standard set of problems, one row each, with verdict, margin and looseness."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a user believes of the tool itself: refusals, splits, seeds, counts, certificates."""
+"""Checks of certibit itself: refusals, splits, seeds, counts, certificates."""
 
 from functools import cache
 from typing import Any

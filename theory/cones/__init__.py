@@ -1,1 +1,1 @@
-"""Programmes over positive definite matrices, solved along their central path in many bits."""
+"""Semidefinite programmes, solved along their central path in extended precision."""

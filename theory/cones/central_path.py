@@ -1,10 +1,10 @@
-"""The central path of a programme over positive definite matrices.
+"""The central path of a semidefinite programme.
 
-It is followed from a strictly feasible v by primal-dual steps of Nesterov and Todd with the
-corrector of Mehrotra. Floats are used for directions only, in the coordinates in which all matrices
-and all rows are 1. These coordinates, and what decides whether a point is feasible, have 512 bits,
-so that no digits are lost however close a point is to the boundary, and what is found does not
-depend on how a processor rounds.
+It is followed from a strictly feasible v by primal-dual steps of Nesterov and Todd with Mehrotra's
+corrector. Floats are used for directions only, in coordinates in which all matrices are the
+identity and all rows have length 1. These coordinates and the tests of feasibility have 512 bits,
+so that no digits are lost near the boundary, and the result does not depend on the rounding of a
+processor.
 
 Sources: Nesterov, Todd, Self-Scaled Barriers and Interior-Point Methods for Convex Programming
 (1997); Mehrotra, On the Implementation of a Primal-Dual Interior Point Method (1992).

@@ -1,4 +1,4 @@
-"""Programmes over positive definite matrices with rational numbers, and directions in them."""
+"""Semidefinite programmes with rational data, and search directions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

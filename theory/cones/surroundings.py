@@ -1,4 +1,4 @@
-"""A strictly feasible point of a programme, and coordinates in which everything there is 1."""
+"""A strictly feasible point of a programme, and coordinates in which it is the identity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,9 +1,9 @@
 """The grammar of linear steps: what is sent, and how the parts of the state are updated.
 
-A client tells of its gradient in every round, or of its model after local steps that end by a coin.
-It sends the source, or its difference to what both sides know of it; the fields of the state are
-updated with combinations of what is known there. Every coefficient is 1 or a free constant, in
-natural units. Which sentences make sense is not part of the grammar: most do not converge.
+In every round a client sends its gradient, or its model after local steps that end by a coin. It
+sends this vector itself, or the difference from an estimate that both sides know. The fields of the
+state are updated with linear combinations of the vectors known there. Every coefficient is 1 or a
+free constant, in natural units. Most sentences of the grammar do not converge.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a search has finished, kept line by line, so that an interrupted one goes on."""
+"""Finished results of a search, stored line by line, so that an interrupted search continues."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
 """From a sentence of the grammar to a method: its file, which reads like the algorithm box.
 
-What is run while searching is the class of that file: what is saved is what was found.
+The search runs the class of this file, so that the saved method is the one that was found.
 """
 
 import sys

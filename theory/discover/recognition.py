@@ -1,7 +1,7 @@
-"""Recognition: two methods are the same if their models move alike, whatever their states are.
+"""Recognition of known methods: two methods are the same if their models have the same moments.
 
-The first and second moments of the model along a run on a random quadratic do not change under a
-linear change of the coordinates of the state, and do not see what the model does not depend on.
+The first and second moments of the model along a run on a random quadratic are invariant under
+linear changes of the coordinates of the state and do not depend on unused parts of the state.
 """
 
 from collections.abc import Callable, Sequence

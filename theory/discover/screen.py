@@ -1,9 +1,9 @@
 """All outcomes of one step on quadratics of one dimension, as the runs of one batch.
 
 The method is run once on the solution and on all unit deviations from it, for every choice of
-curvatures and every outcome of the compressors; each outcome is a linear map of the deviation. What
-it does to second moments follows, and its spectral radius is a limit of every certificate: what is
-1 or more here is not worth one. It takes a millisecond, where a certificate takes a second.
+curvatures and every outcome of the compressors; each outcome is a linear map of the deviation. The
+spectral radius of the resulting map of second moments is a lower bound on every certified factor,
+so methods with 1 or more are discarded. This takes a millisecond, a certificate a second.
 """
 
 from collections.abc import Hashable, Sequence

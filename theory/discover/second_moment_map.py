@@ -1,4 +1,4 @@
-"""What one step on a quadratic does to second moments, and its spectral radius."""
+"""The map of second moments of one step on a quadratic, and its spectral radius."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The lines of a sentence's step: what is written into the file of its method, field by field."""
+"""The lines of code of a sentence's step, field by field, for the file of its method."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What methods are searched for: a class of problems, compressors, and what a bit down counts."""
+"""The task of a search: a class of problems, compressors, and the weight of the downlink."""
 
 import math
 from dataclasses import dataclass

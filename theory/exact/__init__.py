@@ -1,1 +1,1 @@
-"""Certificates in rational numbers, their files, and what bounds them from the other side."""
+"""Exact rates on quadratics, which bound certificates from the other side."""

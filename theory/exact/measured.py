@@ -1,4 +1,4 @@
-"""The long run by symbols held against the long run by numbers, for a few clients."""
+"""The asymptotic rate by symbols compared with the one by numbers, for a few clients."""
 
 from contextlib import suppress
 

@@ -1,10 +1,10 @@
-"""What one step does to second moments on extreme quadratics, for any number of clients.
+"""The map of second moments of one step on extreme quadratics, for any number of clients.
 
-A step is linear there, and clients of a kind are exchangeable. A quadratic form of the state is
-one block for what the clients of each kind have in common and one, for each kind, for how they
-differ. The mean of the form after a step is such a form again: a linear map of a few numbers,
-whatever n is, whose adjoint is the map of the second moments. Their spectral radius is the factor
-per iteration in the long run.
+A step is linear there, and clients of a kind are exchangeable. A quadratic form of the state
+consists of one block for the means over the clients of each kind, and one block per kind for the
+deviations from these means. The expectation of the form after a step is such a form again: a linear
+map of a few numbers for any n, whose adjoint is the map of the second moments. The spectral radius
+is the asymptotic contraction factor per iteration.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,8 @@
-"""ADIANA of variant II with its steps cut before the coin: what certificates are about.
+"""ADIANA, variant II, with steps that begin with the coin, as certificates need them.
 
-Where the reference point moves to the y of the same step, the gradient there is taken at a point
-with the noise of that step. Cut before the coin and not after it, the run is the same, in another
-grouping: the reference point moves to the y that is known, and then all else happens.
+If the reference point moves to the y of the same step, the gradient there depends on the
+compression noise of this step. With the boundary between steps before the coin the run is the same:
+first the reference point moves to the known y, then the rest of the iteration follows.
 """
 
 from dataclasses import dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""The noise of LoCoDL's messages: what of it counts in models and control variates."""
+"""The variance of LoCoDL's messages in the models and in the control variates."""
 
 from fractions import Fraction
 from typing import TypeVar

@@ -1,1 +1,1 @@
-"""What is promised before anything is run: bits, rounds, gradients and seconds of every method."""
+"""Plans: promised bits, rounds, gradients and seconds of every method, without a run."""

@@ -1,4 +1,4 @@
-"""Which offer is the fastest at which uplink: the lower envelope of straight lines."""
+"""The fastest offer for every uplink: the lower envelope of straight lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

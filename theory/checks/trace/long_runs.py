@@ -1,8 +1,8 @@
-"""Whole runs as a user gets them against plain ones, beyond where other code takes over.
+"""Whole runs as a user gets them, compared with plain ones, at sizes where accelerations apply.
 
-What a user gets is compiled, done many steps at a time or evaluated later, each from some number of
-entries on. A plain run is the method's own functions, one iteration after the other, on arrays of
-numpy.
+A user's run may be compiled, do many steps at a time or evaluate gradients lazily, each from some
+number of entries on. A plain run calls the functions of the method one iteration after the other,
+on numpy arrays.
 """
 
 import importlib
