@@ -18,17 +18,74 @@ CLOSE = 1e-2
 """Numbers that are relatively nearer to each other are written with more digits."""
 
 
-def describe_examination(found: Examination, view: str) -> str:
-    """Say at which constants, of a view, the theorems are evaluated, and what came of each."""
+_LINES = 10
+"""Checks that are printed although they hold, unless all are asked for."""
+
+_TELLING = (
+    "worst case on quadratics / tau",
+    "worst case on small quadratics",
+    "worst case / tau at the boundary",
+    "Psi^t/(tau^t Psi^0) (log)",
+    "median bits to the accuracy",
+    "f - f* does not grow",
+    "comes back to the solution",
+    "stays at the solution",
+    "rests without gradients",
+    "bits counted are bits sent",
+    "nothing passes unsent",
+    "runs as plain ones",
+    "variance - omega |x|^2",
+    "L_i, L_f, mu and eigenvalues",
+    "L0, L1, kappa and rho",
+)
+"""The most telling checks first; all others come behind, in the order in which they are made."""
+
+
+def describe_examination(found: Examination, view: str, every: bool = False) -> str:
+    """Say at which constants, of a view, the theorems are evaluated, and what came of each.
+
+    Without ``every``, the theorem that promises most is printed with its hypotheses, of the others
+    one line each, and of all checks the ten most telling ones. What fails is always printed.
+    """
+    best = _best(found)
+    if every:
+        theorems = [_promised(promised) for promised in found.promised]
+        checks = f"Whatever the theorem\n{_verdicts(found.sound)}"
+    else:
+        theorems = [_in_short(promised, promised is best) for promised in found.promised]
+        of_it = best.verdicts if best else ()
+        checks = _verdicts(_telling([*of_it, *found.sound]))
     return "\n\n".join(
         [
             _constants(found.setting, view),
-            *map(_promised, found.promised),
+            *theorems,
             *([_unpromised(found.unpromised)] if found.unpromised else []),
-            f"Whatever the theorem\n{_verdicts(found.sound)}",
-            _summary(found),
+            checks,
+            *([f"Certibit itself\n{_verdicts(found.tool)}"] if found.tool else []),
+            _summary(found, every),
         ]
     )
+
+
+def _best(found: Examination) -> Promised | None:
+    """Return what promises the smallest factor, the first of equals; None if nothing does."""
+    met = [promised for promised in found.promised if promised.met]
+    return min(met, key=lambda promised: promised.rate, default=None)
+
+
+def _telling(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the most telling verdicts first, and behind them all that fail."""
+    rank = {check: place for place, check in enumerate(_TELLING)}
+    ordered = sorted(verdicts, key=lambda verdict: rank.get(verdict.check, len(rank)))
+    return [verdict for place, verdict in enumerate(ordered) if place < _LINES or not verdict.holds]
+
+
+def _in_short(promised: Promised, best: bool) -> str:
+    """Write one line of a theorem, the hypotheses of the best one, and what fails of the others."""
+    failing = [verdict for verdict in promised.verdicts if not verdict.holds]
+    if best:
+        return _promised(promised, ())
+    return _promised(promised, failing) if failing else paragraph(str(promised))
 
 
 _VIEWS = {
@@ -38,15 +95,15 @@ _VIEWS = {
 """What the views are, in words."""
 
 
-def _summary(found: Examination) -> str:
+def _summary(found: Examination, every: bool) -> str:
     failing = [verdict.check for verdict in found.verdicts if not verdict.holds]
     untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
-    text = "no check fails"
+    text = f"no check fails of {len(found.verdicts)}"
     if not found.holds:
         text = f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
     elif untested:
         text += f"; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
-    return paragraph(text)
+    return paragraph(text if every else f"{text}; --all prints every check")
 
 
 def _constants(setting: Setting, view: str) -> str:
@@ -63,17 +120,18 @@ def _constants(setting: Setting, view: str) -> str:
     return paragraph(text, hanging=" " * 12)
 
 
-def _promised(promised: Promised) -> str:
-    """Write a theorem with its hypotheses and what came of it."""
+def _promised(promised: Promised, verdicts: Sequence[Verdict] | None = None) -> str:
+    """Write a theorem with its hypotheses and what came of it: all verdicts, or some."""
+    verdicts = promised.verdicts if verdicts is None else verdicts
     if promised.theorem is None:
         title = "No theorem: the Lyapunov function must not grow in the mean"
-        return f"{title}\n{_verdicts(promised.verdicts)}{_diagnosis(promised)}"
+        return "\n".join([title, *_table(verdicts)]) + _diagnosis(promised)
     hypotheses = _hypotheses(promised.conditions)
     if not promised.met:
         return f"{promised.theorem.title}: not met\n{hypotheses}"
     factor = readable_factor(1 - promised.rate, 6)
-    text = f"{promised.theorem.title}: factor tau = {factor}\n{hypotheses}\n"
-    text += _verdicts(promised.verdicts) + _diagnosis(promised)
+    title = f"{promised.theorem.title}: factor tau = {factor}"
+    text = "\n".join([title, hypotheses, *_table(verdicts)]) + _diagnosis(promised)
     if promised.runs is not None and promised.runs.promised:
         text += f"\n{_whole_runs(promised.runs)}"
     if promised.loose:
@@ -130,6 +188,11 @@ def _hypotheses(conditions: Iterable[Condition]) -> str:
     return table(("hypothesis", "left", "right", "at", ""), rows, texts=1)
 
 
+def _table(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the table of some verdicts, if there are any."""
+    return [_verdicts(verdicts)] if verdicts else []
+
+
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
     """Write a table of at most 100 columns; notes are wrapped, and what fails is said below."""
     rows = [
@@ -155,6 +218,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
         "holds": found.holds,
         "unpromised": found.unpromised,
         "sound": [verdict_summary(verdict) for verdict in found.sound],
+        "tool": [verdict_summary(verdict) for verdict in found.tool],
         "theorems": [
             {
                 "title": None if promised.theorem is None else promised.theorem.title,

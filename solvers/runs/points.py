@@ -21,7 +21,7 @@ from certibit.solvers.state import narrow, take, taken
 from certibit.solvers.world.ledger import Ledger
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
-"""Of a method, its state and the problem: the value of a Lyapunov function, (R,)."""
+"""Of a method, its state and the problem: values of one Lyapunov function, (R,), or K, (R, K)."""
 
 Callback = Callable[[Mapping[str, Column]], bool]
 """Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
@@ -204,16 +204,21 @@ class Points:
     def _lyapunov(self, positions: NDArray[np.intp], method: Method, problem: Problem) -> Array:
         """Return the Lyapunov function of some of the active runs, NaN for others: (R,)."""
         potential, state = self._wishes.potential, self.now.state
-        missing = np.full(self.now.active.size, np.nan)
+        runs = self.now.active.size
         if potential is None:
-            return missing
-        if positions.size == missing.size or not self._on_host:
-            values = potential(method, state, problem)
-            return array_namespace(values).reshape(values, (-1,))
+            return np.full(runs, np.nan)
+        if positions.size == runs or not self._on_host:
+            return _by_run(potential(method, state, problem))
         some = take(state, positions)
-        values = potential(narrow(method, positions), some, narrow(problem, positions))
-        missing[positions] = values.ravel()
+        values = _by_run(potential(narrow(method, positions), some, narrow(problem, positions)))
+        missing = np.full((runs, *values.shape[1:]), np.nan)
+        missing[positions] = values
         return missing
+
+
+def _by_run(values: Array) -> Array:
+    """Return what a potential gives, (R,) or (1, 1, R), as (R,); and of K potentials (R, K)."""
+    return values if values.ndim == 2 else array_namespace(values).reshape(values, (-1,))
 
 
 def _squared_gradient(method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:

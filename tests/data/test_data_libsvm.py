@@ -311,6 +311,9 @@ def test_bundled_set_needs_no_file():
     columns = dataset.A.toarray()
     np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-13)
     np.testing.assert_allclose(columns.std(axis=0), 1.0, rtol=1e-13)
+    data, target = load_breast_cancer(return_X_y=True)
+    np.testing.assert_array_equal(columns, (data - data.mean(axis=0)) / data.std(axis=0))
+    np.testing.assert_array_equal(dataset.b, 2.0 * target - 1.0)
 
 
 def test_the_bundled_set_is_that_of_scikit_learn():

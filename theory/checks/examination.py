@@ -1,8 +1,8 @@
 """The examination of one method on one problem: all hypotheses and verdicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import compress
 from typing import Any
 
 from certibit.data.errors import Refusal
@@ -11,18 +11,17 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.total_bits import require_weight
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.theory.card import Card
 from certibit.theory.cards.catalogue import card_of
 from certibit.theory.cards.coverage import require_theorem
 from certibit.theory.certificates.certified_theorem import searched_theorem
-from certibit.theory.checks.channel.choices import channel_checks
-from certibit.theory.checks.channel.sizes import PATIENCE
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.identities import identities
-from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
@@ -45,10 +44,12 @@ class Examination:
     setting : Setting
         The constants that the theorems were evaluated at.
     sound : tuple of Verdict
-        What holds for every method and compressor.
+        What must hold whatever a theorem promises, of the method, its compressor and the problem.
     promised : tuple of Promised
         One for each theorem; if none is met, one more without a theorem. A method that has no
         theorem gets the one that a certificate with a searched potential proves.
+    tool : tuple of Verdict
+        What was checked of certibit itself, if that was asked for.
     unpromised : str
         Why nothing is promised of a method without a theorem.
 
@@ -56,20 +57,22 @@ class Examination:
     --------
     >>> from certibit import GD, Quadratic, check
     >>> found = check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
-    >>> found.holds, len(found.promised), len(found.verdicts) > 10
-    (True, 1, True)
+    >>> found.holds, len(found.promised), len(found.verdicts) > 10, found.tool
+    (True, 1, True, ())
     """
 
     method: Method
     setting: Setting
     sound: tuple[Verdict, ...]
     promised: tuple[Promised, ...]
+    tool: tuple[Verdict, ...] = ()
     unpromised: str = ""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """All verdicts."""
-        return (*self.sound, *(v for promised in self.promised for v in promised.verdicts))
+        of_theorems = (v for promised in self.promised for v in promised.verdicts)
+        return (*self.sound, *of_theorems, *self.tool)
 
     @property
     def holds(self) -> bool:
@@ -100,9 +103,13 @@ def check(
     rule: str | None = None,
     seeds: int | Sequence[int] = 5,
     accuracy: float = 1e-6,
-    iterations: int = 20_000,
+    rounds: int | None = None,
+    iterations: int = ITERATIONS,
+    gradients: float | None = None,
+    seconds: float | None = None,
     downlink: float = 0.0,
     strict: bool = False,
+    tool: bool = False,
 ) -> Examination:
     """Hold a method against everything that is promised about it, on a problem.
 
@@ -123,12 +130,16 @@ def check(
         The run seeds of whole runs, or how many.
     accuracy : float
         f - f* of the whole runs.
-    iterations : int
-        A bound on the whole runs.
+    rounds, iterations, gradients, seconds : number, optional
+        Limits at which every whole run ends before the accuracy: communication rounds, iterations,
+        gradients per client, and time on the clock for all seeds. What they cut off counts as not
+        tested.
     downlink : float
         The weight of a bit received in the bits of the whole runs.
     strict : bool
         Whether parameters outside every theorem are refused.
+    tool : bool
+        Whether certibit itself is checked as well: traces, channel, compiled passes, refusals.
 
     Returns
     -------
@@ -146,39 +157,42 @@ def check(
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19
-    0 of 42 checks fail
+    0 of 27 checks fail
     """
     require_weight(downlink)
+    budget = Budget(
+        gap=accuracy, rounds=rounds, iterations=iterations, gradients=gradients, seconds=seconds
+    )
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     if not is_convex(experiment):
-        return _conducted(card, experiment)
+        return _conducted(card, experiment, tool)
     return examine(
         card,
         experiment,
+        budget,
         rule=rule,
         by_rule=rule is not None,
         seeds=seeds,
-        accuracy=accuracy,
-        iterations=iterations,
         downlink=downlink,
         beyond=True,
         strict=strict,
+        tool=tool,
     )
 
 
 def examine(
     card: Card,
     experiment: ConvexExperiment,
+    budget: Budget,
     *,
     rule: str | None = None,
     by_rule: bool = True,
     seeds: int | Sequence[int] = 5,
-    accuracy: float = 1e-6,
-    iterations: int = 20_000,
     downlink: float = 0.0,
     beyond: bool = False,
     strict: bool = False,
+    tool: bool = False,
     tell: Tell = lambda text: None,
 ) -> Examination:
     """Check everything about a method on a problem.
@@ -187,17 +201,21 @@ def examine(
     ----------
     card, experiment
         The method with its parameters, problem and compressor, and where it comes from.
+    budget : Budget
+        The accuracy of the whole runs, and the limits at which they end before.
     rule : str, optional
         The rule of its parameters, also used on small problems.
     by_rule : bool
         Whether the parameters are those of the rule, so that it can be used on small problems.
-    seeds, accuracy, iterations, downlink
-        Of the whole runs; the last is the weight of a bit received.
+    seeds, downlink
+        Of the whole runs: how many, or which; the weight of a bit received.
     beyond : bool
         Whether the hypotheses are tried at their boundary and beyond, where the parameters follow
-        a rule, the wire at large sizes, and the tool itself.
+        a rule.
     strict : bool
         Whether parameters that no theorem covers are refused.
+    tool : bool
+        Whether certibit itself is checked as well.
     tell : callable
         Told what is being checked.
 
@@ -213,15 +231,8 @@ def examine(
     tell("soundness")
     fitted = experiment.compressor
     sound = (*soundness(card, experiment), *_compressors_checked(fitted))
-    tell("the channel")
-    sound += channel_checks(
-        fitted, d=small_dimension(fitted), draws=2000, patience=PATIENCE if beyond else 0.0
-    )
     tell("the problem")
     sound += problem_checks(experiment.problem)
-    if beyond:
-        tell("the tool")
-        sound += tool_checks(card, experiment)
     if card.identities:
         sound += (identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])),)
     found: list[Promised] = []
@@ -233,36 +244,43 @@ def examine(
             conduct = (does_not_grow(experiment), comes_back(experiment))
             sound += tuple(verdict for verdict in conduct if verdict)
         by_rule = False
-    runs = partial(
-        whole_runs,
-        experiment=experiment,
-        seeds=seeds,
-        accuracy=accuracy,
-        iterations=iterations,
-        downlink=downlink,
-    )
-    for theorem in theorems:
+    met = [not theorem.unmet(method, setting) for theorem in theorems]
+    ran: Iterator[RunsCheck] = iter(())
+    if any(met):
+        tell("whole runs")
+        covering = list(compress(theorems, met))
+        ran = iter(runs_of_theorems(covering, experiment, budget, seeds=seeds, downlink=downlink))
+    for theorem, holds in zip(theorems, met, strict=True):
         tell(theorem.title)
+        runs = next(ran) if holds else None
         found.append(check_promise(theorem, card, experiment, runs, rule, by_rule, beyond))
     if found and not any(promised.met for promised in found):
         tell("no theorem")
         found.append(check_growth(found, experiment))
-    return Examination(method, setting, sound, tuple(found), unpromised)
+    of_tool: tuple[Verdict, ...] = ()
+    if tool:
+        tell("certibit itself")
+        of_tool = tool_checks(card, experiment)
+    return Examination(method, setting, sound, tuple(found), of_tool, unpromised)
 
 
-def _conducted(card: Card, experiment: Experiment[Any]) -> Examination:
+def _conducted(card: Card, experiment: Experiment[Any], tool: bool) -> Examination:
     """Check a method on a problem about which no theorem says what one step does."""
     sent = experiment.compressor
     sound = (
         *conduct(card, experiment),
         *_compressors_checked(sent),
-        *channel_checks(sent, d=small_dimension(sent), draws=2000),
         *problem_checks(experiment.problem),
-        *tool_checks(card, experiment),
     )
+    of_tool = tool_checks(card, experiment) if tool else ()
     name = experiment.problem.name
     return Examination(
-        experiment.method, Setting.at(experiment), sound, (), f"{name} is not strongly convex"
+        experiment.method,
+        Setting.at(experiment),
+        sound,
+        (),
+        of_tool,
+        f"{name} is not strongly convex",
     )
 
 

@@ -1,6 +1,6 @@
 """Checks of the theorems of a method at its parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -73,7 +73,7 @@ def check_promise(
     theorem: Theorem,
     card: Card,
     experiment: ConvexExperiment,
-    runs: Callable[[Theorem], RunsCheck],
+    runs: RunsCheck | None,
     rule: str | None,
     by_rule: bool,
     beyond: bool,
@@ -84,8 +84,8 @@ def check_promise(
     ----------
     theorem, card, experiment
         What is promised, and about what.
-    runs : callable
-        Checks whole runs.
+    runs : RunsCheck, optional
+        Whole runs against the theorem; None where its hypotheses fail.
     rule : str, optional
         The rule of the parameters.
     by_rule : bool
@@ -95,18 +95,17 @@ def check_promise(
     """
     method, setting = experiment.method, Setting.at(experiment)
     conditions, rate = theorem.conditions(method, setting), theorem.rate(method, setting)
-    if not all(condition.holds for condition in conditions):
+    if runs is None:
         return Promised(theorem, conditions, rate, ())
-    ran = runs(theorem)
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-    verdicts, loose, diagnosis = [*steps, *ran.verdicts], tuple[str, ...](), ""
+    verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
     if not all(verdict.holds for verdict in steps):
         diagnosis = why_it_grows(theorem, experiment, card if by_rule else None, rule)
     elif beyond and by_rule:
         with suppress(Refusal):
             verdicts.append(at_the_boundary(theorem, card, rule))
             loose = loose_hypotheses(theorem, card, rule)
-    return Promised(theorem, conditions, rate, tuple(verdicts), ran, loose, diagnosis)
+    return Promised(theorem, conditions, rate, tuple(verdicts), runs, loose, diagnosis)
 
 
 def check_growth(unmet: Sequence[Promised], experiment: ConvexExperiment) -> Promised:

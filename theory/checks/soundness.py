@@ -1,4 +1,4 @@
-"""Checks that need no theorem: of the problem, the method, its messages and its trace.
+"""Checks that need no theorem: of the method, its messages and its whole runs.
 
 They apply to methods without a theorem, too. A method that does not need strong convexity may have
 other fixed points than the solution; it must be stationary where all gradients vanish.
@@ -31,15 +31,13 @@ from certibit.theory.checks.method.conduct import (
 from certibit.theory.checks.method.smallest import in_words, smaller
 from certibit.theory.checks.method.solves_in_time import solves_in_time
 from certibit.theory.checks.trace.long_runs import runs_as_plain
-from certibit.theory.checks.trace.replay import recorded
-from certibit.theory.checks.trace.resumed import goes_on
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict
 
 Check = Callable[[ConvexExperiment, int], Verdict | None]
 """Of an experiment and a seed."""
 
-_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule, recorded, goes_on)
+_CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule)
 """These need no solution."""
 
 

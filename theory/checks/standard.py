@@ -13,6 +13,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.cards.catalogue import METHODS
@@ -106,7 +107,7 @@ def rows(
     for card, rule, selector, family in tasks():
         chosen = compressor(selector) if selector else None
         found = _examined(
-            card, rule, chosen, problems[family], seeds=seeds, accuracy=accuracy, downlink=downlink
+            card, rule, chosen, problems[family], accuracy, seeds=seeds, downlink=downlink
         )
         if found is None:
             yield []
@@ -119,7 +120,12 @@ def rows(
 
 
 def _examined(
-    card: Card, rule: str, chosen: Compressor | None, problem: Any, **asked: Any
+    card: Card,
+    rule: str,
+    chosen: Compressor | None,
+    problem: Any,
+    accuracy: float,
+    **asked: Any,
 ) -> Examination | None:
     try:
         method = card.parameters(problem, chosen, rule)
@@ -128,8 +134,8 @@ def _examined(
     return examine(
         card,
         Experiment.of(method, problem, chosen),
+        Budget(gap=accuracy, iterations=5000),
         rule=rule,
-        iterations=5000,
         **asked,
     )
 

@@ -1,8 +1,9 @@
-"""The command ``check``: confront a method with its theorems."""
+"""The command ``check``: confront a method with its theorems, and on request certibit itself."""
 
 import argparse
 import json
 import sys
+from dataclasses import replace
 
 from tqdm import tqdm
 
@@ -10,16 +11,19 @@ from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import (
     add_downlink_weight,
     add_experiment,
+    add_limits,
     add_parameters,
     add_strict,
     read_downlink_weight,
     read_experiment,
+    read_limits,
 )
-from certibit.cli.words.plain_options import add_json, add_seeds, count
+from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
 from certibit.theory.checks.examination import examine
+from certibit.theory.checks.method.whole_runs import ITERATIONS
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -29,17 +33,25 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     add_parameters(parser)
     add_seeds(parser, 5, "number of whole runs")
     parser.add_argument("--until", type=float, default=1e-6, help="f - f* of the whole runs")
-    parser.add_argument(
-        "--iterations", type=count, default=20_000, help="at which every whole run ends"
-    )
+    add_limits(parser, ITERATIONS)
     add_downlink_weight(parser)
     add_strict(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="print every check, not only failing and telling ones"
+    )
+    parser.add_argument(
+        "--tool",
+        action="store_true",
+        help="check certibit itself as well, here and for these arguments: traces, random choices, "
+        "the wire, compiled passes, refusals, known certificates",
+    )
     add_json(parser)
 
 
 def check_method(chosen: argparse.Namespace) -> int:
     """Check everything about a method on a problem, print it and return the exit code."""
     weight = read_downlink_weight(chosen)
+    budget = replace(read_limits(chosen), gap=chosen.until)
     card, experiment = read_experiment(chosen)
     name = experiment.method.name
     with tqdm(
@@ -48,14 +60,14 @@ def check_method(chosen: argparse.Namespace) -> int:
         found = examine(
             card,
             experiment,
+            budget,
             rule=chosen.parameters,
             by_rule=not chosen.set,
             seeds=chosen.seeds,
-            iterations=chosen.iterations,
-            accuracy=chosen.until,
             downlink=weight,
             beyond=True,
             strict=chosen.strict,
+            tool=chosen.tool,
             tell=bar.set_postfix_str,
         )
     if chosen.json:
@@ -63,5 +75,6 @@ def check_method(chosen: argparse.Namespace) -> int:
         print(json.dumps(parts | examination_summary(found), allow_nan=False))
     else:
         print(for_terminal(lambda: describe(experiment)))
-        print(for_terminal(lambda: describe_examination(found, experiment.problem.view)))
+        view = experiment.problem.view
+        print(for_terminal(lambda: describe_examination(found, view, chosen.all)))
     return 0 if found.holds else FAILED

@@ -98,18 +98,18 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
+def add_limits(parser: argparse.ArgumentParser, iterations: int = ITERATIONS) -> None:
     """Add ``--rounds``, ``--iterations``, ``--gradients`` and ``--seconds``, which end every run.
 
-    The help names the caps on runs without them.
+    The help names the caps on runs without them; ``iterations`` is that of the iterations.
     """
     limits = parser.add_argument_group("limits of every run", _CAPS)
     limits.add_argument("--rounds", type=count, help="communication rounds")
     limits.add_argument(
         "--iterations",
         type=count,
-        default=ITERATIONS,
-        help=f"iterations, local steps among them (default: {ITERATIONS:,})",
+        default=iterations,
+        help=f"iterations, local steps among them (default: {iterations:,})",
     )
     limits.add_argument("--gradients", type=float, help="gradients per client")
     limits.add_argument("--seconds", type=float, help="time on the clock for all its seeds")

@@ -5,6 +5,7 @@ import pytest
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.cards.catalogue import METHODS, parameters
 from certibit.theory.checks.channel.choices import channel_checks
@@ -12,6 +13,7 @@ from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
+from certibit.theory.checks.tool import trace_checks
 
 PROBLEM = problem("breast-cancer@9", kappa=100.0)
 SENT = compressor("rand-k:2")
@@ -21,8 +23,6 @@ CONDUCT = [
     "bits counted are bits sent",
     "nothing passes unsent",
     "communicates as scheduled",
-    "recorded as run",
-    "stopped runs go on",
 ]
 
 
@@ -31,8 +31,15 @@ def of_method():
     return soundness(METHODS["diana"], experiment)
 
 
+def of_traces():
+    experiment = Experiment.of(parameters("diana", PROBLEM, SENT), PROBLEM, SENT)
+    return trace_checks(experiment)
+
+
+MANY = "long and many runs as plain ones"
+
 ROOMS = {
-    "method and trace": (
+    "method": (
         of_method,
         [
             "stays at the solution",
@@ -45,6 +52,7 @@ ROOMS = {
             "no better than best",
         ],
     ),
+    "traces": (of_traces, ["recorded as run", "stopped runs go on", MANY, "compiled as plain"]),
     "channel": (
         lambda: channel_checks(SENT, d=12, draws=2000),
         [
@@ -66,7 +74,6 @@ ROOMS = {
             "gap of the value",
             "clients alone and together",
             "views",
-            "compiled as plain",
             "L_i, L_f, mu and eigenvalues",
             "Hessian of the gradient",
         ],
@@ -93,7 +100,7 @@ def test_a_room_makes_all_its_checks(room):
 def test_a_check_has_every_room():
     small = Quadratic.random(3, 12, 1.0, 10.0)
     experiment = Experiment.of(parameters("diana", small, SENT), small, SENT)
-    found = examine(METHODS["diana"], experiment, seeds=2, accuracy=1e-2)
-    made = {verdict.check for verdict in found.sound}
+    found = examine(METHODS["diana"], experiment, Budget(gap=1e-2), seeds=2, tool=True)
+    made = {verdict.check for verdict in (*found.sound, *found.tool)}
     told = {name for _, names in ROOMS.values() for name in names}
     assert told - made <= {"compiled as plain", "Hessian of the gradient"}  # of data only

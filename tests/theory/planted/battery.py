@@ -27,6 +27,7 @@ from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
 from certibit.theory.checks.channel.choices import channel_checks
+from certibit.theory.checks.channel.sizes import PATIENCE
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.identities import identities
@@ -36,8 +37,10 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
+from certibit.theory.checks.tool import trace_checks
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import rationals
@@ -70,7 +73,7 @@ def findings(
     problem = Quadratic.random(n, 4, 1.0, L, shared_minimiser=shared, seed=seed)
     if sampling:
         used = chosen or make_compressor("identity")
-        patience = 0.0 if seed else 0.4  # sizes are compared exactly, whatever is drawn
+        patience = 0.0 if seed else PATIENCE  # sizes are compared exactly, whatever is drawn
         yield from _guarded("compressor", lambda: compressor_checks(used, 5, seed))
         yield from _guarded("channel", lambda: channel_checks(used, seed=seed, patience=patience))
     yield from _guarded("identities", lambda: (identities(card, problem, seed),))
@@ -81,6 +84,7 @@ def findings(
         return
     experiment = Experiment.of(method, problem, chosen)
     yield from _guarded("soundness", lambda: soundness(card, experiment, seed))
+    yield from _guarded("traces", lambda: trace_checks(experiment, seed))
     held = card.holding(method, Setting.at(experiment))
     yield Verdict("hypotheses", float(not held), 0.0)
     for theorem in held or card.theorems:
@@ -112,7 +116,11 @@ def findings(
 def problem_findings(seed: int = 0) -> Iterator[Verdict]:
     """Return all verdicts about problems of every kind, small and of more than 50 clients."""
     for number, make in enumerate(PROBLEMS):
-        yield from _guarded(f"problem {number}", lambda make=make: problem_checks(make(seed), seed))
+        problem = make(seed)
+        yield from _guarded(f"problem {number}", lambda p=problem: problem_checks(p, seed))
+        compiled = compiled_as_plain(problem, seed)
+        if compiled:
+            yield compiled
 
 
 def proof_findings() -> Iterator[Verdict]:

@@ -4,7 +4,6 @@ import numpy as np
 
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.solvers.state import narrow
-from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.problem.curvature import (
     constants_by_eigenvalues,
     hessian_of_gradient,
@@ -43,7 +42,6 @@ def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
             clients_apart(problem, seed),
             views_agree(problem, seed),
             relaxed_constants(problem, seed),
-            compiled_as_plain(problem, seed),
         ]
         if is_strongly_convex(problem):
             verdicts += constants_by_eigenvalues(problem, seed), hessian_of_gradient(problem, seed)

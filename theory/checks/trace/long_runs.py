@@ -6,6 +6,7 @@ on numpy arrays.
 """
 
 import importlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,13 +33,13 @@ from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.verdict import Verdict, worst_of
 
 _FEW, _MOST_RUNS = 2, 1024
-_LEAST, _WORK, _WORK_OF_FEW = 6, 1_500_000, 4_000_000
+_LEAST, _WORK, _WORK_OF_FEW, _WORK_OF_LONG = 6, 1_500_000, 4_000_000, 40_000_000
 """Iterations at least, and numbers of vectors (n, d, R) in all of their gradients at most."""
 _RARE = 0.01
 """Where rounds are rarer, more local steps may be done at once than random numbers are drawn."""
 _BEYOND = 6
-_MANY = 100
-"""Iterations that are compared where rounds are not rare."""
+_MANY, _ROUNDS = 100, 300
+"""Iterations that are compared where rounds are not rare, and rounds of long runs."""
 
 _RELATIVE, _OF_ROOT, _OF_LARGEST = 1e-9, 1e-12, 1e-24
 """What rounding may do to a number: shares of it, of its root times that of the largest, of that.
@@ -65,61 +66,82 @@ def runs_as_plain(
     """Check that whole runs are what the functions of the method do, and cost what these cost.
 
     All columns are compared in both directions, at the points that are recorded by default, and at
-    the end of runs that are recorded there only: with few runs, over some hundred iterations, and
-    with so many that vectors are held in other ways. What cannot be told from rounding, as of runs
-    that have converged to it, is not compared; bits and rounds then are.
+    the end of runs that are recorded there only: two runs, over some hundred iterations. What
+    cannot be told from rounding, as of runs that have converged to it, is not compared; bits and
+    rounds then are.
 
     Parameters
     ----------
     experiment, seed
         What is run, and the first seed.
     potential : callable, optional
-        The Lyapunov function that is recorded with few runs; by default, and with many, the sum of
-        the squares of the whole state.
+        The Lyapunov function that is recorded; by default, the sum of the squares of the whole
+        state.
     """
+    runs = _few(experiment)
+    each, share = _work(experiment) * runs, _share_of_rounds(experiment)
+    enough = 2 * AHEAD + _BEYOND if share < _RARE else _MANY
+    iterations = max(_LEAST, min(enough, _WORK_OF_FEW // each))
+    sizes = [(runs, iterations)]
+    return _held("runs as plain ones", experiment, seed, sizes, potential or _all_squares)
+
+
+def long_and_many_runs_as_plain(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
+    """Check the same of so many runs that vectors are held in other ways, and of 300 rounds.
+
+    None if both are too much work.
+    """
+    size, work, few = experiment.n * experiment.d, _work(experiment), _few(experiment)
+    many = {-(-limit // size) for limit in (LARGE, ALL_LARGE)} - {few}
+    sizes = [
+        (runs, min(_MANY, _WORK // (work * runs))) for runs in sorted(many) if runs <= _MOST_RUNS
+    ]
+    long = math.ceil(_ROUNDS / max(_share_of_rounds(experiment), 1e-300))
+    sizes.append((few, min(long, _WORK_OF_LONG // (work * few))))
+    possible = [(runs, iterations) for runs, iterations in sizes if iterations >= _LEAST]
+    name = "long and many runs as plain ones"
+    return _held(name, experiment, seed, possible, _all_squares) if possible else None
+
+
+def _held(
+    name: str,
+    experiment: ConvexExperiment,
+    seed: int,
+    sizes: Sequence[tuple[int, int]],
+    potential: RecordedPotential,
+) -> Verdict:
+    """Hold so many runs of so many iterations against plain ones."""
     if can_compile():
         importlib.import_module("numba")  # from then on all is compiled that can be
-    found: Found = [(0.0, "")]
-    longest = 0
-    for runs in _numbers_of_runs(experiment.n * experiment.d):
-        iterations = _iterations(experiment, runs)
-        if not iterations:
-            continue
-        longest = max(longest, iterations)
-        seeds = range(seed, seed + runs)
-        told = potential if potential and runs <= _FEW else _all_squares
-        found += _compared(experiment, seeds, iterations, told)
+    found: Found = []
+    for runs, iterations in sizes:
+        found += _compared(experiment, range(seed, seed + runs), iterations, potential)
     worst, what = worst_of(found)
     advice = (
         f"{what}: look at what is done at once, compiled or evaluated later, and at what is paid "
         "for it."
     )
-    return Verdict("runs as plain ones", worst, 1.0, f"{longest} iterations", advice)
+    longest = max(iterations for _, iterations in sizes)
+    return Verdict(name, worst, 1.0, f"{longest} iterations", advice)
 
 
-def _numbers_of_runs(size: int) -> list[int]:
-    """Return numbers of runs, with n d numbers in the vectors of one, from which others begin."""
-    few = _FEW if _FEW * size < LARGE else 1
-    large = (-(-limit // size) for limit in (LARGE, ALL_LARGE))
-    return sorted({few, *(runs for runs in large if runs <= _MOST_RUNS)})
+def _few(experiment: ConvexExperiment) -> int:
+    """Return two runs, or one where two have vectors that are large."""
+    return _FEW if _FEW * experiment.n * experiment.d < LARGE else 1
 
 
-def _iterations(experiment: ConvexExperiment, runs: int) -> int:
-    """Return how many iterations are compared: beyond what is done at once, if that is little.
-
-    Of many runs, with which they are too much work, none.
-    """
-    method, enough = experiment.method, _MANY
-    schedule, several = method.schedule, method.steps_of_a_round
+def _work(experiment: ConvexExperiment) -> int:
+    """Return how many numbers the gradients of one iteration of one run have."""
+    method = experiment.method
+    several = method.steps_of_a_round
     gradients = 1 + (getattr(method, several) if several else 0)
-    share = 1 / schedule.iterations if isinstance(schedule, Every) else float(np.min(schedule.p))
-    if share < _RARE:
-        enough = 2 * AHEAD + _BEYOND
-    each = experiment.n * experiment.d * runs * gradients
-    if runs <= _FEW:
-        return max(_LEAST, min(enough, _WORK_OF_FEW // each))
-    possible = _WORK // each
-    return min(enough, possible) if possible >= _LEAST else 0
+    return experiment.n * experiment.d * gradients
+
+
+def _share_of_rounds(experiment: ConvexExperiment) -> float:
+    """Return the share of the iterations that are rounds."""
+    schedule = experiment.method.schedule
+    return 1 / schedule.iterations if isinstance(schedule, Every) else float(np.min(schedule.p))
 
 
 def _all_squares(method: Method, state: Any, problem: Any) -> Array:
