@@ -119,6 +119,17 @@ def test_a_loss_of_ones_own(capsys):
     assert names["found"].best().name == "locodl+natural"
 
 
+def test_the_walk(capsys):
+    names = run_page("docs/how-it-is-built.md")
+    assert names["bits_per_client"].tolist() == [names["layout"].bits] == [74]
+    assert names["encoded"].shape == (9, 10, 1)
+    symbols = names["step"].symbols
+    assert len(symbols.basis.names) == 5, "the page says that there are five unknowns"
+    assert [len(block) for block in names["step"].now[0].blocks] == [3, 2]
+    assert len(names["step"].inequalities) == 2
+    assert names["proof"].verify() == names["proof"].factor < 1
+
+
 def test_a_plan(capsys):
     made = run_page("docs/plan.md")["made"]
     assert "bits per second: locodl" in capsys.readouterr().out
