@@ -11,9 +11,11 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -103,7 +105,7 @@ class Workers(Executor):
         try:
             line.send(task)
             _wait_for_answer(process, line)
-            done, answer = line.recv()
+            (done, answer), told = line.recv()
         except (LostWorkerError, EndlessJobError):
             process.kill()
             self._forget(process)
@@ -115,6 +117,8 @@ class Workers(Executor):
                 f"its process was ended from outside (exit code {process.exitcode}), perhaps for "
                 "lack of memory; start again, with fewer parallel jobs, to go on"
             ) from None
+        for message in told:
+            warnings.warn(message, stacklevel=2)
         if done:
             return answer
         raise answer
@@ -185,6 +189,8 @@ def _work(line: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(_STOPPED))
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    told: list[Warning] = []
+    warnings.showwarning = partial(_keep_own, told, warnings.showwarning)
     while True:
         try:
             function, args, kwargs = line.recv()
@@ -197,7 +203,23 @@ def _work(line: Connection) -> None:
         except Exception as error:
             error.add_note(traceback.format_exc())
             answer = False, error
-        line.send(_picklable(answer))
+        line.send((_picklable(answer), told))
+        told.clear()
+
+
+def _keep_own(
+    told: list[Warning],
+    show: Callable[..., None],
+    message: Warning | str,
+    category: type[Warning],
+    *where: Any,
+    **more: Any,
+) -> None:
+    """Keep a warning of this package for the process that gave the job, and show others."""
+    if isinstance(message, Warning) and category.__module__.split(".")[0] == "certibit":
+        told.append(message)
+    else:
+        show(message, category, *where, **more)
 
 
 def _picklable(answer: tuple[bool, Any]) -> tuple[bool, Any]:

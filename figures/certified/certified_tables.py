@@ -100,7 +100,8 @@ def measured_table(gains: list[PotentialGain], downlink: float = 0.0) -> str:
         "theorem, certified for the best quadratic potential that is found, attained in the long "
         "run on quadratics; and bits per client, measured on a random quadratic of the family "
         f"until f - f* is {accuracy_name(ACCURACY)} of what it is at the start, {ABSENT} if "
-        f"{MOST_ITERATIONS:,} iterations do not reach it; {MEANING}; the lower bound with "
+        f"{MOST_ITERATIONS:,} iterations, or a limit that was given, do not reach it; {MEANING}; "
+        "the lower bound with "
         "independent unbiased compressors (arXiv:2305.16297) is an order, for the worst functions"
     )
     caption = "; ".join(filter(None, [caption, total_text(downlink)]))

@@ -22,6 +22,7 @@ from certibit.figures.certified.parameter_contest import Saving, parameter_conte
 from certibit.figures.certified.potential_gains import PotentialGain, PotentialGains
 from certibit.figures.certified.rates import Rate, Rates
 from certibit.figures.pool import Traceable, traces
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
 
@@ -32,6 +33,7 @@ def certified_comparison(
     seeds: int = 1,
     downlink: float = 0.0,
     fresh: bool = False,
+    limits: Budget | None = None,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -47,6 +49,8 @@ def certified_comparison(
         The weight of a bit received; with one, total bits are a column.
     fresh : bool
         Whether stored traces are ignored and recomputed.
+    limits : Budget, optional
+        Limits that end runs before the accuracy that is measured.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -57,7 +61,7 @@ def certified_comparison(
     list of Path
         The files written.
     """
-    store = Store(folder / "traces", fresh)
+    store = Store(folder / "traces", fresh, limits)
     runs = Runs(seeds, store, downlink)
     contests = parameter_contests(seeds, store, downlink)
     jobs: list[Traceable[Saving | list[Rate] | list[PotentialGain]]] = [

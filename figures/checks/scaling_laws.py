@@ -15,7 +15,13 @@ from certibit.theory.checks.scaling import Fit
 
 
 def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
-    """Draw measured bits, relative to the first, and the table's line, a panel per quantity."""
+    """Draw measured bits, relative to the first, and the table's line, a panel per quantity.
+
+    What has no exponent, as runs did not arrive, is not drawn.
+    """
+    fits = [fit for fit in fits if np.isfinite(fit.exponent)]
+    if not fits:
+        return []
     quantities = list(dict.fromkeys(fit.law.quantity for fit in fits))
     with style.context(STYLE):
         canvas = Canvas(figsize=(3.3 * len(quantities), 4.6), layout="constrained")

@@ -33,6 +33,7 @@ from certibit.figures.episode.hard_family import DELTA, HARD_EPSILON, SLOPES, be
 from certibit.figures.episode.theorem_runs import theorem_runs
 from certibit.figures.episode.tuning import Contest, Results, hold
 from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 from certibit.theory.cards.catalogue import TUNINGS
 from certibit.theory.formulas.clipping_complexity import (
@@ -84,6 +85,7 @@ def clipping_experiments(
     *,
     seeds: int = _SEEDS,
     fresh: bool = False,
+    limits: Budget | None = None,
     processes: int | None = None,
     tell: Callable[[Write], None] = lambda write: print(write()),
 ) -> list[Path]:
@@ -97,6 +99,8 @@ def clipping_experiments(
         Seeds of every point of a grid.
     fresh : bool
         Whether stored traces are ignored and recomputed.
+    limits : Budget, optional
+        Limits that end runs before their rounds are over; then no claim is judged.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -107,7 +111,7 @@ def clipping_experiments(
     list of Path
         The files drawn.
     """
-    store = Store(folder / "traces", fresh)
+    store = Store(folder / "traces", fresh, limits)
     federated = [name for name, tuning in TUNINGS.items() if tuning.federated]
     results = hold([SYNTHETIC, NEEDED], TUNINGS, store, seeds, processes)
     few = max(1, seeds // 2)
@@ -119,6 +123,8 @@ def clipping_experiments(
     shown: list[Comparison] = []
 
     def judge(verdicts: list[ClaimVerdict], runs: int = seeds) -> None:
+        if limits is not None:
+            return
         verdicts = [replace(each, outcome=firm(each.outcome, runs)) for each in verdicts]
         said.extend(verdicts)
         tell(lambda: verdicts_text(verdicts))

@@ -19,6 +19,7 @@ from certibit.figures.locodl.panels import Figure, Panel
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS, all_rules, paper_figure
 from certibit.figures.locodl.table_2 import table_2
 from certibit.figures.pool import traces
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
 
 _SEEDS = 5
@@ -32,6 +33,7 @@ def reproduce(
     seeds: int = _SEEDS,
     downlink: float = 0.0,
     fresh: bool = False,
+    limits: Budget | None = None,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
@@ -51,6 +53,8 @@ def reproduce(
         The weight of a bit received; with one, total bits are what is drawn and tabulated.
     fresh : bool
         Whether stored traces are ignored and recomputed.
+    limits : Budget, optional
+        Limits that end runs before the figure does; which runs they cut is said in warnings.
     processes : int, optional
         Parallel processes; by default one for every core.
     tell : callable
@@ -61,9 +65,8 @@ def reproduce(
     list of Path
         The files drawn.
     """
-    return _compute(
-        list(figures), [], folder, Store(folder / "traces", fresh), seeds, downlink, processes, tell
-    )[0]
+    store = Store(folder / "traces", fresh, limits)
+    return _compute(list(figures), [], folder, store, seeds, downlink, processes, tell)[0]
 
 
 def reproduce_paper(
@@ -75,14 +78,15 @@ def reproduce_paper(
     seeds: int = _SEEDS,
     downlink: float = 0.0,
     fresh: bool = False,
+    limits: Budget | None = None,
     processes: int | None = None,
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
     """Reproduce figures of the LoCoDL paper with verdicts, and with all of them Table 2.
 
     Beside the figures, ``verdicts.json`` and ``verdicts.txt`` say which claims of the paper hold
-    in these figures, and ``table2.txt`` has Table 2 with measured values. The other parameters
-    are those of :func:`reproduce`.
+    in these figures, and ``table2.txt`` has Table 2 with measured values. With limits no claim is
+    judged. The other parameters are those of :func:`reproduce`.
 
     Parameters
     ----------
@@ -98,9 +102,10 @@ def reproduce_paper(
     pairs = [[paper_figure(number, v, scaled=scaled) for v in versions] for number in numbers]
     figures = [figure for pair in pairs for figure in pair]
     tables = [all_rules()] if set(numbers) == set(FIGURES) else []
-    paths, done = _compute(
-        figures, tables, folder, Store(folder / "traces", fresh), seeds, downlink, processes, tell
-    )
+    store = Store(folder / "traces", fresh, limits)
+    paths, done = _compute(figures, tables, folder, store, seeds, downlink, processes, tell)
+    if limits is not None:
+        return paths
     shown = [[weighed(figure, done, downlink) for figure in pair] for pair in pairs]
     counted = {key: trace for pair in shown for _, own in pair for key, trace in own.items()}
     judgement = judge([[figure for figure, _ in pair] for pair in shown], counted)

@@ -8,6 +8,7 @@ import numpy as np
 
 from certibit.data.terminal import table
 from certibit.figures.text.examinations import finite, verdict_summary
+from certibit.figures.text.tables import ABSENT, json_number
 from certibit.solvers.total_bits import total_text
 from certibit.theory.checks.scaling import Fit
 from certibit.theory.checks.standard import TheoremRow
@@ -78,15 +79,22 @@ def scaling_table(fits: Sequence[Fit]) -> str:
             fit.law.quantity,
             fit.law.method,
             f"{fit.law.values[0]:g} to {fit.law.values[-1]:g}",
-            f"{fit.exponent:.2f} +- {fit.error:.2f}",
+            f"{fit.exponent:.2f} +- {fit.error:.2f}" if math.isfinite(fit.exponent) else ABSENT,
             f"{fit.table:.2f}",
-            Known.MEASURED.words() if fit.holds else FAILS,
+            _fitted(fit),
         )
         for fit in fits
     ]
     header = ("in", "method", "values", "bits grow like", "table", "")
     counted = total_text(max((fit.downlink for fit in fits), default=0.0))
     return "\n".join(filter(None, [counted and f"bits: {counted}", table(header, lines, texts=2)]))
+
+
+def _fitted(fit: Fit) -> str:
+    """Say whether an exponent is at most that of the table, or why it is not known."""
+    if not fit.tested:
+        return f"not tested: {np.isnan(fit.bits).sum()} of {fit.bits.size} runs were cut"
+    return Known.MEASURED.words() if fit.holds else FAILS
 
 
 def fit_summary(fit: Fit) -> dict[str, Any]:
@@ -96,7 +104,7 @@ def fit_summary(fit: Fit) -> dict[str, Any]:
         "method": fit.law.method,
         "rule": fit.law.rule,
         "values": list(fit.law.values),
-        "bits": np.median(fit.bits, axis=1).tolist(),
+        "bits": [json_number(bits) for bits in np.median(fit.bits, axis=1)],
         "downlink_weight": fit.downlink,
         "exponent": finite(fit.exponent),
         "error": finite(fit.error),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from certibit.solvers.method import Every, Method, Schedule
 
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
+LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
+"""What a budget limits; a run that one of them ends has its name as its ending."""
 _SILENT_ROUNDS = 1000
 _LONGEST = 30.0
 """Days that a run may take for sure."""
@@ -83,6 +85,24 @@ class Budget:
                 raise Refusal(
                     f"a budget of {limit:g} {field.name} is not possible; give a positive number"
                 )
+
+    def within(self, limits: "Budget | None") -> "Budget":
+        """Return the same budget, each of its limits at most as large as another one's.
+
+        The accuracy stays.
+        """
+        if limits is None:
+            return self
+        both = ((name, getattr(self, name), getattr(limits, name)) for name in LIMITS)
+        return replace(
+            self,
+            **{name: min(set(pair) - {None}, default=None) for name, *pair in both},
+        )
+
+    def lowered(self, limits: "Budget | None") -> frozenset[str]:
+        """Return the names of the limits that are lower within those of another budget."""
+        limited = self.within(limits)
+        return frozenset(n for n in LIMITS if getattr(limited, n) != getattr(self, n))
 
     def require_possible(self, schedule: Schedule) -> None:
         """Refuse to wait for bits or rounds of a method that never communicates."""

@@ -14,6 +14,7 @@ from certibit.data.errors import DamagedFileError
 from certibit.data.files.archive import load_or_set_aside
 from certibit.data.own.description import state
 from certibit.data.problem import Problem
+from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate, specification
 from certibit.solvers.runs.loop import Progress
@@ -26,6 +27,10 @@ from certibit.solvers.store.program_text import (
     program,
 )
 from certibit.solvers.world.experiment import Experiment
+
+
+class CutWarning(UserWarning):
+    """Limits have ended runs that would have gone on."""
 
 
 class Store:
@@ -48,6 +53,8 @@ class Store:
         Created when the first trace is saved.
     fresh : bool
         Whether stored traces are ignored and replaced.
+    limits : Budget, optional
+        Limits that end runs before their own budgets do. They are part of the key.
 
     Examples
     --------
@@ -61,9 +68,15 @@ class Store:
     array([ True,  True])
     """
 
-    def __init__(self, folder: str | os.PathLike[str], fresh: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        fresh: bool = False,
+        limits: Budget | None = None,
+    ) -> None:
         self.folder = Path(folder).absolute()  # a worker of a cluster may run elsewhere
         self.fresh = fresh
+        self.limits = limits
 
     def path(self, experiment: Experiment[Problem], **options: Any) -> Path:
         """Return the file of a trace; the options are those of :func:`simulate`.
@@ -75,6 +88,7 @@ class Store:
         Refusal
             If the options do not fit, or a field holds what cannot be told from others.
         """
+        options = self._limited(options)
         method, problem = experiment.method, experiment.problem
         made_of = [
             specification(experiment, **options),
@@ -88,6 +102,7 @@ class Store:
         """Load a finished trace or return None; a damaged file is renamed, with a warning."""
         if self.fresh:
             return None
+        options = self._limited(options)
         try:
             path = self.path(experiment, **options)
         except NoSourceError:
@@ -104,11 +119,21 @@ class Store:
         NotKeptWarning
             If the text of a class cannot be read, as it was made at a prompt, or has changed
             while it was run.
+        CutWarning
+            If the limits of the store have ended runs.
         """
+        trace = self._finished(experiment, progress, self._limited(options))
+        self._tell_cut(trace, experiment, options["budget"])
+        return trace
+
+    def _finished(
+        self, experiment: Experiment[Problem], progress: Progress | None, options: dict[str, Any]
+    ) -> Trace:
+        """Load a finished trace, or run it and save it."""
         try:
             path = self.path(experiment, **options)
         except NoSourceError as reason:
-            warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=2)
+            warnings.warn(f"this trace is not kept: {reason}", NotKeptWarning, stacklevel=3)
             return simulate(experiment, progress=progress, **options)
         asked = specification(experiment, **options)
         checkpoint = Checkpoint(path, asked)
@@ -123,12 +148,29 @@ class Store:
                     "while it ran (a file was written, a function has imported a module, or a "
                     "global that functions read has another value)",
                     NotKeptWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
             elif "seconds" not in trace.ending:  # what a clock cuts off is not the same again
                 trace.save(path)
         checkpoint.remove()
         return trace
+
+    def _limited(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with a budget within the limits of the store."""
+        return {**options, "budget": options["budget"].within(self.limits)}
+
+    def _tell_cut(self, trace: Trace, experiment: Experiment[Problem], whole: Budget) -> None:
+        """Warn of runs that would have gone on without the limits of the store."""
+        lowered = whole.lowered(self.limits)
+        ended = [ending for ending in trace.ending if ending in lowered]
+        if ended:
+            told = " and ".join(f"{getattr(self.limits, n):,g} {n}" for n in sorted({*ended}))
+            warnings.warn(
+                f"{len(ended)} of {len(trace.ending)} runs of {experiment.method.name} with "
+                f"{experiment.compressor.name} on {experiment.problem.name} were cut at {told}",
+                CutWarning,
+                stacklevel=3,
+            )
 
     def _is_still(
         self, path: Path, experiment: Experiment[Problem], options: Mapping[str, Any]

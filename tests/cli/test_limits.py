@@ -8,6 +8,9 @@ from tqdm import tqdm
 
 from certibit.cli import main
 from certibit.cli.words.progress import progress_bar
+from certibit.figures.locodl import recipes
+from certibit.figures.locodl.panels import Curve, Figure, Panel
+from certibit.solvers.runs.trace import Trace
 
 LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}
 
@@ -40,13 +43,50 @@ def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
     assert "0 of 2 runs arrive, 2 stagnate" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "plan"])
+RUNNING = ["run", "compare", "plan", "demo", "figures", "episode", "certified", "scaling"]
+
+
+@pytest.mark.parametrize("command", RUNNING)
 def test_help_names_the_caps(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     told = " ".join(capsys.readouterr().out.split())
+    assert {*LIMITS, "--seconds"} <= {*told.split()}
     assert "(default: 10,000,000)" in told
     assert "from 100,000 iterations or gradients on" in told
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Draw two curves in place of all methods."""
+    curves = (Curve("gd"), Curve("agd"))
+    panel = Panel("short", "breast-cancer@3", 100.0, 1e6, 1e-3, curves)
+    monkeypatch.setattr(recipes, "demonstration", lambda: Figure("demo", (panel,)))
+
+
+@pytest.mark.filterwarnings("default::certibit.solvers.store.store.CutWarning")
+def test_what_a_limit_cuts_is_said_and_never_taken_for_finished(capsys, short, tmp_path):
+    words = ["demo", "--seeds", "2", "--jobs", "1"]
+    assert main([*words, "--rounds", "3"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("certibit: every run is limited: the results go to results/limited")
+    assert sorted(line for line in told if "cut" in line) == [
+        f"certibit: 2 of 2 runs of {name} with identity on breast-cancer@3 were cut at 3 rounds"
+        for name in ("agd", "gd")
+    ]
+    results = tmp_path / "results"
+    assert [file.name for file in results.iterdir()] == ["limited"]
+    assert main(words) == 0
+    assert "cut" not in capsys.readouterr().err
+    for file in (results / "traces").glob("*.npz"):
+        assert set(Trace.load(file).ending) == {"gap"}
+    assert len(list((results / "traces").glob("*.npz"))) == 2
+    assert (results / "demo.json").is_file()
+
+
+def test_a_limit_beyond_what_runs_need_cuts_nothing(capsys, short):
+    assert main(["demo", "--seeds", "2", "--jobs", "1", "--rounds", "9999"]) == 0
+    assert "cut" not in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

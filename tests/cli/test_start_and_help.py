@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -106,11 +107,13 @@ FRESH = {file.stem for file in COMMAND_FILES if "add_fresh(parser)" in file.read
 
 @pytest.mark.parametrize("command", sorted(FRESH))
 def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command):
-    def told(self, *arguments, **options):
-        raise Refusal(f"fresh: {(arguments[-1], *options.values())[-1]}")
+    for kind in (Store, KeptResults):
+        names = signature(kind)
 
-    monkeypatch.setattr(Store, "__init__", told)
-    monkeypatch.setattr(KeptResults, "__init__", told)
+        def told(self, *given, names=names, **named):
+            raise Refusal(f"fresh: {names.bind(*given, **named).arguments.get('fresh', False)}")
+
+        monkeypatch.setattr(kind, "__init__", told)
     words = [command, *(["breast-cancer@9", "gd"] if command == "compare" else [])]
     for more, fresh in ((["--fresh"], True), ([], False)):
         assert main([*words, "--output", str(tmp_path), *more]) == 2

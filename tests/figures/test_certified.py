@@ -31,7 +31,7 @@ from certibit.figures.certified.rates import Rates, compared_rate
 from certibit.figures.certified.variants import variants
 from certibit.figures.text.tables import ABSENT, short_cost
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.store.store import Store
+from certibit.solvers.store.store import CutWarning, Store
 from certibit.theory.cards.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
@@ -227,6 +227,18 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
     assert all(math.isnan(gain.found) for gain in gains)
     assert all(gain.bits.up > 0 for gain in gains)
     assert "GD, optimal" in measured_table(gains)
+
+
+def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
+    monkeypatch.setattr(comparison, "parameter_contests", lambda *about: ())
+    monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})
+    monkeypatch.setattr(comparison, "SHARED_MINIMISER", {})
+    monkeypatch.setattr(potential_gains, "FAMILIES", ((2, 10.0, 1.0),))
+    monkeypatch.setattr(comparison, "draw_savings", lambda *about: [])
+    with pytest.warns(CutWarning, match="1 of 1 runs of gd .* were cut at 2 iterations"):
+        certified_comparison(bare, limits=Budget(iterations=2), tell=lambda text: None)
+    found = read_record(bare / "potentials.json")
+    assert all(gain["bits"]["up"] is None for gain in found)
 
 
 def test_everything_is_written(bare, serial, monkeypatch):

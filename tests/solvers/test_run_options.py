@@ -21,6 +21,7 @@ from certibit import (
     parameters,
     run,
 )
+from certibit.solvers.store.store import CutWarning
 from certibit.solvers.world.experiment import Experiment
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
@@ -156,3 +157,27 @@ def test_refusals(call, sentence):
     with pytest.raises(Refusal) as refusal:
         call()
     assert str(refusal.value).startswith(sentence)
+
+
+def test_a_budget_within_another_has_the_smaller_limits():
+    whole, limits = Budget(gap=1e-3, rounds=9, iterations=70), Budget(rounds=20, gradients=5)
+    assert whole.within(None) == whole
+    assert whole.within(limits) == Budget(gap=1e-3, rounds=9, iterations=70, gradients=5)
+    assert whole.lowered(limits) == {"gradients"}
+    assert limits.within(whole) == Budget(rounds=9, iterations=70, gradients=5)
+
+
+def test_a_store_with_limits_keeps_what_they_cut_apart(tmp_path):
+    experiment, whole = Experiment.of(METHOD, PROBLEM), {"seeds": 2, "budget": Budget(rounds=9)}
+    limited = Store(tmp_path, limits=Budget(rounds=4))
+    for _ in range(2):  # what is kept is as cut as what is run
+        with pytest.warns(CutWarning, match="2 of 2 runs of gd .* were cut at 4 rounds"):
+            trace = limited.trace(experiment, **whole)
+        assert trace.final("rounds").tolist() == [4, 4]
+    assert limited.find(experiment, **whole).final("rounds").tolist() == [4, 4]
+    assert Store(tmp_path).find(experiment, **whole) is None
+    assert Store(tmp_path).trace(experiment, **whole).final("rounds").tolist() == [9, 9]
+    assert Store(tmp_path, limits=Budget(rounds=99)).find(experiment, **whole) is not None
+    with pytest.warns(CutWarning, match="were cut at 1e-09 seconds"):
+        Store(tmp_path / "clock", limits=Budget(seconds=1e-9)).trace(experiment, **whole)
+    assert not list(tmp_path.glob("clock/*"))

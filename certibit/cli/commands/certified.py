@@ -4,8 +4,13 @@ import argparse
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_limits,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
 
 
 def add_certified(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +20,7 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 1, "number of runs measured")
     add_downlink_weight(parser)
     add_fresh(parser)
+    add_limits(parser)
     add_output(parser, "results/certified")
 
 
@@ -22,12 +28,13 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     from certibit.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
-    folder = read_output(chosen)
+    folder, limits = read_limited_output(chosen)
     certified_comparison(
         folder,
         seeds=chosen.seeds,
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
+        limits=limits,
         processes=chosen.jobs,
         tell=tqdm.write,
     )

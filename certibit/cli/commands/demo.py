@@ -4,8 +4,13 @@ import argparse
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_limits,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +20,7 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)
     add_fresh(parser)
+    add_limits(parser)
     add_output(parser, "results")
 
 
@@ -23,12 +29,14 @@ def draw_demo(chosen: argparse.Namespace) -> None:
     from certibit.figures.locodl.recipes import demonstration  # noqa: PLC0415  (heavy)
     from certibit.figures.locodl.reproduction import reproduce  # noqa: PLC0415  (loads matplotlib)
 
+    folder, limits = read_limited_output(chosen)
     reproduce(
         [demonstration()],
-        read_output(chosen),
+        folder,
         seeds=chosen.seeds,
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
+        limits=limits,
         processes=chosen.jobs,
         tell=tqdm.write,
     )

@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Callable
 
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.cli.words.options import add_limits, read_limited_output
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.terminal import for_terminal
 
@@ -14,6 +15,7 @@ def add_episode(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_seeds(parser, 20, "seeds of every grid point")
     add_fresh(parser)
+    add_limits(parser)
     add_output(parser, "results/episode")
 
 
@@ -21,7 +23,7 @@ def draw_episode(chosen: argparse.Namespace) -> None:
     """Draw the figures, print what they say and write it to a report."""
     from certibit.figures.episode.experiments import clipping_experiments  # noqa: PLC0415  (loads matplotlib)
 
-    folder = read_output(chosen)
+    folder, limits = read_limited_output(chosen)
     report: list[str] = []
 
     def tell(write: Callable[[], str]) -> None:
@@ -29,6 +31,11 @@ def draw_episode(chosen: argparse.Namespace) -> None:
         print(for_terminal(write), end="\n\n", flush=True)
 
     clipping_experiments(
-        folder, seeds=chosen.seeds, fresh=chosen.fresh, processes=chosen.jobs, tell=tell
+        folder,
+        seeds=chosen.seeds,
+        fresh=chosen.fresh,
+        limits=limits,
+        processes=chosen.jobs,
+        tell=tell,
     )
     write_text(folder / "report.txt", "\n\n".join(report))

@@ -4,8 +4,13 @@ import argparse
 
 from tqdm import tqdm
 
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds, read_output
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_limits,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
 from certibit.data.errors import Refusal
 
 
@@ -24,6 +29,7 @@ def add_figures(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 5, "number of runs of each curve")
     add_downlink_weight(parser)
     add_fresh(parser)
+    add_limits(parser)
     add_output(parser, "results")
 
 
@@ -38,14 +44,16 @@ def draw_figures(chosen: argparse.Namespace) -> None:
         if word not in allowed:
             raise Refusal(f"there is no figure {word!r}; choose some of {', '.join(allowed)}")
     numbers = FIGURES if "all" in words else sorted({int(word) for word in words})
+    folder, limits = read_limited_output(chosen)
     reproduce_paper(
         numbers,
-        read_output(chosen),
+        folder,
         versions=VERSIONS if chosen.version == "both" else [chosen.version],
         scaled=chosen.scaled,
         seeds=chosen.seeds,
         downlink=read_downlink_weight(chosen),
         fresh=chosen.fresh,
+        limits=limits,
         processes=chosen.jobs,
         tell=tqdm.write,
     )

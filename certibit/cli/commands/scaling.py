@@ -6,8 +6,13 @@ import sys
 from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_output, add_seeds, read_output
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_limits,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.plain_options import add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
@@ -18,6 +23,7 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=fit_scaling_laws)
     add_seeds(parser, 4, "number of runs")
     add_downlink_weight(parser)
+    add_limits(parser)
     add_output(parser, "results/scaling")
 
 
@@ -30,12 +36,14 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
     )
     from certibit.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
-    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    weight = read_downlink_weight(chosen)
+    folder, limits = read_limited_output(chosen)
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
         fits = []
         for fit in scaling(
             seeds=chosen.seeds,
             downlink=weight,
+            limits=limits,
             tell=lambda law: bar.set_postfix_str(law.method),
         ):
             fits.append(fit)

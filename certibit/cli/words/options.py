@@ -1,9 +1,11 @@
 """Options that name a problem, method or compressor, and functions that read them."""
 
 import argparse
+import sys
 from dataclasses import replace
+from pathlib import Path
 
-from certibit.cli.words.plain_options import count
+from certibit.cli.words.plain_options import count, read_output
 from certibit.data.losses.loss_selector import LOSSES
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
@@ -123,6 +125,24 @@ def read_limits(chosen: argparse.Namespace) -> Budget:
         gradients=chosen.gradients,
         seconds=chosen.seconds,
     )
+
+
+def read_limited_output(chosen: argparse.Namespace) -> tuple[Path, Budget | None]:
+    """Return the folder of ``--output`` and the limits of every run, if there are any.
+
+    With limits it is a folder ``limited`` inside, as the results are no finished ones; that is said
+    on stderr.
+    """
+    limits = read_limits(chosen)
+    if limits == Budget():
+        return read_output(chosen), None
+    chosen.output /= "limited"
+    print(
+        f"certibit: every run is limited: the results go to {chosen.output}, which no report "
+        "reads, and no claim is judged on them",
+        file=sys.stderr,
+    )
+    return read_output(chosen), limits
 
 
 def add_downlink_weight(parser: argparse.ArgumentParser) -> None:

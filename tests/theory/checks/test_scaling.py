@@ -8,6 +8,7 @@ import pytest
 from certibit.cli import main
 from certibit.figures.checks.scaling_laws import draw_scaling
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
+from certibit.solvers.runs.budget import Budget
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.checks import scaling as laws
 from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
@@ -31,6 +32,20 @@ def test_a_larger_exponent_fails_and_noise_is_allowed_for():
     noise = np.exp(np.random.default_rng(0).normal(scale=0.3, size=(3, 4)))
     found = fit(GD, x * noise)
     assert abs(found.exponent - 1) < found.error
+
+
+def test_what_a_limit_has_cut_is_not_tested_and_what_never_arrives_fails(tmp_path):
+    (found,) = scaling([GD], seeds=2, limits=Budget(iterations=5))
+    assert not found.tested
+    assert found.holds
+    assert "not tested: 6 of 6 runs were cut" in scaling_table([found])
+    assert fit_summary(found)["bits"] == [None] * 3
+    assert draw_scaling([found], tmp_path) == []
+    (whole,) = scaling([GD], seeds=2, limits=Budget(iterations=399_999))
+    assert whole.tested
+    never = fit(GD, np.full((3, 2), np.inf))
+    assert never.tested
+    assert not never.holds
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.method} in {law.quantity}")
@@ -68,7 +83,7 @@ def test_gradient_descent_is_measured(tmp_path):
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
-    monkeypatch.setattr(laws, "scaling", lambda seeds, downlink, tell: iter([found]))
+    monkeypatch.setattr(laws, "scaling", lambda seeds, downlink, limits, tell: iter([found]))
     assert main(["scaling", "--output", str(tmp_path)]) == code
     text = capsys.readouterr().out
     assert text.splitlines()[-1].split() == [
