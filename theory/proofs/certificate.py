@@ -18,24 +18,24 @@ from certibit.theory.worlds.symbolic.exact_numbers import Rational, rational
 class Certificate:
     """A proof that E[Psi+] <= factor Psi for all functions and compressors of a class.
 
-    It is in rational numbers, without any tolerance. The floats in method, functions, potential and
-    weights stand for the rational numbers that they are printed as: 0.1 for 1/10.
+    The proof is in rational numbers, without any tolerance. The floats in method, functions,
+    potential and weights stand for the rational numbers that they are printed as: 0.1 for 1/10.
 
     Attributes
     ----------
     method, functions, potential
-        What it is about: whose Lyapunov function.
+        The method, the class, and the Lyapunov function.
     exact : Fraction
-        What is proved, 1 - factor.
+        The proved decrease, 1 - factor.
     weights : tuple of numbers
         The weights of the terms of the Lyapunov function, in their order.
     multipliers : mapping of Fraction
-        How often each inequality is added, by its name.
+        The multiplier of each inequality, by name.
     bound : float
-        No multipliers prove a larger decrease with this potential: proved, too, by a dual point in
-        interval arithmetic; infinity where none was looked for or found.
+        An upper bound on the decrease that any multipliers can prove with this potential; proved by
+        a dual point in interval arithmetic, infinite if there is none.
     following : tuple of numbers, optional
-        The weights of the terms of Psi+, where they are not those of Psi.
+        The weights of the terms of Psi+, if they differ from those of Psi.
     seconds : float
         Time from the method to the proof.
 
@@ -60,7 +60,7 @@ class Certificate:
 
     @property
     def decrease(self) -> float:
-        """What is proved, 1 - factor, which may be tiny, rounded to a float."""
+        """The proved decrease, 1 - factor, rounded to a float."""
         return float(self.exact)
 
     @property
@@ -70,14 +70,14 @@ class Certificate:
 
     @property
     def region(self) -> Region | None:
-        """Where it holds, if not everywhere."""
+        """The region in which the certificate holds; None for all states."""
         if not isinstance(self.potential, LocalPotential):
             return None
         return self.potential.region(self.method, self.functions, self.weights)
 
     @property
     def proviso(self) -> str:
-        """Where it holds and what keeps a run there, in words; nothing where it always holds."""
+        """The region in words, and why runs stay there; "" if the certificate holds everywhere."""
         region = self.region
         if region is None:
             return ""
@@ -85,7 +85,7 @@ class Certificate:
         return f"{region.where}; {kept if self.decrease >= 0 else 'not proved to be kept'}"
 
     def require_kept(self, what: str) -> None:
-        """Refuse what takes for granted that a run stays where the certificate holds."""
+        """Refuse a use that assumes that runs stay in the region, if this is not proved."""
         if self.region is not None and self.decrease < 0:
             raise Refusal(
                 f"what is certified of {self.method.name} holds in a region that a growing Psi "

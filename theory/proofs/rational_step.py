@@ -17,7 +17,7 @@ from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 @dataclass(frozen=True, eq=False)
 class RationalForm:
-    """A form on what the unknowns can be: its blocks there, (k, k), and its function values."""
+    """A form restricted to the possible unknowns: its blocks, (k, k), and function values."""
 
     blocks: tuple[Rationals, ...]
     values: tuple[Rational, ...]
@@ -42,7 +42,7 @@ class RationalStep:
     now, after : tuples of RationalForm
         Psi and E[Psi+], by the terms of the Lyapunov function with weight 1.
     inequalities : mapping
-        What is at least 0, by name.
+        The nonnegative forms, by name.
     """
 
     symbols: SymbolicStep
@@ -100,7 +100,7 @@ class RationalStep:
         multipliers: Mapping[str, Rational],
         following: Sequence[Rational] | None = None,
     ) -> RationalForm:
-        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of what is at least 0."""
+        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities."""
         now, after = self.psi(weights, following)
         total = RationalForm(
             tuple((1 - decrease) * block for block in now.blocks),

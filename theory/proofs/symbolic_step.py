@@ -51,7 +51,7 @@ More of them than fit are one inequality, which then proves more than many steps
 
 @dataclass(frozen=True)
 class SymbolicStep:
-    """What one step does to a Lyapunov function, over a whole class of functions.
+    """The effect of one step on a Lyapunov function, for a whole class of functions.
 
     Attributes
     ----------
@@ -66,11 +66,11 @@ class SymbolicStep:
     weights : tuple of float
         The weights of the terms.
     inequalities : dict of Form
-        What is at least 0, by name, for the functions that are given.
+        The forms that are nonnegative for the functions of the class, by name.
     kernels : (basis, k) matrices
-        Bases of what the unknowns of each block can be, the invariants being 0.
+        For each block a basis of the unknowns on which the invariants are 0.
     evaluations : tuple of Evaluation
-        All gradients that were asked for.
+        All evaluated gradients.
     errors : tuple
         The unknown error of each contraction, and the vector that was compressed.
     solves : tuple of LocalSolve

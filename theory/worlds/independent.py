@@ -10,11 +10,11 @@ TIE = 1e-6
 
 
 def independent(vectors: NDArray[Any], least: float) -> list[int]:
-    """Return the places of vectors, (k, N), that all others are combinations of.
+    """Return the positions of an independent subset of vectors, (k, N), that spans all of them.
 
-    Of what follows from others, at most the part ``least`` of its length is left. The one of which
-    most of its length is left is taken next, and the first of those of which about as much is: all
-    have the same length at first, and rounding would choose among them.
+    A vector is dependent if its residual has at most the fraction ``least`` of its length. The next
+    vector is the one with the largest relative residual, and the first among nearly equal ones, so
+    that rounding errors do not decide.
 
     Examples
     --------

@@ -39,11 +39,11 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class OneStepSolves:
-    """A problem on which a local solve is one plain step from the centre, which is linear.
+    """A problem on which a local solve is one gradient step from the centre, which is linear.
 
-    Where real ones end depends on the data. What is known of that is an inequality, which symbols
-    have of an unknown point; all else in a step is tried with this one. Of gradient steps whose
-    number is given, ``most`` are done: all are alike.
+    The end of an actual local solve depends on the data; symbols represent it by an unknown point
+    and an inequality. All other operations of a step are tested with this problem. Of a given
+    number of gradient steps at most ``most`` are done.
     """
 
     inner: Any
@@ -75,9 +75,9 @@ class OneStepSolves:
 
 
 class World(Protocol):
-    """Functions and messages on which a step is done again and again with the same outcome.
+    """Functions and messages for repeated steps with the same outcome.
 
-    States are arrays with a row for each client, or for some that stand for all.
+    States are arrays with a row for each client, or for representative clients.
     """
 
     @property
@@ -146,7 +146,7 @@ class GenericWorld:
 
 
 def require_certifiable(method: Method, worlds: Iterable[World]) -> None:
-    """Refuse a method that is not what its steps on opaque vectors say, or not at rest.
+    """Refuse a method whose step differs on opaque vectors, or that moves from its fixed point.
 
     Raises
     ------

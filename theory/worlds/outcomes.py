@@ -41,9 +41,9 @@ class Scripted:
         self.probability: Any = 1.0
 
     def choose(self, options: Sequence[tuple[Any, Any]], *, signed: bool = False) -> Any:
-        """Take the option that the script says; options are (probability, value).
+        """Take the option of the script; options are (probability, value).
 
-        Negative ones are no options, unless they are weights, which are ``signed``.
+        Negative probabilities are refused, unless they are ``signed`` weights.
         """
         place = len(self.options)
         if place == len(self.script):

@@ -73,7 +73,7 @@ class Steeper:
 
 @dataclass(frozen=True)
 class MethodInUnits(Method):
-    """A method that sees gradients in one unit, and keeps each field of its state in another.
+    """A method with gradients in one unit and each field of its state in its own unit.
 
     Attributes
     ----------
@@ -159,10 +159,10 @@ class MethodInUnits(Method):
 
 
 def in_units(method: Method, n: int, L: float) -> MethodInUnits:
-    """Return a method in its natural units: what its fields are on L-smooth functions.
+    """Return a method in its natural units: the sizes of its fields on L-smooth functions.
 
-    They are met at the start and after a step; a field that only a rare outcome changes gets its
-    size in one of a few more, whose coins are fair. No other grows with these.
+    Sizes are taken at the start and after a step. A field that only a rare outcome changes gets its
+    size in one of a few further steps with fair coins; these do not change the other sizes.
     """
     shared = method.needs.shared_minimiser
     problem = Quadratic.random(n, FEATURES, mu=L / 10, L=L, shared_minimiser=shared, seed=0)

@@ -25,7 +25,7 @@ class AccurateSolve(LocalSolve):
     accuracy : number
         Of the criterion.
     start : Blocks
-        Where they begin, less the centre. Nothing follows from it.
+        The first point minus the centre, which identifies equal solves.
     """
 
     accuracy: Any = 0

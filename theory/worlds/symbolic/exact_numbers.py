@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 T = TypeVar("T")
 
 SIMPLE = 10**6
-"""Up to so large a denominator a float stands for a simple fraction that is rounded to it."""
+"""Largest denominator of the simple fraction that a float may stand for."""
 
 
 Rational = Any
@@ -24,10 +24,10 @@ Rational = Any
 
 
 def rational(x: Any) -> Rational:
-    """Return what a number stands for: 0.1 is 1/10, and so on for all floats.
+    """Return the rational number that a number stands for: 1/10 for the float 0.1.
 
-    It is a fraction with a small denominator if one is rounded to this float, or else the decimal
-    number that the float is printed as.
+    It is a fraction with a small denominator if one rounds to this float, else the decimal number
+    that Python prints.
     """
     if isinstance(x, fmpq):
         return x
@@ -47,7 +47,7 @@ def fraction(x: Rational) -> Fraction:
 
 
 class Exact:
-    """A rational number that takes floats for what they stand for, and never becomes one.
+    """A rational number; floats are converted to the fraction they stand for, never the reverse.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def expected_gram(
 def _variance(
     gram: Matrix, number: int, sent: Array, functions: FunctionClass, frame: Frame
 ) -> Matrix:
-    """Return what a noise adds in the mean to a form: its variance as a form of what was sent."""
+    """Return the expected contribution of a noise to a form, by its variance."""
     if functions.omega_joint is None:
         omega = np.array([one.omega for one in functions.kinds])[frame.row_kinds]
         return frame.gram(sent, frame.diagonal(gram, number) * omega)

@@ -1,10 +1,10 @@
-"""Unknown vectors of clients, and the blocks of forms of them that do not depend on the numbering.
+"""Unknown vectors of clients, and the blocks of quadratic forms that are symmetric in the clients.
 
-Clients of one kind are exchangeable, so a form on (R^n) x basis splits into blocks: one in
-which the clients of each kind are equal, and for each kind one in which its clients sum to 0 (the
-same form for as many directions as there are). Their sizes depend on the number of fields and of
-kinds, not on n. The runs of the last axis are directions of R^n that the blocks are read off:
-client i holds the entry of its row times the unknown of its field and kind.
+Clients of one kind are exchangeable, so a symmetric form on (R^n) x basis splits into blocks: one
+for vectors that are equal within each kind, and one per kind for vectors that sum to 0 over it (the
+same block for every such direction). The sizes of blocks depend on the numbers of fields and kinds,
+not on n. The runs of the last axis are directions of R^n from which the blocks are read off: client
+i holds the entry of its row times the unknown of its field and kind.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,10 +34,10 @@ class BasisFullError(Exception):
 
 @dataclass
 class Basis:
-    """The unknown vectors, numbered as they are met; the same name gives the same unknown.
+    """The unknown vectors, numbered in their order; the same name gives the same unknown.
 
-    One that each client has its own of has a number for each kind of clients, one after the other.
-    ``kind`` is that of an unknown, or -1 for what all share; ``noise`` tells which are noises.
+    An unknown of every client has consecutive numbers, one for each kind of clients. ``kind`` is
+    the kind of an unknown, or -1 for a shared one; ``noise`` marks compression noises.
     """
 
     size: int
@@ -187,15 +187,15 @@ class Frame:
         return sums[self.row_cells]
 
     def expression(self, v: Array, active: NDArray[np.bool_]) -> dict[int, Blocks]:
-        """Return for every kind with active clients what they hold, as blocks.
+        """Return for every kind with active clients their vectors, as blocks.
 
-        It is a v_i = own part + shared part. The clients of the kind that are active must hold the
-        same, whoever else takes part.
+        A vector is v_i = own part + shared part. It must be the same for all active clients of the
+        kind, and must not depend on the participation of others.
 
         Raises
         ------
         Refusal
-            If it depends on who takes part otherwise than by the client itself.
+            If it depends on the participation of other clients.
         """
         values = self.rows(v)
         values = np.broadcast_to(values, (len(self.row_cells), *values.shape[1:]))

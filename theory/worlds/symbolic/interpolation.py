@@ -67,7 +67,7 @@ def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass)
 def local_progress(
     solve: LocalSolve, evaluations: Sequence[Evaluation], functions: FunctionClass
 ) -> Form:
-    """Return ratio |v|^2 - |w|^2 >= 0, v and w being the gradients before and after local steps."""
+    """Return ratio |v|^2 - |w|^2 >= 0 for the gradients v, w before and after local steps."""
     end = end_of(solve, evaluations)
     ratio = solve.ratio(end.gradient, *functions.curvature(solve.kind))
     blocks = [
@@ -112,17 +112,17 @@ def _shares(kind: int, functions: FunctionClass) -> tuple[int, ...]:
 
 
 def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:
-    """Return what holds between the evaluations of a function, each at least 0, by name.
+    """Return the interpolation conditions between the evaluations of a function, by name.
 
     For every two points a and b of a mu-strongly convex, L-smooth function f, the convex function
     h(x) = f(x) - (mu/2) |x - x*|^2, with gradients u and v there, satisfies::
 
         h(a) - h(b) - <v, a - b> - |u - v|^2/(2 (L - mu)) >= 0
 
-    The solution, where all are 0, is one of the points. It is summed over the clients. If the
-    average of the f_i is smoother than they are, the same holds for it where the points are shared.
-    For all pairs this is all that can be said. Source: Taylor, Hendrickx, Glineur,
-    arXiv:1502.05666, Theorem 4.
+    The solution, with h, gradient and point 0, is one of the points. The inequality is summed over
+    the clients. If the average of the f_i is smoother than the f_i, it is also stated for the
+    average at shared points. The inequalities for all pairs are necessary and sufficient. Source:
+    Taylor, Hendrickx, Glineur, arXiv:1502.05666, Theorem 4.
     """
     named: dict[str, Form] = {}
     kinds = range(-1, len(functions.kinds))

@@ -14,7 +14,7 @@ from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, Matrix
 
 
 def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
-    """Return which unknowns there are: gradients and errors only of kinds that have them."""
+    """Return the unknowns that occur: gradients and errors of the kinds that have them."""
     met = np.arange(basis.size) < basis.used
     for name, first in basis.names.items():
         if name[0] in {"gradient", "error"}:
@@ -26,7 +26,7 @@ def unknowns_met(basis: Basis, evaluated: set[int]) -> NDArray[np.bool_]:
 def kernels_of_blocks(
     invariants: Iterable[Array], frame: Frame, basis: Basis, allowed: NDArray[np.bool_]
 ) -> Blocks:
-    """Return a basis of what allowed unknowns can be in each block, the invariants being 0.
+    """Return for each block a basis of the allowed unknowns on which the invariants are 0.
 
     The cells of the frame are the kinds of clients.
     """

@@ -1,8 +1,8 @@
 """K gradient steps on every client as one inequality, so that the programme does not grow with K.
 
 k steps of size s on a function with curvatures in [a, b] shorten its gradient by the factor
-max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean Hessian H. Where they
-end is then an unknown point, and what is known of it is the gradient there.
+max{|1 - s a|, |1 - s b|}^k, since a step multiplies it by I - s H with a mean Hessian H. The last
+point is then an unknown, with an inequality for the gradient there.
 """
 
 from collections.abc import Callable
@@ -30,15 +30,15 @@ class LocalSolve:
     kind : int
         Of the clients.
     unknown : int
-        The number of where the steps end, the first of those of all kinds.
+        The number of the last point, the first of those of all kinds.
     before, after : Blocks
-        The gradient where they begin, and where they end.
+        The gradients at the first and at the last point.
     step : number
-        Their size.
+        The step size.
     count : int
-        How many they are.
+        The number of steps.
     pull : number
-        That to where they begin, if a criterion ends them.
+        The weight of the quadratic that pulls to the first point, if a criterion ends the steps.
     """
 
     kind: int

@@ -1,9 +1,9 @@
 """The world of symbols on quadratics: gradients are known, and only noises are new unknowns.
 
-Every client has a quadratic in one dimension, the same for all of a kind, and 0 is the solution.
-What is sent arrives as wrong as its class allows: with a noise of the largest variance, or, from a
-contraction, multiplied by 1 + or - the root of its largest relative error. Clients that share their
-randomness share a factor, as all do that draw one subset for rand-k.
+Every client has a quadratic in one dimension, the same for all clients of a kind, and 0 is the
+solution. Compression errors are as large as the class allows: noise of the largest variance, or,
+for a contraction, a factor of 1 plus or minus the root of the largest relative error. Clients with
+shared randomness share a factor, as with a shared rand-k.
 """
 
 from collections.abc import Callable, Sequence

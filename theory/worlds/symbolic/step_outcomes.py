@@ -20,14 +20,14 @@ SAME_MEAN = 1e-9
 """Relative difference of two means that is rounding."""
 
 MANY_CLIENTS = 100
-"""So many clients show what a method does that tells none of them apart."""
+"""Number of clients that suffices for tests of a method that treats all clients alike."""
 
 
 @dataclass(frozen=True, eq=False)
 class StepOutcomes:
-    """What a method does in one step on the clients of a class.
+    """The outcomes of one step of a method for a class of functions, cached.
 
-    Several potentials of the same step follow each other, and this is most of the work.
+    Several potentials of the same step are certified one after the other; this is the shared work.
     """
 
     method: Method
@@ -72,7 +72,7 @@ class StepOutcomes:
         require_certifiable(self.natural, self._worlds)
 
     def require_certifiable(self) -> None:
-        """Refuse a method that is not what its steps on opaque vectors say, or not at rest."""
+        """Refuse a method whose step differs on opaque vectors, or moves from its fixed point."""
         return self._certifiable
 
     def require_sums(self, *pairs: tuple[Matrix, Matrix]) -> None:

@@ -30,10 +30,10 @@ from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A gradient that was asked for: point and gradient in all blocks, and its value's number.
+    """An evaluated gradient: point and gradient in all blocks, and the number of its value.
 
-    The function is "f" of the clients of a kind ("f2" of the second where there are more), or "g"
-    with kind -1. ``unknown`` is the number of the gradient, the first of those of all kinds.
+    The function is "f" of the clients of a kind ("f2" for the second of several kinds), or "g" with
+    kind -1. ``unknown`` is the number of the gradient, the first of those of all kinds.
     """
 
     function: str
@@ -63,10 +63,10 @@ class Contraction:
 class SymbolicProblem:
     """Gradients of unknown functions: every new point gives new unknowns.
 
-    The solution is the origin and every gradient is meant as its difference to the one there.
-    ``evaluations`` is shared by all outcomes of a step, and so are ``solves``, local solves that
-    are known by an inequality. Where their number is given, gradient steps on the clients are, too,
-    but for those that are done ``one_by_one``.
+    The solution is the origin, and every gradient is the difference from the one at the solution.
+    All outcomes of a step share ``evaluations`` and ``solves``, the local solves that are described
+    by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
+    done ``one_by_one``.
     """
 
     def __init__(
@@ -174,10 +174,10 @@ class SymbolicProblem:
 class SymbolicChannel(OrbitChannel):
     """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
 
-    ``noises`` holds for each noise its unknown and the vector that was compressed; ``errors`` are
-    the contractions, shared by all outcomes of a step. An outcome draws each of its own anew, and
-    independently of the coins: so that of one vector at one place is the same in two outcomes, and
-    two in one outcome are only where contractions are deterministic.
+    ``noises`` holds for each noise its unknown and the compressed vector; ``errors`` are the
+    contractions, shared by all outcomes of a step. Contractions are drawn independently of the
+    coins, so the error of the same vector at the same place is the same unknown in two outcomes.
+    Within one outcome two errors are the same unknown only if contractions are deterministic.
     """
 
     def __init__(
