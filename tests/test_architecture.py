@@ -126,6 +126,7 @@ def test_the_core_knows_no_extension():
     assert known_extensions(PROJECT, prefixes, "certibit") == set()
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_the_core_works_without_an_extension(extension, tmp_path):
     """In a copy of the tree from which the extension is removed."""

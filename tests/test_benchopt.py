@@ -30,6 +30,7 @@ def benchopt(*words):
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_its_own_suite_accepts_them(benchmark):
     ran = benchopt("test", benchmark, "--skip-install", "-p", "no:cacheprovider", "-rA")
     assert ran.returncode == 0, ran.stdout
@@ -37,6 +38,7 @@ def test_its_own_suite_accepts_them(benchmark):
     assert "test_solver_run" in ran.stdout
 
 
+@pytest.mark.long
 def test_they_find_the_minimum_and_their_bits_are_counted(benchmark):
     small = ("-d", "simulated[N=120,d=6]", "-o", "*[mu=0.001,n_clients=3]", "-r", 1, "-n", 60)
     chosen = 'certibit["method, compressor"=[("locodl","natural"),("agd",None)]]'

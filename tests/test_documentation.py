@@ -48,6 +48,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_check_says_what_the_page_says(capsys, tmp_path, variant):
     page = (ROOT / "docs/write-a-method.md").read_text(encoding="utf-8")
@@ -100,6 +101,7 @@ def test_relaxed_smoothness(capsys):
     assert found == pytest.approx([16, float("inf")], rel=1e-4)
 
 
+@pytest.mark.long
 def test_data_of_ones_own(capsys):
     names = run_page("docs/own-data.md")
     assert names["named"].division.classes == ("ill", "well")
@@ -136,12 +138,14 @@ def test_a_plan(capsys):
     assert made.crossover()[-1].offer.pair == "agd"
 
 
+@pytest.mark.long
 def test_the_readme(capsys):
     trace = run_page("README.md")["trace"]
     assert trace.ending == ("gap",) * 5
     assert "locodl" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_tutorial(capsys):
     names = run_page("docs/tutorial.md")
     assert not names["examined"].holds, "the page says that a check fails"

@@ -14,6 +14,7 @@ from certibit.estimator import FederatedLogisticRegression
 FAST = FederatedLogisticRegression(method="agd", compressor=None, tol=1e-4)
 
 
+@pytest.mark.long(keep=14)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([FAST, FederatedLogisticRegression()])
 def test_the_contract_of_scikit_learn(estimator, check):
@@ -52,6 +53,7 @@ def sets():
     yield scale(X), y
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("X", "y"), list(sets()))
 @pytest.mark.parametrize("clients", [1, 5, "unequal"])
 def test_it_finds_what_scikit_learn_finds(X, y, clients):

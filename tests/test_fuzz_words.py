@@ -68,6 +68,7 @@ def damaged(words, rng):
     return mutated(words[rng.integers(len(words))], PIECES, rng).decode("utf-8", "replace")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("read", "words", "error", "kind"), READERS)
 def test_a_word_is_read_or_refused(read, words, error, kind):
     for rng in generators(10_000 // len(READERS)):
@@ -84,6 +85,7 @@ LINES = [
 ]
 
 
+@pytest.mark.long
 def test_a_line_is_one_sentence_or_success(capsys, monkeypatch):
     parser = application._parser()
     monkeypatch.setattr(application, "_parser", lambda: parser)

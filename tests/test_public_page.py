@@ -50,6 +50,7 @@ def test_methods_and_what_they_are_written_with_are_public():
     assert (classes | set(authoring.__all__)) - set(certibit.__all__) == set()
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", ["certibit", *sorted({*certibit.__all__} - CONSTANTS)])
 def test_examples_run(name):
     described = certibit if name == "certibit" else getattr(certibit, name)

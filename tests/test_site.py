@@ -56,6 +56,7 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
     assert "solvers/methods/" in text
 
 
+@pytest.mark.long
 def test_methods_of_relaxed_smoothness_stand_beside_each_other():
     """Those on one machine, which send nothing, by their gradients."""
     compared = relaxed_comparison()
@@ -74,6 +75,7 @@ def test_methods_of_relaxed_smoothness_stand_beside_each_other():
         assert ("bits sent per client</text>" in text) != alone
 
 
+@pytest.mark.long
 def test_every_method_has_a_page_with_rates_or_a_comparison(monkeypatch):
     monkeypatch.setattr(site, "audit", lambda name: audit_report(replace(PROOF, steps=())))
     monkeypatch.setattr(site, "compared_rate", lambda *setting: Rate(*setting, "", 0.1, 0.2, ""))

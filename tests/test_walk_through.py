@@ -50,6 +50,7 @@ def typed(words, capsys):
     return out
 
 
+@pytest.mark.long
 def test_what_is_typed_prints_what_stands_there(capsys, tmp_path, monkeypatch):
     """And the page that is written at the end opens in a browser, with the method in it."""
     monkeypatch.chdir(tmp_path)

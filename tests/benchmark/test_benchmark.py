@@ -57,6 +57,7 @@ def test_the_record_is_complete(record, folder):
     assert last(folder) == record
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("words", "made"),
     [([], {"demo"}), (["--quick"], set()), (["--quick", "--figures"], set(COMMANDS))],
@@ -142,6 +143,7 @@ def test_what_is_slower_throughout_is_told_apart():
     assert slower_throughout([replace(ratio, name="agd") for ratio in new], old) == []
 
 
+@pytest.mark.long
 def test_solves_are_compiled_on_one_side_only(small, monkeypatch):
     """By the first rule of 5GCS-CC local steps have a number, and both sides were alike."""
     asked, solved = [], Oracle.minimise

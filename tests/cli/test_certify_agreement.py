@@ -29,6 +29,7 @@ class Clipped(GD):
 """
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("gamma", [0.2, 0.36, 0.399, 0.42, 0.44])
 def test_theorem_certificate_and_worst_case_are_of_one_class(capsys, gamma):
     """Of another class, such as that of L - mu/2, a theorem covers steps up to 0.44."""
@@ -115,6 +116,7 @@ def test_the_decrease_of_a_tiny_step_is_proved(capsys, gamma):
     assert 2 * float(gamma) * (1 - 1e-8) < float(proved) <= 2 * float(gamma)
 
 
+@pytest.mark.long
 def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
     words = ["chain", "locodl", "--n", "2", "--kappa", "20", "--omega", "1", "--steps", "30"]
     assert main([*words, "--json"]) == 0
@@ -126,6 +128,7 @@ def test_several_steps_stand_beside_one_and_what_is_attained(capsys):
     assert sum(steps["counts"]) == steps["steps"] == 30
 
 
+@pytest.mark.long
 def test_bits_are_proved_beside_measured(capsys):
     words = ["chain", "diana", "--problem", "quadratic:d=4@2", "--kappa", "10", "--groups", "1"]
     assert main([*words, "--compressor", "rand-k:2", "--target", "1e-3"]) == 0
@@ -141,6 +144,7 @@ def test_a_target_needs_a_problem(capsys):
     assert "give --problem" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_clients_that_differ_keep_their_own_parameters(capsys):
     """Clients are renumbered by L_i, and GradSkip's q_i grow with it, also where L_i do not."""
     L_i = problem("breast-cancer@4", kappa=20.0).constants.L_i

@@ -37,6 +37,7 @@ def test_certify_shows_a_divergence(capsys):
     assert "f - f*" in text.split("divergence")[1]
 
 
+@pytest.mark.long
 def test_certify_searches_a_potential(capsys):
     words = ["certify", "locodl", "--n", "3", "--kappa", "20", "--omega", "4", "--json"]
     found = {}
@@ -56,6 +57,7 @@ def test_certify_prints_the_potential_that_is_found(capsys):
     assert re.search(r"potential Psi = .*mean grad f\|\^2.* certified ", text)
 
 
+@pytest.mark.long
 def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
     words = ["certify", "locodl", "--n", "3", "--kappa", "100", "--omega", "4"]
     words += ["--potential", "search"]
@@ -69,6 +71,7 @@ def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
     )
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("kappa", ["10", "100"])
 @pytest.mark.parametrize("n", ["1", "10", "1000"])
 @pytest.mark.parametrize("name", ["ef", "ef21"])
@@ -82,6 +85,7 @@ def test_certify_leaves_no_gap_where_the_truth_is_known(capsys, name, n, kappa):
     assert proved <= limit * (1 + 1e-7)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["econtrol", "ef21p-diana", "compressed-gd"])
 def test_certify_bounds_contractions_from_the_other_side(capsys, name):
     words = ["certify", name, "--n", "3", "--kappa", "20", "--omega", "1"]

@@ -98,6 +98,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.long(keep=15)
 @pytest.mark.parametrize(("arguments", "fragment"), REFUSALS, ids=lambda x: str(x)[-40:])
 def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, arguments, fragment):
     assert main(arguments) == 2

@@ -105,6 +105,7 @@ def test_a_folder_without_room_is_refused_before_the_work(capsys, tmp_path, monk
 FRESH = {file.stem for file in COMMAND_FILES if "add_fresh(parser)" in file.read_text()}
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("command", sorted(FRESH))
 def test_what_is_kept_is_ignored_if_asked(capsys, tmp_path, monkeypatch, command):
     for kind in (Store, KeptResults):

@@ -90,6 +90,7 @@ def test_clipping_methods_run_with_given_parameters(capsys, name):
     assert "2 of 2" in capsys.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_demo_end_to_end(tmp_path, monkeypatch, capsys):
     """As far as f - f* = 1e-3, which takes a tenth of the time."""
     figure = demonstration()

@@ -28,6 +28,7 @@ COMMANDS = {
 COLUMNS = [40, 50, 80, 120]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_printed_fits_the_terminal_and_tells_the_same(name, capsys, monkeypatch):
     few = replace(PROOFS["locodl"], steps=PROOFS["locodl"].steps[:5])

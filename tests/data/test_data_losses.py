@@ -121,6 +121,7 @@ def largest_error(loss, step):
     return worst
 
 
+@pytest.mark.long(keep=9)
 @pytest.mark.parametrize("step", [1e-120, 1e-9, 1e-3, 0.0999, 0.1001, 0.9, 5.0])
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_divergence_keeps_its_digits(loss, step):

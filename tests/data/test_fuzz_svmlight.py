@@ -30,6 +30,7 @@ PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_text_is_read_or_refused():
     for rng in generators(10_000):
         rows, refused = answer(Refusal, parse, mutated(TEXT, PIECES, rng), "made")

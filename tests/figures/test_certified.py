@@ -71,6 +71,7 @@ def test_rates_cover_the_grid():
         assert found.certified >= (0.0 if ours else found.published * (1 - 1e-5))
 
 
+@pytest.mark.long
 def test_versions_and_classes_have_rows_of_their_own():
     names = {name: set(variants(card)) - set(card.rules) for name, card in CARDS.items()}
     assert names["adiana"] == {"paper, II", "refined, II", "best, II"}
@@ -111,6 +112,7 @@ def short_contest(method, folder):
     return replace(contest, panel=replace(contest.panel, kappa=50.0, bits=1e5), evaluations=20)
 
 
+@pytest.mark.long
 def test_a_contest_promises_and_measures(bare):
     saving = short_contest("diana", bare).trace()
     assert saving.optimal <= saving.certified * (1 + 1e-6)
@@ -241,6 +243,7 @@ def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
     assert all(gain["bits"]["up"] is None for gain in found)
 
 
+@pytest.mark.long
 def test_everything_is_written(bare, serial, monkeypatch):
     contests = (short_contest("scaffnew", bare),)
     monkeypatch.setattr(comparison, "parameter_contests", lambda *about: contests)

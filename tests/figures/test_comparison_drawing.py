@@ -42,6 +42,7 @@ FIGURES = [
 ]
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("by", "entries"), FIGURES)
 def test_names_do_not_touch_each_other_nor_other_lines(found, by, entries):
     kept = [place for place, name in enumerate(NAMES) if name in entries]

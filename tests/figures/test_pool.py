@@ -298,6 +298,7 @@ def test_a_cluster_without_dask_is_refused(monkeypatch):
         list(traces([]))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals and process groups of POSIX")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]

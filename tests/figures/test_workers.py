@@ -83,12 +83,14 @@ def impatient(monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 2.0)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("kind", ["killed", "terminated", "stopped", "asleep"])
 def test_what_a_lost_worker_did_is_done_once_more(tmp_path, impatient, kind):
     jobs = [Made(1, tmp_path), Made(2, tmp_path, kind), Made(3, tmp_path)]
     assert sorted(traces(jobs, 1)) == [(0, 1), (1, 4), (2, 9)]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("kind", "told"),
     [("killed", "ended from outside (exit code -9)"), ("asleep", "used no processor time for 2 s")],
@@ -200,6 +202,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("moment", ["at once", "imports", "at work"])
 def test_an_interrupt_of_the_group_ends_at_once(tmp_path, moment):
     """Also while the processes import, and with one that is stopped."""

@@ -132,6 +132,7 @@ def test_those_who_call_what_is_new_come_first():
     assert list(unlike([small, large, other, first])) == [first, large, small, other]
 
 
+@pytest.mark.long
 def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
     """A sign error of GD, an endless loop and the tree as it is, tried one after the other."""
     tree = PrivateTree(ROOT, tmp_path / "tree")

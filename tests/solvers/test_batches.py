@@ -27,6 +27,7 @@ def problem():
     return Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", ["gd", "diana", "locodl"])
 @pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
 def test_a_grid_is_its_runs_one_by_one(problem, name, library):

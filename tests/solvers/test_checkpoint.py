@@ -91,6 +91,7 @@ def check(experiment, path, **options):
     assert_equal(found, expected)
 
 
+@pytest.mark.long(keep=18)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("wire", [False, True])
 def test_every_method(tmp_path, name, wire):
@@ -137,6 +138,7 @@ def test_noise_and_problems_on_the_run_axis(tmp_path):
     check(experiment, tmp_path / "trace.npz", seeds=[3, 3, 5], budget=budget)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_grids_of_which_runs_drop_out_and_diverge(tmp_path, library, dtype):

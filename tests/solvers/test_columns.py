@@ -32,6 +32,7 @@ def of_any_size(monkeypatch):
         monkeypatch.setattr(module, name, 0)
 
 
+@pytest.mark.long(keep=19)
 @pytest.mark.parametrize(("name", "selector"), CASES)
 def test_a_state_that_is_used_up_gives_the_step_of_numpy(name, selector, monkeypatch):
     chosen = compressor(selector) if selector else None

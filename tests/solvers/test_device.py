@@ -175,6 +175,7 @@ def assert_nobody_waits(moved, iterations):
     assert moved["constants"] <= 2
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_method_and_compressor_is_the_same_and_nobody_waits(case, transfers):
     experiment = fitted(case)
@@ -214,6 +215,7 @@ def test_what_is_not_asked_for_is_refused():
         np.asarray(on_device(np.zeros(3))).sum()
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "selector", "budget"),
     [

@@ -125,6 +125,7 @@ class Stopping(Checkpoint):
             raise KeyboardInterrupt
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
 def test_checkpoints_written_with_any_content(tmp_path, monkeypatch):
     experiment, seeds = Experiment.of(GD(gamma=0.1), PROBLEM), (0, 1)
@@ -154,6 +155,7 @@ def test_checkpoints_written_with_any_content(tmp_path, monkeypatch):
     assert found
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings(r"ignore:.* is damaged \(.*\); it is set aside as")
 def test_solutions_written_with_any_content(tmp_path, monkeypatch):
     monkeypatch.setenv("CERTIBIT_CACHE", str(tmp_path))

@@ -191,6 +191,7 @@ def test_5gcs_adaptive_starts_again_at_the_model_after_a_bad_start():
     assert (w.ledger.gradients <= problem.n * 2 * (method.K + 1)).all()
 
 
+@pytest.mark.long(keep=1)
 def test_5gcs_adaptive_needs_no_more_steps_than_the_theorem_allows(problem):
     fixed = parameters("5gcs-cc", problem, RandK(2))
     adaptive = parameters("5gcs-cc", problem, RandK(2), "best")
@@ -293,6 +294,7 @@ RULES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("name", "rule"), RULES)
 def test_converges_at_least_at_the_promised_rate(name, rule, family):

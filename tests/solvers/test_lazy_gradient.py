@@ -44,6 +44,7 @@ def passes(monkeypatch):
     return done
 
 
+@pytest.mark.long(keep=10)
 @pytest.mark.parametrize(("name", "selector"), CASES)
 def test_every_step_is_that_of_numpy(name, selector, monkeypatch):
     chosen = compressor(selector) if selector else None
@@ -185,6 +186,7 @@ def test_compiled_natural_compression_is_that_of_numpy(d):
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("runs", [1, 3, 9])
 @pytest.mark.parametrize("shared", [True, False])
 def test_gradients_rounded_block_by_block_are_those_rounded_afterwards(runs, shared):

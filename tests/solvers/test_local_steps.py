@@ -78,6 +78,7 @@ def test_which_methods_take_them(name):
     assert (local_steps(experiment_of(name)) is not None) == (name in LOCAL)
 
 
+@pytest.mark.long(keep=7)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("name", sorted(LOCAL))
 def test_traces_are_those_of_single_steps(monkeypatch, leaps, name, budget):

@@ -33,6 +33,7 @@ def freeze(state):
     return state
 
 
+@pytest.mark.long(keep=101)
 @pytest.mark.parametrize("wire", [False, True], ids=["simulated", "wire"])
 @each_case
 def test_solution_is_a_fixed_point(case, wire):
@@ -57,6 +58,7 @@ def test_invariants_and_purity(case):
             assert np.max(np.abs(invariant)) <= 1e-11 * largest
 
 
+@pytest.mark.long(keep=5)
 @each_method
 def test_a_run_depends_on_its_seed_only(name):
     """Alone or in a batch, first or last, the trace of a seed is the same to 1e-10 relative."""
@@ -69,6 +71,7 @@ def test_a_run_depends_on_its_seed_only(name):
         assert_same_columns(together, alone.columns, rtol=1e-10, atol=1e-300)
 
 
+@pytest.mark.long(keep=13)
 @pytest.mark.parametrize("library", LIBRARIES)
 @each_case
 def test_every_library_gives_the_same(case, library):
@@ -93,6 +96,7 @@ def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
     assert_same_spending(counted, expected)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("library", LIBRARIES)
 @each_method
 def test_a_whole_run_on_every_library(name, library):
@@ -105,6 +109,7 @@ def test_a_whole_run_on_every_library(name, library):
     assert_same_columns(other.columns, ours.columns, rtol=1e-8, atol=1e-13)
 
 
+@pytest.mark.long(keep=23)
 @each_case
 def test_wire_is_the_simulation_up_to_rounding(case):
     """With every message through its bytes the bits are equal and the models nearly so."""
@@ -118,6 +123,7 @@ def test_wire_is_the_simulation_up_to_rounding(case):
         assert not np.array_equal(wired.columns["gap"], simulated.columns["gap"])
 
 
+@pytest.mark.long(keep=2)
 @each_case
 def test_converges_to_the_solution(case):
     """With parameters from theory every run reaches f - f* <= 1e-9, and x* with it."""

@@ -219,6 +219,7 @@ def test_a_library_that_is_edited_while_it_runs_is_not_kept(tmp_path, edits):
     assert run_script(tmp_path) == (1, "")
 
 
+@pytest.mark.long
 def test_a_program_that_is_changed_by_a_script_is_another(tmp_path):
     """Constants of modules, attributes of classes and methods are looked at as they are."""
     for number, change in enumerate(
