@@ -7,10 +7,13 @@ import pytest
 from tqdm import tqdm
 
 from certibit.cli import main
+from certibit.cli.commands import theory
 from certibit.cli.words.progress import progress_bar
 from certibit.figures.locodl import recipes
 from certibit.figures.locodl.panels import Curve, Figure, Panel
 from certibit.solvers.runs.trace import Trace
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.checks import standard
 
 LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}
 
@@ -43,16 +46,21 @@ def test_runs_that_stagnate_are_told(capsys, monkeypatch, tmp_path):
     assert "0 of 2 runs arrive, 2 stagnate" in capsys.readouterr().out
 
 
-RUNNING = ["run", "compare", "plan", "demo", "figures", "episode", "certified", "scaling"]
+CAPS = dict.fromkeys(["run", "compare", "plan", "demo", "figures", "episode"], "10,000,000") | {
+    "certified": "100,000",
+    "scaling": "400,000",
+    "theory": "5,000",
+    "check": "10,000",
+}
 
 
-@pytest.mark.parametrize("command", RUNNING)
+@pytest.mark.parametrize("command", CAPS)
 def test_help_names_the_caps(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     told = " ".join(capsys.readouterr().out.split())
     assert {*LIMITS, "--seconds"} <= {*told.split()}
-    assert "(default: 10,000,000)" in told
+    assert f"(default: {CAPS[command]})" in told
     assert "from 100,000 iterations or gradients on" in told
 
 
@@ -82,6 +90,16 @@ def test_what_a_limit_cuts_is_said_and_never_taken_for_finished(capsys, short, t
         assert set(Trace.load(file).ending) == {"gap"}
     assert len(list((results / "traces").glob("*.npz"))) == 2
     assert (results / "demo.json").is_file()
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_limits_of_theory_end_its_whole_runs(capsys, monkeypatch, limited):
+    monkeypatch.setattr(standard, "tasks", lambda: [(METHODS["gd"], "optimal", None, "logistic")])
+    monkeypatch.setattr(theory, "tasks", standard.tasks)
+    assert main(["theory", "--seeds", "1", *(["--rounds", "3"] if limited else [])]) == 0
+    told = capsys.readouterr()
+    assert ("in part" in told.out.split("margin:")[0]) == limited
+    assert ("certibit: every run is limited" in told.err) == limited
 
 
 def test_a_limit_beyond_what_runs_need_cuts_nothing(capsys, short):

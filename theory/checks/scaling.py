@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
@@ -28,7 +28,7 @@ TOLERANCE = 0.15
 
 ACCURACY = 1e-6
 
-_ITERATIONS = 400_000
+LAW_ITERATIONS = 400_000
 """Where a run is given up."""
 
 
@@ -198,7 +198,7 @@ def _bits(
     compressor = {"unbiased": RandK(k), "contractive": Scaled(RandK(k)), None: None}[need]
     options = {"s": 2} if card.shares_masks else {}
     method = card.parameters(problem, compressor, law.rule, **options)
-    whole = Budget(iterations=_ITERATIONS)
+    whole = Budget(iterations=LAW_ITERATIONS)
     distance = float(np.sum((problem.x_star - problem.x_0) ** 2))
     trace = simulate(
         Experiment.of(method, problem, compressor),

@@ -23,6 +23,8 @@ from certibit.theory.theorem import Condition
 from certibit.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
+STANDARD_ITERATIONS = 5000
+"""Where whole runs end."""
 
 COMPRESSORS = {"unbiased": ("rand-k:4", "natural"), "contractive": ("top-k:4",), None: (None,)}
 """What every method is examined with, by the class that it needs."""
@@ -96,18 +98,22 @@ def tasks() -> list[tuple[Card, str, str | None, str]]:
 
 
 def rows(
-    seeds: int = 5, accuracy: float = 1e-6, downlink: float = 0.0
+    seeds: int = 5,
+    accuracy: float = 1e-6,
+    downlink: float = 0.0,
+    limits: Budget | None = None,
 ) -> Iterator[list[TheoremRow]]:
     """Examine every task and give its rows, one for each theorem that its parameters meet.
 
     A rule that does not serve a compressor, or follows no theorem, has no rows. With a weight of
-    the downlink, the bits are total bits.
+    the downlink, the bits are total bits. Limits may end whole runs before the accuracy.
     """
+    budget = Budget(gap=accuracy, iterations=STANDARD_ITERATIONS).within(limits)
     problems = standard_problems()
     for card, rule, selector, family in tasks():
         chosen = compressor(selector) if selector else None
         found = _examined(
-            card, rule, chosen, problems[family], accuracy, seeds=seeds, downlink=downlink
+            card, rule, chosen, problems[family], budget, seeds=seeds, downlink=downlink
         )
         if found is None:
             yield []
@@ -124,7 +130,7 @@ def _examined(
     rule: str,
     chosen: Compressor | None,
     problem: Any,
-    accuracy: float,
+    budget: Budget,
     **asked: Any,
 ) -> Examination | None:
     try:
@@ -134,7 +140,7 @@ def _examined(
     return examine(
         card,
         Experiment.of(method, problem, chosen),
-        Budget(gap=accuracy, iterations=5000),
+        budget,
         rule=rule,
         **asked,
     )

@@ -11,6 +11,7 @@ from certibit.cli.words.options import (
     read_limited_output,
 )
 from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.figures.certified.measured_bits import MOST_ITERATIONS
 
 
 def add_certified(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,7 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 1, "number of runs measured")
     add_downlink_weight(parser)
     add_fresh(parser)
-    add_limits(parser)
+    add_limits(parser, MOST_ITERATIONS)
     add_output(parser, "results/certified")
 
 
@@ -28,7 +29,7 @@ def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     from certibit.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
-    folder, limits = read_limited_output(chosen)
+    folder, limits = read_limited_output(chosen, MOST_ITERATIONS)
     certified_comparison(
         folder,
         seeds=chosen.seeds,

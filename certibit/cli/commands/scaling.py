@@ -16,6 +16,7 @@ from certibit.cli.words.plain_options import add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
+from certibit.theory.checks.scaling import LAW_ITERATIONS, LAWS, scaling
 
 
 def add_scaling(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def add_scaling(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=fit_scaling_laws)
     add_seeds(parser, 4, "number of runs")
     add_downlink_weight(parser)
-    add_limits(parser)
+    add_limits(parser, LAW_ITERATIONS)
     add_output(parser, "results/scaling")
 
 
@@ -34,10 +35,9 @@ def fit_scaling_laws(chosen: argparse.Namespace) -> int:
         fit_summary,
         scaling_table,
     )
-    from certibit.theory.checks.scaling import LAWS, scaling  # noqa: PLC0415  (loads scipy.stats)
 
     weight = read_downlink_weight(chosen)
-    folder, limits = read_limited_output(chosen)
+    folder, limits = read_limited_output(chosen, LAW_ITERATIONS)
     with tqdm(total=len(LAWS), desc="scaling", file=sys.stderr, disable=None) as bar:
         fits = []
         for fit in scaling(

@@ -6,12 +6,17 @@ import sys
 from tqdm import tqdm
 
 from certibit.cli.words.exit_codes import FAILED
-from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
-from certibit.cli.words.plain_options import add_output, add_seeds, read_output
+from certibit.cli.words.options import (
+    add_downlink_weight,
+    add_limits,
+    read_downlink_weight,
+    read_limited_output,
+)
+from certibit.cli.words.plain_options import add_output, add_seeds
 from certibit.data.files.cache import write_text
 from certibit.data.files.records import write_record
 from certibit.data.terminal import for_terminal
-from certibit.theory.checks.standard import rows, tasks
+from certibit.theory.checks.standard import STANDARD_ITERATIONS, rows, tasks
 
 
 def add_theory(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +24,7 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=check_theorems)
     add_seeds(parser, 4, "number of runs")
     add_downlink_weight(parser)
+    add_limits(parser, STANDARD_ITERATIONS)
     add_output(parser, "results/theory")
 
 
@@ -30,10 +36,11 @@ def check_theorems(chosen: argparse.Namespace) -> int:
         theorems_table,
     )
 
-    weight, folder = read_downlink_weight(chosen), read_output(chosen)
+    weight = read_downlink_weight(chosen)
+    folder, limits = read_limited_output(chosen, STANDARD_ITERATIONS)
     found = []
     for some in tqdm(
-        rows(chosen.seeds, downlink=weight),
+        rows(chosen.seeds, downlink=weight, limits=limits),
         total=len(tasks()),
         desc="theory",
         file=sys.stderr,

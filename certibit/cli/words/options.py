@@ -127,19 +127,23 @@ def read_limits(chosen: argparse.Namespace) -> Budget:
     )
 
 
-def read_limited_output(chosen: argparse.Namespace) -> tuple[Path, Budget | None]:
+def read_limited_output(
+    chosen: argparse.Namespace, iterations: int = ITERATIONS
+) -> tuple[Path, Budget | None]:
     """Return the folder of ``--output`` and the limits of every run, if there are any.
+
+    ``iterations`` is the default of :func:`add_limits`, which is no limit that is asked for.
 
     With limits it is a folder ``limited`` inside, as the results are no finished ones; that is said
     on stderr.
     """
     limits = read_limits(chosen)
-    if limits == Budget():
+    if limits == Budget(iterations=iterations):
         return read_output(chosen), None
     chosen.output /= "limited"
     print(
         f"certibit: every run is limited: the results go to {chosen.output}, which no report "
-        "reads, and no claim is judged on them",
+        "reads, and what needs longer runs is not judged",
         file=sys.stderr,
     )
     return read_output(chosen), limits

@@ -10,7 +10,6 @@ from certibit.figures.checks.scaling_laws import draw_scaling
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.checks import scaling as laws
 from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)
@@ -83,7 +82,10 @@ def test_gradient_descent_is_measured(tmp_path):
 @pytest.mark.parametrize(("exponent", "code", "word"), [(1.0, 0, "measured"), (1.5, 1, "FAILS")])
 def test_command(monkeypatch, capsys, tmp_path, exponent, code, word):
     found = fit(GD, 7 * np.array(GD.values)[:, None] ** exponent * np.ones((1, 2)))
-    monkeypatch.setattr(laws, "scaling", lambda seeds, downlink, limits, tell: iter([found]))
+    monkeypatch.setattr(
+        "certibit.cli.commands.scaling.scaling",
+        lambda seeds, downlink, limits, tell: iter([found]),
+    )
     assert main(["scaling", "--output", str(tmp_path)]) == code
     text = capsys.readouterr().out
     assert text.splitlines()[-1].split() == [

@@ -69,7 +69,9 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
 
 
 def test_command(monkeypatch, capsys, tmp_path, examined):
-    monkeypatch.setattr("certibit.cli.commands.theory.rows", lambda seeds, downlink: iter(examined))
+    monkeypatch.setattr(
+        "certibit.cli.commands.theory.rows", lambda seeds, downlink, limits: iter(examined)
+    )
     words = ["theory", "--seeds", "2", "--output", str(tmp_path)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -87,7 +89,7 @@ def test_command(monkeypatch, capsys, tmp_path, examined):
 def test_a_failing_row_is_told(monkeypatch, capsys, tmp_path):
     wrong = replace(ROW, verdicts=(Verdict("a check", 1.5, 1.0), *ROW.verdicts))
     monkeypatch.setattr(
-        "certibit.cli.commands.theory.rows", lambda seeds, downlink: iter([[ROW, wrong]])
+        "certibit.cli.commands.theory.rows", lambda seeds, downlink, limits: iter([[ROW, wrong]])
     )
     assert main(["theory", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
