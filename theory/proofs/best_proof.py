@@ -32,16 +32,16 @@ SLOWEST = -(10**12)
 
 @dataclass(frozen=True, eq=False)
 class BestProof:
-    """What is proved of a step, and the dual point that bounds it.
+    """The best proof of a step, and the dual point that bounds every proof.
 
     Attributes
     ----------
     decrease : rational
         E[Psi+] <= (1 - decrease) Psi is proved.
     multipliers : mapping
-        How often each inequality is added, by its name.
+        The multiplier of each inequality, by name.
     bound : float
-        No multipliers prove more.
+        An upper bound on the decrease of every proof.
     moments : (k, k) matrices
         The dual point: Gram matrices of the unknowns of each block in a worst case with Psi = 1.
     """
@@ -56,8 +56,8 @@ class BestProof:
 class ProofProgramme:
     """The proofs of one step with given weights, as a programme.
 
-    Its unknowns are coordinates of the decrease and the multipliers, in which no function value is
-    left over.
+    Its unknowns are coordinates of the decrease and the multipliers, in which function values cancel.
+    cancel.
     """
 
     step: RationalStep

@@ -150,10 +150,10 @@ def holds(
 ) -> bool:
     """Whether a decrease is proved, by signs, by equations and by L D L' in rational numbers.
 
-    * No multiplier is negative, and Psi is not: neither its blocks nor its function values. Where
-      Psi+ has weights of its own, only those of its function values are not.
-    * No function value is left.
-    * The blocks that are left are at least 0.
+    * No multiplier is negative, and Psi is nonnegative: its blocks and its function values. If Psi+
+      has weights of its own, those of its function values are nonnegative.
+    * All function values cancel.
+    * The remaining blocks are positive semidefinite.
     """
     if min(multipliers.values(), default=ZERO) < 0:
         return False

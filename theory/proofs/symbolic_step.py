@@ -131,10 +131,9 @@ def symbolic_step(
 ) -> SymbolicStep:
     """Run one step of a method on symbols, over all its outcomes.
 
-    With ``exact`` everything is computed in rational numbers, which the floats that are given stand
-    for, and in the units that are given; the potential is taken with the coefficients that it has
-    in floats. What is ``trusted`` is not tried on numbers first: another step size of what was
-    tried.
+    With ``exact`` everything is computed in rational numbers, which the given floats stand for, and
+    in the given units; the potential has its coefficients in floats. A ``trusted`` step is not
+    tested on numbers first, because the same method was tested with another step size.
 
     Raises
     ------

@@ -98,14 +98,14 @@ class Rest:
 
 
 def fixed_point(method: Method, problem: Solution) -> Any:
-    """Return the state at the solution, where a method stays whatever the randomness.
+    """Return the state at the solution, which every outcome of a step leaves unchanged.
 
-    It is the state that the method states, or else the one that is found.
+    It is the state that the method states, or else the computed one.
 
     Raises
     ------
     Refusal
-        If it states none and none is found.
+        If it states none and none can be computed.
     """
     stated = method.fixed_point(problem)
     if stated is not None:

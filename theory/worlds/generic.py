@@ -178,9 +178,9 @@ def of_many(
     method: Method,
     n: int,
 ) -> Found:
-    """Return what is found of a method on n clients; of many, on fewer if that is the same.
+    """Return a result for a method on n clients; for many, computed on fewer if it is the same.
 
-    Where it has no ``parts`` to compare, or the method cannot be run on fewer, it is found on all.
+    Without ``parts`` to compare, or if the method cannot be run on fewer, all clients are used.
     """
     if n > MANY_CLIENTS:
         sizes = MANY_CLIENTS, MANY_CLIENTS - 1

@@ -75,9 +75,9 @@ class Relation:
 
 
 def invariants(method: Method, state: Any, problem: Functions) -> tuple[Array, ...]:
-    """Return what is 0 before and after every step of a method, at a state of it.
+    """Return the invariants at a state: vectors that are 0 before and after every step.
 
-    They are the invariants that the method states, or else those that are found. A step is an
+    They are the invariants that the method states, or else the computed ones. A step is an
     iteration, or a whole round of K local steps.
     """
     stated = method.invariants(state, problem)

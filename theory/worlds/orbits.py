@@ -1,9 +1,9 @@
 """The outcomes of one iteration up to a renumbering of the clients, at any number of clients.
 
-Clients are exchangeable. Of all cohorts of a size, masks with as many owners or coins with as many
-heads, one stands for all: the first clients of each cell are taken, where a cell holds the clients
-that were treated alike so far. Of n coins there are then three outcomes and not 2^n: a few numbers
-of heads stand for all (:mod:`~certibit.theory.worlds.heads`).
+Clients are exchangeable, so one representative is enumerated for all cohorts of a size, all masks
+with the same number of owners and all coins with the same number of heads: the one with the first
+clients of each cell. A cell is a set of clients that were treated alike so far. n coins then have
+three outcomes and not 2^n, as three counts of heads suffice (:mod:`~certibit.theory.worlds.heads`).
 """
 
 from collections.abc import Callable, Sequence
@@ -145,9 +145,9 @@ def _ways(n: int, size: int) -> float:
 
 @dataclass(frozen=True)
 class StepCost:
-    """What one step costs in the mean: bits and gradients per client, rounds.
+    """The mean cost of one step: bits and gradients per client, rounds.
 
-    Gradients are counted at most where the data end local solves.
+    If a criterion ends local solves, the gradients are an upper bound.
     """
 
     uplink_bits: float

@@ -9,9 +9,9 @@ and the last factor is the compressor's exact variance at the vector compressed.
 are found by running the unchanged method once, with an error of length 1 put into one message per
 run of the batch. Coins, cohorts and masks are enumerated.
 
-So are the outcomes of the server's compressor, where they are linear in the vector, or few and
-the broadcast comes first: clients then send what depends on what they received. Another broadcast
-has an error like a message of a client; after these, its variance is bounded by omega.
+The outcomes of the server's compressor are enumerated, too, if they are linear in the vector, or
+few and the broadcast comes first, so that later messages may depend on it. Any other broadcast has
+an error like a message of a client; if it comes after these, its variance is bounded by omega.
 """
 
 from collections.abc import Sequence
@@ -62,9 +62,9 @@ class OneStep:
     now, expected : float
         Psi and E[Psi+].
     exact : bool
-        False where ``expected`` is an upper bound: a function value is taken at a point that
-        depends on the messages, and f(x + e) <= f(x) + <grad f(x), e> + (L_f/2)|e|^2 was used, or
-        what is broadcast does, and E|C(v) - v|^2 <= omega |v|^2 was.
+        False if ``expected`` is an upper bound, because f(x + e) <= f(x) + <grad f(x), e> +
+        (L_f/2)|e|^2 was used for a function value at a point that depends on messages, or
+        E|C(v) - v|^2 <= omega |v|^2 for a broadcast that depends on messages.
     """
 
     now: float
@@ -175,15 +175,15 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     experiment : ConvexExperiment
         The method with its problem and compressor.
     potential : Potential
-        Whose Lyapunov function.
+        The Lyapunov function.
     state : State
         A state of the method with R = 1.
 
     Raises
     ------
     Refusal
-        If the step is not linear in the errors of the messages, as for a message that depends on
-        another one of the same step, or no fixed point is found.
+        If the step is not linear in the errors of the messages (for instance if a message depends
+        on another one of the same step), or no fixed point is found.
 
     Examples
     --------

@@ -121,9 +121,9 @@ class UnitErrorChannel(Scripted):
 def worst_state(experiment: ConvexExperiment, potential: Potential) -> tuple[float, Any]:
     """Return the largest E[Psi+]/Psi over all states of a method on a quadratic problem, and one.
 
-    It is attained there, or more is where f - f* is taken at a point with errors, of which E|e|^2
-    mu/2 is counted. States violate no invariant of the method. If it is infinity, the state is the
-    solution.
+    The ratio is attained at this state. If f - f* is taken at a point with errors e, the ratio is a
+    lower bound, with (mu/2) E|e|^2 for the errors. States satisfy the invariants of the method. If
+    the ratio is infinite, the state is the solution.
 
     Raises
     ------
