@@ -56,7 +56,7 @@ class BestProof:
 class ProofProgramme:
     """The proofs of one step with given weights, as a programme.
 
-    Its unknowns are coordinates of the decrease and the multipliers, in which function values cancel.
+    Its unknowns are coordinates of the decrease and the multipliers, in which all function values
     cancel.
     """
 

@@ -1,4 +1,4 @@
-"""The command ``certify``: prove the worst case of one method."""
+"""The command ``certify``: prove the worst-case convergence rate of one method."""
 
 import argparse
 import json

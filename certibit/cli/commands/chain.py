@@ -1,4 +1,4 @@
-"""The command ``chain``: prove what several steps and whole runs of one method do."""
+"""The command ``chain``: prove the rate of several steps, and the bits of whole runs, of one method."""
 
 import argparse
 import json

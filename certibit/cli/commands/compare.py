@@ -1,4 +1,4 @@
-"""The command ``compare``: compare what an accuracy costs several methods."""
+"""The command ``compare``: compare the bits, rounds and gradients of several methods."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The command ``completion``: print what a shell needs to complete commands."""
+"""The command ``completion``: print a script that completes commands in a shell."""
 
 import argparse
 

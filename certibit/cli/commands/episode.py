@@ -1,4 +1,4 @@
-"""The command ``episode``: draw the figures of EPISODE and its rivals."""
+"""The command ``episode``: draw the figures of the EPISODE paper."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The command ``export``: write a proof to a file that others check."""
+"""The command ``export``: write a proof to a file for another checker."""
 
 import argparse
 from pathlib import Path
