@@ -17,7 +17,9 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         "proof", metavar="PROOF", nargs="*", help="episode, locodl, normalised-ef21; default all"
     )
     parser.add_argument("--seed", type=count, default=1, help="seed of the search")
-    parser.add_argument("--effort", type=count, default=1, help="times the points searched")
+    parser.add_argument(
+        "--effort", type=count, default=1, help="factor on the number of points searched"
+    )
     add_output(parser, "results/audit")
 
 

@@ -1,4 +1,4 @@
-"""The command ``chain``: prove the rate of several steps, and the bits of whole runs, of one method."""
+"""The command ``chain``: prove the rate of several steps and the bits of whole runs."""
 
 import argparse
 import json
@@ -31,13 +31,13 @@ def add_chain(parser: argparse.ArgumentParser) -> None:
         "--steps",
         type=count,
         metavar="T",
-        help="what T steps prove together, by a Lyapunov function that changes",
+        help="number of steps that are certified together, with changing Lyapunov functions",
     )
     parser.add_argument(
         "--target",
         type=float,
         metavar="EPS",
-        help="the bits to f - f* <= EPS on PROBLEM, proved beside measured",
+        help="also the proved and measured bits to f - f* <= EPS on PROBLEM",
     )
     add_downlink_weight(parser)
     add_json(parser)

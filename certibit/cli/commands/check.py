@@ -37,7 +37,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     add_downlink_weight(parser)
     add_strict(parser)
     parser.add_argument(
-        "--all", action="store_true", help="print every check, not only failing and telling ones"
+        "--all", action="store_true", help="print every check, not only those that fail or inform"
     )
     parser.add_argument(
         "--tool",

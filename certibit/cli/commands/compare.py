@@ -44,7 +44,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     )
     add_problem_options(parser)
     parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
-    add_seeds(parser, 5, "number of runs of each")
+    add_seeds(parser, 5, "number of runs of each method")
     add_limits(parser)
     add_downlink_weight(parser)
     add_network(parser, None)
@@ -52,7 +52,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", type=file_to_write, help="draw it as .svg, .png or .pdf"
     )
-    parser.add_argument("--report", metavar="NAME", help="keep it for certibit report by this name")
+    parser.add_argument(
+        "--report", metavar="NAME", help="store the comparison under this name for certibit report"
+    )
     add_fresh(parser)
     add_output(parser, "results")
     add_json(parser)

@@ -10,7 +10,9 @@ _SHELLS = ("bash", "zsh", "tcsh")
 def add_completion(parser: argparse.ArgumentParser) -> None:
     """Add the command."""
     parser.set_defaults(command=print_completion)
-    parser.add_argument("shell", choices=_SHELLS, help="put its output where the shell looks")
+    parser.add_argument(
+        "shell", choices=_SHELLS, help="the output goes where the shell looks for completions"
+    )
 
 
 def print_completion(chosen: argparse.Namespace) -> None:

@@ -34,23 +34,36 @@ def add_discover(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--contractive", metavar="COMPRESSOR", default="top-k:2")
     add_downlink_weight(parser)
     parser.add_argument("--up", choices=_CLASSES, help="only this compression up (default: all)")
-    parser.add_argument("--down", choices=_CLASSES, help="only this one down (default: all)")
+    parser.add_argument(
+        "--down", choices=_CLASSES, help="only this compression down (default: all)"
+    )
     parser.add_argument(
         "--local", choices=("yes", "no"), help="only with local steps, or without (default: both)"
     )
-    parser.add_argument("--constants", type=count, default=3, help="free constants at most")
     parser.add_argument(
-        "--best", type=count, default=2, help="certified of every kind and number of constants"
+        "--constants", type=count, default=3, help="largest number of free constants"
     )
     parser.add_argument(
-        "--certificates", type=count, default=30, help="for the constants of each, at most"
+        "--best",
+        type=count,
+        default=2,
+        help="number of methods of each kind and number of constants that are certified",
     )
-    parser.add_argument("--seed", type=_seed, default=0, help="of the search for constants")
     parser.add_argument(
-        "--save", metavar="FILE.py", type=file_to_write, help="write a method that is found"
+        "--certificates",
+        type=count,
+        default=30,
+        help="largest number of certificates for the constants of one method",
     )
-    parser.add_argument("--rank", type=count, default=1, help="which one of the table is saved")
-    parser.add_argument("--name", default="Found", help="of its class")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of the search for constants")
+    parser.add_argument(
+        "--save",
+        metavar="FILE.py",
+        type=file_to_write,
+        help="write one of the found methods to this file",
+    )
+    parser.add_argument("--rank", type=count, default=1, help="row of the table that is saved")
+    parser.add_argument("--name", default="Found", help="name of its class")
     add_fresh(parser)
     add_output(parser, "results/discover")
     add_json(parser)

@@ -34,7 +34,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     add_downlink_weight(parser)
     parser.add_argument("--methods", metavar="NAMES", type=_names, help="only these, as a,b,c")
     parser.add_argument("--compressors", metavar="NAMES", type=_names, help="only these, as a,b,c")
-    parser.add_argument("--rows", type=count, default=12, help="offers that are shown")
+    parser.add_argument("--rows", type=count, default=12, help="number of rows that are shown")
     parser.add_argument(
         "--certified", action="store_true", help=f"certify the best {BEST}, with a solver"
     )

@@ -42,7 +42,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--library",
         choices=LIBRARIES,
-        help="where it is computed (default: cupy for large runs if there is a GPU, else numpy)",
+        help="array library (default: cupy for large runs if there is a GPU, else numpy)",
     )
     add_strict(parser)
     add_json(parser)

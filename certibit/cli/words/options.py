@@ -44,7 +44,7 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="RULE",
         default="shuffled",
-        help="who has which rows: shuffled, similarity:PERCENT or dirichlet:CONCENTRATION",
+        help="split over clients: shuffled, similarity:PERCENT or dirichlet:CONCENTRATION",
     )
     parser.add_argument(
         "--loss", default="logistic", help=f"{', '.join(LOSSES)} or multinomial, such as huber:1"
@@ -59,12 +59,14 @@ def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
 def add_network(parser: argparse.ArgumentParser, default: str | None) -> None:
     """Add ``--network`` and its numbers: rates, latency, the time of a gradient."""
     parser.add_argument(
-        "--network", default=default, help=f"for seconds as modelled: {', '.join(NETWORKS)}"
+        "--network", default=default, help=f"network for modelled seconds: {', '.join(NETWORKS)}"
     )
-    parser.add_argument("--uplink", metavar="RATE", help="such as 1Mbit, in place of the network's")
+    parser.add_argument(
+        "--uplink", metavar="RATE", help="such as 1Mbit, instead of that of the network"
+    )
     parser.add_argument("--downlink", metavar="RATE", help="such as 10Mbit")
-    parser.add_argument("--latency", metavar="TIME", help="of a message one way, such as 50ms")
-    parser.add_argument("--gradient", metavar="TIME", help="of one gradient, such as 2ms")
+    parser.add_argument("--latency", metavar="TIME", help="time of a message one way, such as 50ms")
+    parser.add_argument("--gradient", metavar="TIME", help="time of one gradient, such as 2ms")
 
 
 def read_network(chosen: argparse.Namespace) -> Network | None:
@@ -88,7 +90,7 @@ def add_parameters(
     parser.add_argument(
         "--parameters",
         metavar="RULE",
-        help="the rule for the parameters (default: the first of certibit list)",
+        help="rule for the parameters (default: the first in certibit list)",
     )
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=setting)
 
@@ -111,10 +113,10 @@ def add_limits(parser: argparse.ArgumentParser, iterations: int = ITERATIONS) ->
         "--iterations",
         type=count,
         default=iterations,
-        help=f"iterations, local steps among them (default: {iterations:,})",
+        help=f"iterations, local steps included (default: {iterations:,})",
     )
     limits.add_argument("--gradients", type=float, help="gradients per client")
-    limits.add_argument("--seconds", type=float, help="time on the clock for all its seeds")
+    limits.add_argument("--seconds", type=float, help="time on the clock for all seeds together")
 
 
 def read_limits(chosen: argparse.Namespace) -> Budget:

@@ -32,7 +32,9 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def add_fresh(parser: argparse.ArgumentParser) -> None:
     """Add ``--fresh``, for a command that reuses stored results."""
-    parser.add_argument("--fresh", action="store_true", help="compute again what is kept")
+    parser.add_argument(
+        "--fresh", action="store_true", help="ignore stored results and compute them again"
+    )
 
 
 def add_seeds(parser: argparse.ArgumentParser, default: int, meaning: str) -> None:

@@ -48,7 +48,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--groups",
         type=count,
-        help=f"classes that the clients of PROBLEM are grouped in by L_i (default {_GROUPS})",
+        help=f"number of classes that the clients of PROBLEM form by their L_i (default {_GROUPS})",
     )
     sent = parser.add_mutually_exclusive_group()
     sent.add_argument("--omega", type=float, help="variance of the compressors (default 9)")
@@ -63,7 +63,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--d", type=count, help=f"features, for a compressor's constants (default {_FEATURES})"
     )
-    add_parameters(parser, "a parameter by hand")
+    add_parameters(parser, "a parameter, such as gamma=0.1")
     parser.add_argument(
         "--weights",
         choices=("fixed", "free"),
@@ -74,7 +74,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         "--potential",
         choices=("stated", "search"),
         default="stated",
-        help="whose Lyapunov function: a theorem's, or the best quadratic form that is found",
+        help="the Lyapunov function: that of a theorem, or the best quadratic form that is found",
     )
 
 
