@@ -22,7 +22,7 @@ sys.path.insert(0, str(DOCS))
 from making import audit_page, compressor_page, method_page, site  # noqa: E402
 from making.reference_page import reference_pages  # noqa: E402
 from making.relaxed_comparison import relaxed_comparison  # noqa: E402
-from making.text import docstring, escaped, prose, table  # noqa: E402
+from making.text import docstring, escaped, formula, prose, table  # noqa: E402
 
 RATES = [Rate("m", "r", 10, 100.0, 9.0, "", 0.25, 0.5, "")]
 
@@ -48,7 +48,7 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
         assert (
             f"### {escaped(theorem.title)}\n\n{escaped(docstring(type(theorem)).summary)}" in text
         )
-    assert text.count("Its potential:\n\n```text\nΨ = ") == len(card.theorems), "as formulas"
+    assert text.count("Its potential:\n\n$$\n\\Psi = ") == len(card.theorems), "as formulas"
     assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
     assert ("<svg" in text) == (name in {"gd", "locodl"})
     assert ("bits sent + 1 × bits received, per client</text>" in text) == ("<svg" in text)
@@ -162,6 +162,14 @@ def test_a_docstring_is_read_in_its_parts():
     assert told.summary.startswith("LoCoDL")
     assert "```text\n" in prose(told.body)
     assert dict(told.entries("Parameters"))["p : float"] == "Probability of communication."
+
+
+def test_formulas_are_latex():
+    written = formula("Psi = (4 omega_av/alpha) sum_i |h_i - grad f_i(x*)|^2 + sqrt(mu), each")
+    assert written == (
+        r"\Psi = (4 \omega_{\mathrm{av}}/\alpha) \sum_i |h_i - \nabla f_i(x^\star)|^2 "
+        r"+ \sqrt{\mu}, \text{ each }"
+    )
 
 
 def test_texts_are_no_markdown():

@@ -18,7 +18,7 @@ from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.theorem import Theorem
-from making.text import code, docstring, escaped, formula, page, prose, raw, table
+from making.text import code, displayed, docstring, escaped, formula, page, prose, raw, table
 
 SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
 SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
@@ -177,7 +177,7 @@ def _potential(theorem: Theorem) -> str:
         found = _POTENTIAL.search(owner.__doc__ or "")
         if found:
             text = re.sub(r":\w+:`([^`]*)`", r"\1", " ".join(found[1].split()))
-            return page("Its potential:", code(formula(f"Psi = {text}"), "text")).strip()
+            return page("Its potential:", displayed(formula(f"Psi = {text}"))).strip()
     return page(
         "Its potential, as it is evaluated:",
         code(textwrap.dedent(inspect.getsource(type(theorem).lyapunov))),

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 _SECTION = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}$", flags=re.MULTILINE)
-_GREEK = {
-    "Psi": "Ψ", "gamma": "γ", "omega": "ω", "alpha": "α", "tau": "τ", "kappa": "κ", "rho": "ρ",
-    "chi": "χ", "eta": "η", "mu": "μ", "sigma": "σ", "theta": "θ", "sqrt": "√", "sum": "Σ",
-    "beta": "β", "lambda": "λ", "grad": "∇", "zeta": "ζ",
-}  # fmt: skip
+_LETTERS = (
+    "Psi", "Gamma", "Lambda", "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa",
+    "lambda", "mu", "nu", "rho", "sigma", "tau", "phi", "chi", "omega",
+)  # fmt: skip
+_COMMANDS = {name: rf"\{name}" for name in (*_LETTERS, "sum", "sqrt")} | {"grad": r"\nabla"}
+_WORD = re.compile(r"(?<![\\A-Za-z_])[A-Za-z]+(?:_[A-Za-z0-9]+)?")
+"""A symbol or a word, perhaps with an index."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,27 @@ def escaped(text: str) -> str:
 
 
 def formula(text: str) -> str:
-    """Return a formula of a docstring with the letters that a paper has."""
-    for word, letter in _GREEK.items():
-        text = re.sub(rf"(?<![A-Za-z]){word}(?![A-Za-z])", letter, text)
-    return text.replace("^2", "²").replace("x*", "x⋆").replace("f*", "f⋆").replace("<=", "≤")
+    """Return a formula of a docstring as LaTeX."""
+    text = re.sub(r"\bsqrt\(([^()]*(?:\([^()]*\)[^()]*)*)\)", r"sqrt{\1}", text)
+    text = re.sub(r"\^\(([^()]*)\)", r"^{\1}", text)
+    text = re.sub(r"(?<=[A-Za-z0-9])\*(?![A-Za-z0-9])", r"^\\star", text)
+    text = text.replace("<=", r"\le").replace(">=", r"\ge").replace("omega'", r"\omega'")
+    text = re.sub(r"max\{([^{}]*)\}", r"\\max\\{\1\\}", text)
+    return re.sub(r" \} \\text\{ ", " ", _WORD.sub(_command, text))
+
+
+def _command(found: re.Match[str]) -> str:
+    """Return a symbol with its index, or a word, as LaTeX."""
+    word, _, index = found[0].partition("_")
+    if len(word) == 1 or word in _COMMANDS:
+        return _COMMANDS.get(word, word) + (f"_{_index(index)}" if index else "")
+    if index:
+        return rf"\mathrm{{{word}}}_{_index(index)}"
+    return rf"\text{{ {word} }}"
+
+
+def _index(text: str) -> str:
+    return text if len(text) == 1 else _COMMANDS.get(text, rf"{{\mathrm{{{text}}}}}")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -94,6 +113,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def code(text: str, language: str = "python") -> str:
     """Return a block of code."""
     return f"```{language}\n{text.rstrip()}\n```"
+
+
+def displayed(latex: str) -> str:
+    """Return a formula on lines of its own."""
+    return f"$$\n{latex}\n$$"
 
 
 def raw(html: str) -> str:
