@@ -19,7 +19,7 @@ def audit_page(record: Mapping[str, Any]) -> str:
         f"# Proof: {escaped(record['proof'])}",
         escaped(record["source"]),
         "; ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".",
-        "## What does not hold as printed" if wrong else "",
+        "## Steps that fail as printed" if wrong else "",
         *(_finding(step) for step in wrong),
         "## All steps",
         table(

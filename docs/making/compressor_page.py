@@ -42,7 +42,7 @@ def compressor_page(sent: Compressor) -> str:
         ),
         f"## On the wire, d = {d}",
         raw(f"<figure>{wire_picture(sent.layout(d))}</figure>"),
-        "Fields follow each other without gaps; what is shared is drawn on both sides and has no "
+        "Fields follow each other without gaps; shared numbers are drawn on both sides and have no "
         "bits.",
         "## Source",
         f"`{type(sent).__module__.removeprefix('certibit.').replace('.', '/')}.py`",
@@ -90,7 +90,7 @@ def index_page(compressors: Mapping[str, Compressor]) -> str:
     ]
     return page(
         "# Compressors",
-        table(("compressor", "what it does"), rows),
+        table(("compressor", "map"), rows),
         toctree(map(file_name, compressors)),
     )
 

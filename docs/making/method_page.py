@@ -18,7 +18,18 @@ from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.theorem import Theorem
-from making.text import code, displayed, docstring, escaped, formula, page, prose, raw, table
+from making.text import (
+    code,
+    displayed,
+    docstring,
+    escaped,
+    formula,
+    headline,
+    page,
+    prose,
+    raw,
+    table,
+)
 
 SETTINGS = ((10, 100.0, 9.0), (10, 1000.0, 9.0), (100, 1000.0, 9.0))
 SETTINGS_ALONE = ((1, 100.0, 9.0), (1, 1000.0, 9.0), (1, 1000.0, 99.0))
@@ -49,15 +60,15 @@ def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) 
     notes = told.sections.get("Notes", "")
     return page(
         f"# {card.label}",
-        escaped(told.summary),
+        headline(told.summary),
         _figures(card, compared),
         "## Algorithm",
         prose(told.body),
-        "As it runs, counted, checked and certified:",
+        "The code that is run, counted, checked and certified:",
         _steps(card),
         prose(notes),
         "## Parameters",
-        table(("parameter", "what it is", "role"), _parameters(card)),
+        table(("parameter", "meaning", "role"), _parameters(card)),
         _rules(card),
         *_theorems(card),
         _rates(rates),
@@ -72,14 +83,16 @@ def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) 
 def index_page(cards: Mapping[str, Card]) -> str:
     """Return the list of all methods."""
     rows = [
-        (f"[{card.label}]({name}.md)", escaped(docstring(card.method).summary),
-         escaped(", ".join(card.titles)) or "none")
+        (f"[{card.label}]({name}.md)", headline(docstring(card.method).summary),
+         escaped("; ".join(card.titles)) or "none")
         for name, card in cards.items()
     ]  # fmt: skip
     return page(
         "# Methods",
-        "Every page is made of the card of its method: nothing in it is written twice.",
-        table(("method", "what it is", "theorems"), rows),
+        "Each page is generated from the class and the card of the method, with its certified rates "
+        "and a comparison. U(omega) and B(alpha) are the classes of compressors of the "
+        "[glossary](../../glossary.md).",
+        table(("method", "problem", "theorems"), rows),
         toctree(cards),
     )
 
@@ -113,21 +126,21 @@ def _parameters(card: Card) -> list[tuple[str, str, str]]:
 
 def _rules(card: Card) -> str:
     if not card.rules:
-        return "There is no rule for them: give each yourself, or tune them on a grid."
+        return "No rule of theory chooses the parameters: set them, or tune them on a grid."
     rows = []
     for place, (name, rule) in enumerate(card.rules.items()):
         told = docstring(rule)
         _, *options = inspect.signature(rule).parameters
-        left = f" Left open: {', '.join(options)}." if options else ""
+        left = f" Options: {', '.join(options)}." if options else ""
         default = " (default)" if place == 0 else ""
         rows.append((f"`{name}`{default}", escaped(f"{told.summary} {told.body}{left}")))
-    return page("Rules, from theory:", table(("rule", "what it does"), rows)).strip()
+    return page("Rules of theory:", table(("rule", "choice"), rows)).strip()
 
 
 def _theorems(card: Card) -> list[str]:
     parts = [
         "## Theorems",
-        "" if card.theorems else "The card has no theorem with a factor of one step.",
+        "" if card.theorems else "The card has no theorem with a contraction factor.",
     ]
     for theorem in card.theorems:
         told = docstring(type(theorem))

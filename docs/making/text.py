@@ -13,6 +13,14 @@ _LETTERS = (
     "lambda", "mu", "nu", "rho", "sigma", "tau", "phi", "chi", "omega",
 )  # fmt: skip
 _COMMANDS = {name: rf"\{name}" for name in (*_LETTERS, "sum", "sqrt")} | {"grad": r"\nabla"}
+_PHRASES = {
+    "min (1/n) sum_i f_i(x) + g(x)": r"\min_x \frac1n \sum_i f_i(x) + g(x)",
+    "min (1/n) sum_i f_i(x)": r"\min_x \frac1n \sum_i f_i(x)",
+    "C_i, C_i' in U(omega)": r"C_i, C_i' \in \mathbb{U}(\omega)",
+    "C_i in U(omega)": r"C_i \in \mathbb{U}(\omega)",
+    "C_i in B(alpha)": r"C_i \in \mathbb{B}(\alpha)",
+}
+"""What the summaries of methods have in common, and how papers write it."""
 _WORD = re.compile(r"(?<![\\A-Za-z_])[A-Za-z]+(?:_[A-Za-z0-9]+)?")
 """A symbol or a word, perhaps with an index."""
 
@@ -76,6 +84,14 @@ def escaped(text: str) -> str:
     return "".join(
         p if p.startswith("`") else re.sub(r"([*_<>|$\[\]#\\])", r"\\\1", p) for p in pieces
     )
+
+
+def headline(text: str) -> str:
+    """Return a summary as Markdown, with the problem and the classes of compressors as formulas."""
+    text = escaped(text)
+    for phrase, latex in _PHRASES.items():
+        text = text.replace(escaped(phrase), f"${latex}$")
+    return text
 
 
 def formula(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Clip21: its card, and a theorem on convex smooth functions, proved here."""
+"""Clip21: its card, and a theorem on convex smooth functions, proved by us."""
 
 import math
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ class CorrectedDifferences(Theorem):
     0 < a <= 1/(1 + 2 omega) and gamma <= min{1/(L_f + L_tilde sqrt(4 omega_av (1/a + 4 omega))),
     a/(2 mu)} give tau = 1 - gamma mu; for a = 1/(1 + 2 omega) the root is that of
     4 omega_av (1 + 6 omega). Tyurin, Richtarik, arXiv:2202.01268, the case of the
-    Polyak-Lojasiewicz condition; proved here with these constants. Psi = f(x) - f*
+    Polyak-Lojasiewicz condition; proved by us with these constants. Psi = f(x) - f*
     + (gamma/a) |g_mean - grad f(x)|^2 + 4 gamma omega_av (1/n) sum_i |g_i - grad f_i(x)|^2.
     """
 

@@ -40,7 +40,7 @@ class VersionA(_Shifts):
     """DIANA when only f is mu-strongly convex, each f_i convex and L-smooth.
 
     gamma <= 1/(L_f + 6 omega_av L) and 0 < alpha <= 1/(1 + omega) give
-    tau = max{1 - gamma mu, 1 - alpha/2}. Proved here with this potential; the constants of
+    tau = max{1 - gamma mu, 1 - alpha/2}. Proved by us with this potential; the constants of
     Gorbunov, Hanzely, Richtarik, arXiv:1905.11261.
     """
 
@@ -81,7 +81,7 @@ class CoupledShifts(Theorem):
     0 < alpha <= 1/(1 + omega), rho = 2 gamma mu L/(mu + L) < alpha, r = 1/sqrt(1 - rho/alpha) and
     gamma <= 2/((L + mu)(1 + (1 + r)^2 omega_av)) give tau = 1 - rho: up to 1.5 times the step of
     version b. Psi = |x - x*|^2 + omega_av gamma^2 ((1 + 1/r)/(alpha - rho)) (1/n) sum_i |h_i - grad
-    f_i(x*)|^2. Proved here: with G_i = grad f_i(x) - grad f_i(x*) and h_i from grad f_i(x*),
+    f_i(x*)|^2. Proved by us: with G_i = grad f_i(x) - grad f_i(x*) and h_i from grad f_i(x*),
     E|x+ - x*|^2 is at most (1 - rho) |x - x*|^2 - m mean |G_i|^2 + W mean |G_i - h_i|^2 for m = 2
     gamma/(L + mu) - gamma^2, W = omega_av gamma^2, and E|h_i+|^2 at most (1 - alpha) |h_i|^2 +
     alpha |G_i|^2; the form in G_i and h_i that is left is at most 0 if m >= (1 + r)^2 W.

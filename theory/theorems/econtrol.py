@@ -68,7 +68,7 @@ class ErrorControl(Theorem):
     b^2/v and a = (1 + b) max{1/(1 - q_p), 1/(v (1 - q_e))}, where v and all that has q_e is left
     out if b = 0: q_p < 1, q_e < 1, gamma <= 1/(L_f + L_tilde sqrt(2 a s^2 N/(1 - s))) and gamma <=
     (1 - max{q_p, q_e})/(2 mu) give tau = 1 - gamma mu. Psi = f(x) - f* + a gamma (1/n) sum_i
-    (|b e_i - (h_i - grad f_i(x))|^2 + v b |e_i|^2), per round. Proved here, by f(x+) <= f(x) -
+    (|b e_i - (h_i - grad f_i(x))|^2 + v b |e_i|^2), per round. Proved by us, by f(x+) <= f(x) -
     (gamma/2) |grad f(x)|^2 - (1/(2 gamma) - L_f/2) |x+ - x|^2 + (gamma/2) |h_mean - grad f(x)|^2;
     at b = 0 it is the theorem of EF21.
     """

@@ -23,7 +23,7 @@ class Feedback(Theorem):
     With s = sqrt(1 - alpha) > 0, gamma* of :func:`best_feedback_step` and rho of
     :func:`best_feedback_factor`: gamma <= gamma* gives tau = 1 - (gamma/gamma*)(1 - rho). Psi =
     |x - x* - mean_i e_i|^2 + (1/s) (1/n) sum_i |e_i|^2. arXiv:2506.05271 for one client at gamma*;
-    proved here for any number: with y = x - x* - mean e and g_i = grad f_i(x), E[Psi+] <=
+    proved by us for any number: with y = x - x* - mean e and g_i = grad f_i(x), E[Psi+] <=
     |y - gamma mean g|^2 + (s/n) sum_i |e_i + gamma g_i|^2. Of e_i and g_i, the means are as with
     one client, where rho Psi - E[Psi+] - (lambda/(L - mu)) <g - mu x, L x - g> is a square; at
     x = 0 it says that the deviations from the means shrink as fast. The bound is convex in gamma

@@ -25,7 +25,7 @@ class ErrorFeedback(Theorem):
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= min{1/(L_f + L_tilde
     sqrt(2 beta/theta)), theta/(2 mu)} gives tau = 1 - gamma mu. Richtarik, Sokolov, Fatkhullin,
-    arXiv:2106.05203, the case of the Polyak-Lojasiewicz condition; proved here with these
+    arXiv:2106.05203, the case of the Polyak-Lojasiewicz condition; proved by us with these
     constants. Psi = f(x) - f* + (gamma/theta) (1/n) sum_i |g_i - grad f_i(x)|^2, per round.
     """
 
@@ -61,7 +61,7 @@ class TightErrorFeedback(Theorem):
     With s = sqrt(1 - alpha) > 0, gamma* of :func:`best_feedback_step` and rho of
     :func:`best_feedback_factor`: gamma <= gamma* gives tau = 1 - (gamma/gamma*)(1 - rho). Psi =
     s |grad f(x)|^2 + (1/n) sum_i |grad f_i(x) - g_i|^2. arXiv:2506.05271 for one client at gamma*,
-    arXiv:2605.31594 for more; proved here for any number. With y = mean_i grad f_i(x), e_i = g_i -
+    arXiv:2605.31594 for more; proved by us for any number. With y = mean_i grad f_i(x), e_i = g_i -
     grad f_i(x) and h_i = (grad f_i(x) - grad f_i(x+))/gamma, E[Psi+]/s is at most |y - gamma mean
     h|^2 + (s/n) sum_i |e_i + gamma h_i|^2, as the step is gamma (y + mean e) and <h_i - mu (y +
     mean e), L (y + mean e) - h_i> >= 0 in the mean: the proof is that of EF, letter by letter.

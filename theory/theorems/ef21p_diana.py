@@ -17,7 +17,7 @@ class BothWays(Theorem):
     gamma <= min{1/(2 (L + mu)(1 + 6 omega_av)), alpha_down/(9 (L + mu))} and 0 < beta <=
     1/(1 + omega) give tau = max{1 - gamma mu L/(L + mu), 1 - beta/2, 1 - alpha_down/2}. Psi =
     |x - x*|^2 + |x - w|^2 + (8 omega_av/beta) gamma^2 (1/n) sum_i |h_i - grad f_i(x*)|^2.
-    Proved here: with w = x + e and G = mean_i |grad f_i(w) - grad f_i(x*)|^2, E|x+ - x*|^2 +
+    Proved by us: with w = x + e and G = mean_i |grad f_i(w) - grad f_i(x*)|^2, E|x+ - x*|^2 +
     E|x+ - w|^2 has the gradient in -2 gamma <grad f(w), w - x*> - 4 gamma <grad f(w), -e>, where
     the first is at most -2 gamma (mu L/(L + mu)) (|x - x*|^2/2 - |e|^2) - 2 gamma G/(L + mu) and
     the second at most gamma G/(L + mu) + 4 gamma (L + mu) |e|^2; what is left of G pays for the

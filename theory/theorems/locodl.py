@@ -117,7 +117,7 @@ class UnevenLoCoDL(Theorem31):
     With c = chi/(1 + 2 omega) and eta = p c the condition on chi and rho is c (1 + b) <= 2 rho -
     rho^2 (1 + a) for all pairs (a, b) of :func:`message_variances`, and the weights in Psi are
     those of Theorem 3.1 times 1 - nu for the u_i and 1 + nu for v, nu of :func:`unevenness`.
-    Proved here.
+    Proved by us.
 
     Notes
     -----
@@ -166,7 +166,7 @@ class CoupledLoCoDL(Theorem31):
     For 0 < gamma < 2/L, whatever rho and chi are: Psi = (1/gamma) (sum_i |x_i - x* - beta gamma
     (u_i - u_i*)|^2 + n |y - x* - beta gamma (v - v*)|^2) + gamma (C - beta^2) (sum_i |u_i - u_i*|^2
     + n |v - v*|^2), and tau, beta and C of :func:`best_coupling` with eta = p chi/(1 + 2 omega).
-    Proved here, with 2 omega - omega_av, which is (2 - 1/n) omega for independent messages, in the
+    Proved by us, with 2 omega - omega_av, which is (2 - 1/n) omega for independent messages, in the
     place of the 2 omega of Theorem 3.1.
     """
 

@@ -1,4 +1,4 @@
-"""LoCoDL with a compressed broadcast: its theorem, proved here, and the parameters of it."""
+"""LoCoDL with a compressed broadcast: its theorem, proved by us, and the parameters of it."""
 
 import math
 
@@ -19,7 +19,7 @@ BOUNDS = 10
 
 
 class LocalTrainingBothWays(Theorem):
-    """LoCoDL with a compressed broadcast converges as LoCoDL does; proved here.
+    """LoCoDL with a compressed broadcast converges as LoCoDL does; proved by us.
 
     L and mu are those of the f_i and of g, omega' is the server's, tau = max{(1 - gamma mu)^2,
     (1 - gamma L)^2, 1 - p^2 chi/(1 + 2 omega)}, theta = chi/(rho (1 + 2 omega)), phi = 2 - theta -

@@ -18,7 +18,7 @@ class GradientDifferences(Theorem):
 
     gamma <= min{1/(L_f + L_tilde sqrt(2 (1 - p) omega_av/p)), p/(2 mu)} gives tau = 1 - gamma mu.
     Gorbunov, Burlachenko, Li, Richtarik, arXiv:2102.07845, the case of the Polyak-Lojasiewicz
-    condition; proved here with these constants. Psi = f(x) - f* + (gamma/p) |g - grad f(x)|^2.
+    condition; proved by us with these constants. Psi = f(x) - f* + (gamma/p) |g - grad f(x)|^2.
     """
 
     method = MARINA

@@ -1,4 +1,4 @@
-"""Normalised EF21: its card, and a theorem on (L0, L1)-smooth functions, proved here."""
+"""Normalised EF21: its card, and a theorem on (L0, L1)-smooth functions, proved by us."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -72,7 +72,7 @@ class CoupledScaffnew(Theorem):
 
     Psi = sum_i |x_i - x* - beta gamma (h_i - h_i*)|^2 + gamma^2 (C - beta^2) sum_i |h_i - h_i*|^2
     with h_i* = grad f_i(x*), and tau, beta and C of :func:`best_coupling` with rho = 1, eta = p.
-    Proved here.
+    Proved by us.
     """
 
     method = Scaffnew

@@ -109,7 +109,7 @@ LEMMAS = tuple(
 
 PROOF = Proof(
     "normalised-ef21",
-    "The theorem of normalised EF21 on (L0, L1)-smooth functions, proved here.",
+    "The theorem of normalised EF21 on (L0, L1)-smooth functions, proved by us.",
     (
         *LEMMAS,
         lengths_step(
