@@ -89,8 +89,8 @@ def index_page(cards: Mapping[str, Card]) -> str:
     ]  # fmt: skip
     return page(
         "# Methods",
-        "Each page is generated from the class and the card of the method, with its certified rates "
-        "and a comparison. U(omega) and B(alpha) are the classes of compressors of the "
+        "Each page is generated from the class and the card of a method, with certified rates and "
+        "a comparison. U(omega) and B(alpha) are the classes of compressors of the "
         "[glossary](../../glossary.md).",
         table(("method", "problem", "theorems"), rows),
         toctree(cards),
