@@ -53,11 +53,11 @@ def describe_account(account: Account) -> str:
         found = times_psi(1 - account.attained.factor)
         word = "E[Psi+] =" if account.attained.exact else "E[Psi+] is at most"
         lines.append(
-            f"{'worst case':12}a quadratic drawn from the dual: {word} {found} there, by one "
-            "exact step of the class"
+            f"{'worst case':12}{word} {found} in one exact step on a quadratic from the dual "
+            "of the programme"
         )
     if account.unattained:
-        lines.append(f"{'worst case':12}not attained here: {account.unattained}")
+        lines.append(f"{'worst case':12}not attained: {account.unattained}")
     if account.decrease <= 0:
         lines.append(f"{'divergence':12}{_divergence(account)}")
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
@@ -68,8 +68,8 @@ def _more(proof: Certificate) -> str:
     if proof.bound - proof.decrease <= GAP * abs(proof.decrease):
         return ""
     if math.isinf(proof.bound):
-        return "; how much more other multipliers prove is not known"
-    return f"; no other multipliers prove more than {times_psi(proof.bound)}"
+        return "; no bound on what other multipliers prove was found"
+    return f"; other multipliers prove at most {times_psi(proof.bound)}"
 
 
 def _formula(account: Account) -> str | None:
@@ -104,20 +104,20 @@ def _proof_holds(account: Account) -> bool:
 
 def _limit(name: str, now: float, largest: float, *, proved: bool) -> str:
     if proved and not now <= largest:
-        return f"{name} = {now:.6g}; up to where it is certified is not found"
+        return f"{name} = {now:.6g}; the largest certified step size was not found"
     if math.isnan(largest):
-        return f"{name} = {now:.6g}; no value of it is certified"
+        return f"{name} = {now:.6g}; no step size is certified"
     if math.isinf(largest):
-        return f"{name} = {now:.6g}; no limit was found"
-    return f"{name} = {now:.6g}; certified below 1 up to {largest:.6g}"
+        return f"{name} = {now:.6g}; no upper limit was found"
+    return f"{name} = {now:.6g}; factor below 1 certified up to {largest:.6g}"
 
 
 def _divergence(account: Account) -> str:
     found = account.divergence
     if found is None:
         return (
-            "none was found: no run diverged on a worst case, where one is drawn, and on extreme "
-            "quadratics, though Psi need not decrease in one step"
+            "none was found: Psi may grow in one step, but no run diverged on the worst case and "
+            "on extreme quadratics"
         )
     sent = "" if found.compressor is None else f" with {found.compressor.name}"
     end = "overflows" if math.isinf(found.growth) else f"grows {found.growth:.3g} times"
@@ -128,12 +128,12 @@ def _divergence(account: Account) -> str:
 
 
 def describe_limit(decrease: float, region: Region | None) -> str:
-    """Say what bounds every potential from the other side."""
+    """Return the asymptotic rate on quadratics, which bounds every potential, in words."""
     line = (
-        f"{'other side':12}no Psi that sees as much decreases by more than {decrease:.8g} of it: "
-        "that is attained in the long run, on quadratics of one dimension"
+        f"{'other side':12}asymptotic factor 1 - {decrease:.8g} on quadratics of one dimension"
         + ("" if region is None else " with contractions of that alpha, of which clipping is one")
-        + ", by messages and local solves that are as inexact as they may be"
+        + ", with the largest allowed errors of messages and local solves; no Lyapunov function of "
+        "the same state proves a smaller one"
     )
     return paragraph(line, hanging=" " * 12, break_on_hyphens=False)
 

@@ -80,7 +80,7 @@ def test_a_hundred_thousand_clients_are_as_few(capsys, n):
     assert main(["certify", "diana", "--n", str(n)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "verdict tight" in told
-    assert f"not attained here: the worst case for n = {n} is too large" in told
+    assert f"not attained: the worst case for n = {n} is too large" in told
 
 
 @pytest.mark.parametrize(("gamma", "code"), [(0.1999, 0), (0.2, 1), (0.3, 1)])
