@@ -14,8 +14,10 @@ array([2352., 1764.])
 """
 
 from certibit.data.interrupts import end_at_interrupts
+from certibit.solvers.registry import register
 
 end_at_interrupts()
+register("certibit.solvers.fast.extension")
 
 TYPE_CHECKING = False  # that of typing, which is slow to import
 if TYPE_CHECKING:

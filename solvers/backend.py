@@ -6,7 +6,6 @@ standard. What the standard does not have is here, with one branch per library. 
 the same random numbers: on a device they are made there (:mod:`certibit.solvers.world.philox`).
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
-from certibit.solvers.columns import Columns
-from certibit.solvers.deferred import Received
-from certibit.solvers.entries import Entries, places, require_inside
-from certibit.solvers.lazy_gradient import LazyGradient
 
 
 def mean(x: Array) -> Array:
@@ -44,17 +39,7 @@ def total(x: Array) -> Array:
     >>> total(np.array([[[1.0]], [[3.0]]]))
     array([[[4.]]])
     """
-    if isinstance(x, Received | LazyGradient):
-        return x.total()
-    if is_numpy(x) and x.dtype.kind == "f":  # as a product, without a reduction
-        n = x.shape[0]
-        return (_ones(n, x.dtype) @ x.reshape(n, -1)).reshape(1, *x.shape[1:])
     return array_namespace(x).sum(x, axis=0, keepdims=True)
-
-
-@cache
-def _ones(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.ones((1, n), dtype)
 
 
 def squared_norm(x: Array) -> Array:
@@ -81,14 +66,8 @@ def feature_sum(x: Array) -> Array:
 
 
 def feature_max(x: Array) -> Array:
-    """Largest over the features: (n, d, R) to (n, 1, R).
-
-    The reduced axis is made the last in memory first: a reduction over few runs at a time is slow.
-    """
-    xp = array_namespace(x)
-    n, d, runs = x.shape
-    rows = xp.reshape(xp.permute_dims(x, (0, 2, 1)), (n * runs, d))
-    return xp.reshape(xp.max(rows, axis=1), (n, 1, runs))
+    """Largest over the features: (n, d, R) to (n, 1, R)."""
+    return array_namespace(x).max(x, axis=1, keepdims=True)
 
 
 def where(mask: Array, yes: Array, no: Array) -> Array:
@@ -127,8 +106,6 @@ def masked(mask: Array, x: Array) -> Array:
         kept = np.zeros_like(x)
         np.copyto(kept, x, where=mask)
         return kept
-    if isinstance(x, Entries) and mask.shape[1] == 1:
-        return x.masked(mask)
     return where(mask, x, 0 * x)
 
 
@@ -205,8 +182,6 @@ def _viewed(x: Array, kind: str) -> Array:
 
 
 _RANDOM_BITS = 52
-_LARGE = 1 << 14
-"""Numbers in an array (n, d, R) from which on it is not written out without need."""
 
 
 def gather(x: Array, indices: Array) -> Array:
@@ -219,17 +194,11 @@ def gather(x: Array, indices: Array) -> Array:
     """
     if is_numpy(indices):
         require_inside(indices, x.shape[1])
-    if isinstance(x, LazyGradient | Columns):
-        return x.entries(indices)
-    if is_numpy(x):
-        return np.take(x, places(indices, x.shape[1]))
     return array_namespace(x).take_along_axis(x, indices, axis=1)
 
 
 def scatter(indices: Array, values: Array, d: int) -> Array:
     """Write values at distinct feature indices into zeros: (n, k, R) to (n, d, R).
-
-    On the host they are not written out if they are few: see :class:`Entries`.
 
     Raises
     ------
@@ -242,9 +211,9 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
         )
     if is_numpy(values):
         require_inside(indices, d)
-        n, k, runs = values.shape
-        entries = Entries(indices, values, d)
-        return entries if 4 * k <= d and n * d * runs >= _LARGE else np.asarray(entries)
+        written = np.zeros((len(values), d, values.shape[2]), values.dtype)
+        np.put_along_axis(written, indices, values, axis=1)
+        return written
     xp = array_namespace(values)
     n, k, runs = values.shape
     out = xp.zeros((n, d, runs), dtype=values.dtype, device=device(values))
@@ -255,3 +224,13 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
     for i in range(k):
         out = xp.where(feature == indices[:, i : i + 1, :], values[:, i : i + 1, :], out)
     return out
+
+
+def require_inside(indices: NDArray[Any], d: int) -> None:
+    """Refuse an index that is no feature of d: it would be another client's, or nobody's memory."""
+    if indices.dtype.kind not in "iu":
+        raise Refusal(f"indices of type {indices.dtype} are no features; give integers")
+    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # a negative one is a large one
+    if unsigned.max(initial=0) >= d:
+        wrong = indices[unsigned >= d][0]
+        raise Refusal(f"the index {wrong} is no feature of d = {d}; give 0..{d - 1}")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, fetched, is_numpy, moved
 from certibit.data.errors import Refusal
-from certibit.solvers.deferred import Deferred, written
 
 T = TypeVar("T")
 
@@ -72,7 +71,7 @@ def fitting_library(numbers: int) -> str:
 
 def host(x: Array) -> NDArray[Any]:
     """Return an array as a numpy array on the host."""
-    return written(x) if isinstance(x, Deferred) else fetched(x)
+    return fetched(x)
 
 
 def like(x: Array, values: NDArray[Any]) -> Array:
@@ -80,9 +79,7 @@ def like(x: Array, values: NDArray[Any]) -> Array:
 
     The dtype of ``values`` is kept.
     """
-    if is_numpy(x) or isinstance(x, Deferred):
-        return values
-    return moved(values, x)
+    return values if is_numpy(x) else moved(values, x)
 
 
 def transfer(owner: T, library: str, dtype: str = "float64") -> T:

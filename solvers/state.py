@@ -4,7 +4,7 @@ A state holds nothing else. A method or a problem may hold some, its fields name
 so that a grid of parameters is one batch.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import Field, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.errors import Refusal
-from certibit.solvers.columns import Columns, columns
-from certibit.solvers.deferred import Deferred, written
-from certibit.solvers.entries import Entries
 from certibit.solvers.libraries import like
 
 
@@ -41,12 +38,6 @@ def each(function: Callable[..., Array], first: S, *others: S) -> S:
     """Apply a function to every field of one or several states of the same kind."""
     several = [vars(s) for s in (first, *others)]
     return replace(first, **{name: function(*(s[name] for s in several)) for name in several[0]})
-
-
-def settled(state: S) -> S:
-    """Evaluate what a step has left unevaluated."""
-    late = {name: written(x) for name, x in vars(state).items() if _is_late(x)}
-    return replace(state, **late) if late else state
 
 
 def copied(state: S) -> S:
@@ -112,46 +103,9 @@ def merge(state: S, runs: NDArray[np.intp], part: S) -> S:
     return each(lambda old, new: _put(old, runs, new), state, part)
 
 
-def lent(state: S, runs: NDArray[np.intp]) -> S | None:
-    """Return the state of some runs, of which large arrays are not taken out: :class:`Columns`.
-
-    None where no array is large enough.
-    """
-    large = {name: columns(x, runs) for name, x in vars(state).items()}
-    large = {name: x for name, x in large.items() if x is not None}
-    if not large:
-        return None
-    everyone = runs.size == number_of_runs(state)
-    others = {name: x for name, x in vars(state).items() if name not in large}
-    small = {} if everyone else {name: taken(x, runs) for name, x in others.items()}
-    return replace(state, **large, **small)
-
-
-def returned(state: S, runs: NDArray[np.intp], part: S) -> S:
-    """Put what was made of :func:`lent` runs back among all R; the state is used up."""
-    everyone = runs.size == number_of_runs(state)
-    before = vars(state)
-    own = {
-        name
-        for name, x in before.items()
-        if _is_large(x) and _is_apart(x, [y for other, y in before.items() if other != name])
-    }
-    after, waiting = {}, []
-    for name, new in vars(part).items():
-        if name in own and isinstance(new, Columns) and new.x is before[name]:
-            waiting.append(new)
-        else:
-            after[name] = new if isinstance(new, Entries) else written(new)
-    for new in waiting:
-        new.put_back()
-    if not everyone:
-        after = {name: _put(before[name], runs, x, name in own) for name, x in after.items()}
-    return replace(state, **after)
-
-
-def _put(old: Array, runs: NDArray[np.intp], new: Array, in_place: bool = False) -> Array:
+def _put(old: Array, runs: NDArray[np.intp], new: Array) -> Array:
     if is_numpy(old):  # without a choice over a short last axis
-        changed = old if in_place else old.copy()
+        changed = old.copy()
         changed[:, :, runs] = new
         return changed
     xp = array_namespace(old)
@@ -160,18 +114,3 @@ def _put(old: Array, runs: NDArray[np.intp], new: Array, in_place: bool = False)
     place = np.zeros(old.shape[2], dtype=np.intp)
     place[runs] = np.arange(len(runs))
     return xp.where(like(old, replaced), xp.take(new, like(old, place), axis=2), old)
-
-
-def _is_late(x: Array) -> bool:
-    """Whether an array is to be written out when a step ends."""
-    return isinstance(x, Deferred) and not isinstance(x, Entries)
-
-
-def _is_large(x: Array) -> bool:
-    """Whether an array is one of the clients' that may be written over when it is used up."""
-    return is_numpy(x) and len(x) > 1 and x.flags.writeable
-
-
-def _is_apart(x: Array, others: Iterable[Array]) -> bool:
-    """Whether no other array shares memory with one of numpy."""
-    return not any(is_numpy(y) and np.may_share_memory(x, y) for y in others)

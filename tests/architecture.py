@@ -193,6 +193,27 @@ def with_array_libraries(files: Modules, folder: str) -> set[str]:
     }
 
 
+def heavy(files: Modules, folder: str, most: int) -> set[str]:
+    """Return the modules of a folder that need more lines, with all that they import in turn."""
+    graph = arrows(files)
+    return {
+        name
+        for name, module in files.items()
+        if module.folder == folder
+        and sum(files[one].text.count("\n") + 1 for one in _reached(name, graph)) > most
+    }
+
+
+def _reached(name: str, graph: Arrows) -> set[str]:
+    found, waiting = {name}, [name]
+    while waiting:
+        start = waiting.pop()
+        new = {end for begin, end in graph if begin == start} - found
+        found |= new
+        waiting += new
+    return found
+
+
 def longer(files: Modules, folder: str, most: int) -> set[str]:
     """Return the modules of a folder with more lines; blank lines and imports are not counted."""
     found = set()

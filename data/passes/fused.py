@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+
+from certibit.data.problems.rows import DenseRows, Rows
 
 Vectors = NDArray[np.float64]
 
@@ -123,6 +126,18 @@ class FusedGradients:
         """Return vectors as they are read through, and how far the next client's are away."""
         n, _, _ = self.shape
         return x.reshape(-1), x[0].size if len(x) == n else 0
+
+
+def fused_gradients(rows: Rows) -> FusedGradients:
+    """Return the gradients of logistic losses of the rows, prepared once."""
+    if rows not in _PREPARED:
+        n, m, d = rows.shape
+        matrix = rows.stack.reshape(n * m, d) if isinstance(rows, DenseRows) else rows.stacked
+        _PREPARED[rows] = FusedGradients.of(scipy.sparse.csr_array(matrix), n)
+    return _PREPARED[rows]
+
+
+_PREPARED: WeakKeyDictionary[Rows, FusedGradients] = WeakKeyDictionary()
 
 
 def _compressed(starts: Any, columns: Any, values: Any) -> tuple[NDArray[Any], ...]:

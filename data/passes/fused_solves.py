@@ -16,7 +16,7 @@ def solved(
     """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
 
     The gradients of the functions are scale grad h_i(y) + a y + b u_i. What is done, and with which
-    momentum, is what :func:`~certibit.solvers.local.local_solve.minimise` does; this is the same by
+    momentum, is what :func:`~certibit.solvers.local_solve.minimise` does; this is the same by
     compiled code.
 
     Parameters

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from types import ModuleType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.passes.fused import FusedGradients, Vectors
+from certibit.data.passes.dense_steps import DenseSteps
+from certibit.data.passes.fused import FusedGradients, Vectors, fused_gradients
+from certibit.data.problems.rows import Rows
 
 Numbers = NDArray[np.float64]
 """One for each run, (R,)."""
@@ -73,6 +76,20 @@ class FusedSteps:
             a, b, -c / m, steps, (np.tile(powers, d), np.tile(b * sums, d)), out.reshape(-1),
         )  # fmt: skip
         return out
+
+
+def fused_steps(rows: Rows) -> FusedSteps | DenseSteps | None:
+    """Return many steps along the gradients of logistic losses of the rows, prepared once.
+
+    None where they do not pay.
+    """
+    if rows not in _PREPARED:
+        losses = fused_gradients(rows)
+        _PREPARED[rows] = DenseSteps.of(losses) or FusedSteps.of(losses)
+    return _PREPARED[rows]
+
+
+_PREPARED: WeakKeyDictionary[Rows, FusedSteps | DenseSteps | None] = WeakKeyDictionary()
 
 
 def powers_and_sums(a: Numbers, steps: NDArray[np.int64]) -> tuple[Numbers, Numbers]:

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 from certibit.data.passes.row_passes import add_row, set_row, slopes
 
 _LONG, _DOUBLE = ir.IntType(64), ir.DoubleType()

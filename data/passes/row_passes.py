@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 
 WIDTHS = (1, 8, 16)
 """Lanes; the smallest number that holds all runs is taken, or the largest many times."""

@@ -8,7 +8,7 @@ two numbers. A run that has ended goes on, unseen, until the last one of the cli
 
 from typing import Any
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 from certibit.data.passes.local_passes import add_dot
 from certibit.data.passes.row_passes import set_row, slopes
 

@@ -6,21 +6,15 @@ by the density alone, so that the same data are stored alike wherever and whenev
 """
 
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import import_module
-from types import ModuleType
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, add_scaled, array_namespace, is_numpy
+from certibit.data.arrays import Array, add_scaled, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.own.description import state
-from certibit.data.passes.dense_steps import DenseSteps
-from certibit.data.passes.fused import FusedGradients
-from certibit.data.passes.fused_steps import FusedSteps
 
 Sparse = Any
 """A sparse matrix of scipy, or of cupy."""
@@ -82,16 +76,6 @@ class DenseRows:
         """The transposes of the clients' matrices, (n, d, m)."""
         return array_namespace(self.stack).matrix_transpose(self.stack)
 
-    @cached_property
-    def fused(self) -> FusedGradients:
-        """Gradients of logistic losses of the rows in one pass."""
-        return FusedGradients.of(scipy.sparse.csr_array(self._matrix), len(self.stack))
-
-    @cached_property
-    def fused_steps(self) -> FusedSteps | DenseSteps | None:
-        """Many steps along these gradients at once, where that pays."""
-        return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
-
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
@@ -129,12 +113,6 @@ class SparseRows:
         n, m, d = self.shape
         xp = array_namespace(s)
         runs = s.shape[2]
-        fits = is_numpy(s) and _routines() is not None
-        if x is not None and fits and s.dtype == x.dtype == self.transposed.dtype:
-            out = np.multiply(a, x, order="C")
-            out = out if x.shape[0] == n else np.repeat(out, n, axis=0)
-            _accumulate(self.transposed, s.reshape(n * m, runs), out.reshape(n * d, runs))
-            return out
         products = xp.reshape(self.transposed @ xp.reshape(s, (n * m, runs)), (n, d, runs))
         return products if x is None else add_scaled(products, a, x)
 
@@ -143,16 +121,6 @@ class SparseRows:
         n, m, _ = self.shape
         weighted = scipy.sparse.diags_array(weights.reshape(n * m)) @ self.stacked
         return (self.stacked.T @ weighted).toarray()
-
-    @cached_property
-    def fused(self) -> FusedGradients:
-        """Gradients of logistic losses of the rows in one pass."""
-        return FusedGradients.of(self.stacked, self.shape[0])
-
-    @cached_property
-    def fused_steps(self) -> FusedSteps | DenseSteps | None:
-        """Many steps along these gradients at once, where that pays."""
-        return DenseSteps.of(self.fused) or FusedSteps.of(self.fused)
 
 
 Rows = DenseRows | SparseRows
@@ -173,30 +141,6 @@ def sparse(matrix: "scipy.sparse.csr_array", n: int) -> SparseRows:
         (matrix.data, matrix.indices + client * d, matrix.indptr), shape=(total, n * d)
     )
     return SparseRows((n, m, d), matrix, blocks, blocks.T)
-
-
-@cache
-def _routines() -> ModuleType | None:
-    """Return the module, private to scipy, which it calls in every product; None if it is gone."""
-    try:
-        return import_module("scipy.sparse._sparsetools")
-    except ImportError:
-        return None
-
-
-def _accumulate(
-    matrix: "scipy.sparse.csc_array", s: NDArray[np.floating], out: NDArray[np.floating]
-) -> None:
-    """Add the product of a matrix (K, M) with vectors (M, R) to an array (K, R), in place.
-
-    This is the routine that scipy's own product calls, after making an array of zeros.
-    """
-    (rows, runs), parts = out.shape, (matrix.indptr, matrix.indices, matrix.data)
-    routines: Any = _routines()
-    if runs == 1:
-        routines.csc_matvec(rows, len(s), *parts, s.ravel(), out.ravel())
-    else:
-        routines.csc_matvecs(rows, len(s), runs, *parts, s.ravel(), out.ravel())
 
 
 def stored(matrix: "scipy.sparse.csr_array", n: int, storage: str | None = None) -> Rows:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.wire import Layout, Message
-from certibit.solvers.deferred import written
 
 
 @dataclass(frozen=True)
@@ -111,12 +110,11 @@ class Compressor(ABC):
 
     @abstractmethod
     def vector(self, message: Message, d: int) -> Array:
-        """Return what the receiver makes of a message: (n, d, R), perhaps :class:`Deferred`."""
+        """Return what the receiver makes of a message: (n, d, R)."""
 
     def compress(self, x: Array, uniforms: Array) -> Array:
         """C(x) of every client and run: (n, d, R) to (n, d, R)."""
-        received = self.vector(self.message(x, uniforms), x.shape[1])
-        return written(received)
+        return self.vector(self.message(x, uniforms), x.shape[1])
 
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); x itself where the compressor is unbiased."""
@@ -157,24 +155,6 @@ class Biased(Compressor):
     def mean(self, x: Array) -> Array:
         """E C(x): (n, d, R) to (n, d, R); by default C(x), for a compressor that draws nothing."""
         return self.compress(x, x[:, :0, :])
-
-
-def stretched(uniforms: NDArray[np.float64], x: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Return ``count`` uniforms (n, q, R) for vectors (n, d, R), of clients or runs the same ones.
-
-    Compiled code does not stretch what it is given, nor look at how much that is.
-
-    Raises
-    ------
-    Refusal
-        If there are more or fewer for a message.
-    """
-    n, _, runs = x.shape
-    if uniforms.ndim != 3 or uniforms.shape[1] != count:
-        raise Refusal(f"uniforms {uniforms.shape} do not fit; a message takes (n, {count}, R)")
-    if uniforms.shape[::2] == (n, runs):
-        return uniforms
-    return np.broadcast_to(uniforms, (n, uniforms.shape[1], runs))
 
 
 def require_positive_integer(name: str, value: int, meaning: str) -> None:

@@ -9,14 +9,10 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.compiled.compilation import is_worth_loading
+from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.backend import feature_sum, floor_power_of_two, round_power_of_two
 from certibit.solvers.compressors import wire
-from certibit.solvers.compressors.base import Compressor, stretched
-from certibit.solvers.compressors.powers import Powers
-from certibit.solvers.deferred import written
-from certibit.solvers.lazy_gradient import LazyGradient
+from certibit.solvers.compressors.base import Compressor
 
 SMALLEST_POWER = 2.0**-126
 """The smallest positive number of a 9-bit natural value."""
@@ -70,36 +66,8 @@ class Natural(Compressor):
 
 
 def powers_near(x: Array, uniforms: Array) -> Array:
-    """Round numbers (n, d, R) to powers of two, with uniforms (n, d, R), or (n, 2, R) for all d.
-
-    Compiled code does the same bit for bit. Gradients that are not evaluated are rounded block by
-    block of clients, while these are in a cache, and not written out: :class:`Powers`.
-    """
-    d = x.shape[1]
-    terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
-    x = x if terms else written(x)
-    if not (terms or (is_numpy(x) and x.dtype == np.float64 and is_worth_loading(x.size))):
-        return round_power_of_two(x, spread_bits(uniforms, d))
-    from certibit.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
-
-    count = d if uniforms.shape[1] == d else 2
-    numbers = np.ascontiguousarray(stretched(uniforms, x, count))  # else it compiles again
-    given = numbers, multipliers()
-    if terms:
-        total, exponents = np.zeros(x.shape[1:]), np.empty(x.shape, np.int16)
-        natural_pass.powers_of_gradients(terms, *given, exponents, total)
-        return Powers(exponents, total[None])
-    out = np.array(x, order="C")
-    natural_pass.powers_of_two(out, *given)
-    return out
-
-
-def multipliers() -> NDArray[np.uint64]:
-    """Return the powers of the multiplier that compiled code needs."""
-    from certibit.solvers.compressors import natural_pass  # noqa: PLC0415  (numba is slow to import)
-
-    powers: NDArray[np.uint64] = _powers(np, "cpu", natural_pass.AT_ONCE + 1)
-    return powers
+    """Round numbers (n, d, R) to powers of two, with uniforms (n, d, R), or (n, 2, R) for all d."""
+    return round_power_of_two(x, spread_bits(uniforms, x.shape[1]))
 
 
 def random_bits(uniforms: Array) -> Array:
@@ -121,12 +89,12 @@ def spread_bits(uniforms: Array, d: int) -> Array:
     bits = random_bits(uniforms)
     if bits.shape[1] == d:
         return bits
-    powers = _powers(array_namespace(bits), device(bits), d)
+    powers = multipliers(array_namespace(bits), device(bits), d)
     return (bits[:, :1, :] + bits[:, 1:, :] * powers[None, :, None]) & (2**_BITS - 1)
 
 
 @cache
-def _powers(xp: ModuleType, there: Any, d: int) -> Array:
+def multipliers(xp: ModuleType, there: Any, d: int) -> Array:
     """Return the powers 0 to d - 1 of the multiplier modulo 2^52, as an array of a library."""
     powers = [pow(_MULTIPLIER, j, 2**_BITS) for j in range(d)]
     return xp.asarray(powers, dtype=xp.uint64, device=there)

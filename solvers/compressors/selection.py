@@ -2,14 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.data.compiled.compilation import can_compile, is_worth_loading
+from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import feature_sum, gather, scatter, squared_norm
 from certibit.solvers.compressors import wire
@@ -17,12 +15,7 @@ from certibit.solvers.compressors.base import (
     Biased,
     Compressor,
     require_positive_integer,
-    stretched,
 )
-from certibit.solvers.deferred import written
-
-_FEW = 16
-"""Features, at least, of which one entry is asked for before the others are written out."""
 
 
 @dataclass(frozen=True)
@@ -67,25 +60,12 @@ class RandK(Compressor):
     def message(self, x: Array, uniforms: Array) -> wire.Message:
         n, d, runs = x.shape
         self.check(d)
-        if _FEW * self.k > d:
-            x = written(x)
-        if is_numpy(x) and x.dtype == np.float64 and is_worth_loading(uniforms.size):
-            return _in_one_pass("draw_entries", self.k, x, uniforms)
         indices = array_namespace(uniforms).broadcast_to(subsets(uniforms, d), (n, self.k, runs))
         return indices, gather(x, indices)
 
     def vector(self, message: wire.Message, d: int) -> Array:
         indices, values = message
         return scatter(indices, values * (d / self.k), d)
-
-    def compress(self, x: Array, uniforms: Array) -> Array:
-        of_numpy = is_numpy(x) and x.dtype == np.float64
-        if type(self) is not RandK or not (of_numpy and is_worth_loading(uniforms.size)):
-            return super().compress(x, uniforms)  # a subclass may send or receive something else
-        d, received = x.shape[1], np.zeros(x.shape)
-        self.check(d)
-        _in_one_pass("keep_entries", self.k, x, uniforms, d / self.k, received)
-        return received
 
     def variance(self, x: Array) -> Array:
         return self.omega(x.shape[1]) * squared_norm(x)[:, 0, :]
@@ -165,9 +145,6 @@ class L1Selection(Compressor):
         return 1
 
     def message(self, x: Array, uniforms: Array) -> wire.Message:
-        x = written(x)
-        if is_numpy(x) and x.dtype == np.float64 and can_compile():
-            return _in_one_pass("draw_by_size", 1, x, uniforms)
         xp = array_namespace(x)
         index, norm = _drawn(xp.abs(x), uniforms)
         return index, xp.sign(xp.take_along_axis(x, index, axis=1)) * norm
@@ -181,17 +158,6 @@ class L1Selection(Compressor):
         size = xp.abs(x)
         # |x|_1^2 - |x|^2 as a sum of terms that are never negative
         return feature_sum(size * (feature_sum(size) - size))[:, 0, :]
-
-
-def _in_one_pass(name: str, k: int, x: Array, uniforms: Array, *others: Any) -> wire.Message:
-    """Draw features and find what is sent of them, by compiled code that may need others too."""
-    from certibit.solvers.compressors import selection_pass  # noqa: PLC0415  (numba is slow)
-
-    x, uniforms = np.ascontiguousarray(x), np.ascontiguousarray(stretched(uniforms, x, k))
-    indices, values = np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
-    if not getattr(selection_pass, name)(x, uniforms, indices, values, *others):
-        raise Refusal("a uniform number of a compressor is not in [0, 1); draw all of them there")
-    return indices, values
 
 
 def subsets(uniforms: Array, d: int) -> Array:

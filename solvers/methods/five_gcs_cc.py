@@ -15,7 +15,7 @@ from certibit.solvers.authoring import (
     copies,
     total,
 )
-from certibit.solvers.local.local_solve import gradient_steps, minimise
+from certibit.solvers.local_solve import gradient_steps, minimise
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.data.files.archive import Arrays
-from certibit.solvers.entries import Entries, require_inside
 from certibit.solvers.libraries import host, like
 from certibit.solvers.runs.trace import COLUMNS, Column, require, require_columns
 from certibit.solvers.state import S, number_of_runs
@@ -155,11 +154,7 @@ def _write_state(state: S) -> dict[str, NDArray[Any]]:
     """Return the fields of a state as they lie in memory, each with the order of its axes."""
     written: dict[str, NDArray[Any]] = {}
     for field in fields(state):
-        x = getattr(state, field.name)
-        if isinstance(x, Entries):
-            written |= {f"{field.name}.indices": x.indices, f"{field.name}.values": x.values}
-            continue
-        x = host(x)
+        x = host(getattr(state, field.name))
         order = np.argsort([-stride for stride in x.strides], kind="stable")
         written |= {field.name: x.transpose(order), f"{field.name}.axes": np.argsort(order)}
     return written
@@ -175,10 +170,6 @@ def _read_state(start: S, written: Arrays, runs: int) -> S:
 
 
 def _read_field(name: str, start: Array, written: Arrays) -> Array:
-    if name not in written:
-        indices, values = written[f"{name}.indices"], written[f"{name}.values"]
-        require_inside(indices, start.shape[1])
-        return Entries(indices, values, start.shape[1])
     x, axes = written[name], written[f"{name}.axes"]
     require(x.dtype.kind in "biuf", f"its {name} has no numbers")
     require(np.array_equal(np.sort(axes), np.arange(x.ndim)), f"its {name} has other axes")

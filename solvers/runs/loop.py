@@ -11,10 +11,9 @@ from certibit.data.problem import Problem
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
-from certibit.solvers.state import copied, narrow, settled, take
-from certibit.solvers.steps.local_steps import LocalSteps
+from certibit.solvers.state import copied, narrow, take
 from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import advance, leap
+from certibit.solvers.world.iteration import iterations_of, world_of_runs
 from certibit.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
@@ -41,13 +40,14 @@ class Loop:
         self._on_host = is_numpy(self._channel.template)
         start = self._method.start(self._channel.template, self._oracle, self._channel)
         self.now = Carried.at_start(
-            copied(settled(start)),
+            copied(start),
             np.full((1, experiment.d, len(seeds)), np.nan),
             self._channel.ledger,
             self._channel.streams,
             self._oracle.tape.streams if self._oracle.tape else None,
         )
         self._points = Points(self.now, wishes, started)
+        self._channel, self._oracle = world_of_runs(self._channel, self._oracle)
         self._prepare()
 
     def finish(self, progress: Progress, number: int, checkpoint: Checkpoint | None) -> Carried:
@@ -90,22 +90,13 @@ class Loop:
             self._narrow(going)
 
     def _advance(self) -> NDArray[np.bool_]:
-        """Go on by an iteration, or to the next round of each run; say who communicated.
-
-        A callback is told runs that are at the same iteration, and may keep the model, which may
-        be a view of the state.
-        """
-        now, world = self.now, (self._oracle, self._channel)
-        if self._local_steps is None:
-            now.iteration[now.active] += 1
-            iteration, use_up = now.iteration[now.active], self._wishes.callback is None
-            now.state, turns = advance(self._method, now.state, *world, iteration, use_up=use_up)
-            return turns
-        now.state, turns, now.iteration[now.active] = leap(
-            self._method, now.state, *world, self._local_steps, now.iteration[now.active],
-            self._wishes.budget.iterations, use_up=True,
-        )  # fmt: skip
-        return turns
+        """Go on by an iteration, or to the next round of each run; say who communicated."""
+        now, last = self.now, self._wishes.budget.iterations
+        iteration = now.iteration[now.active]
+        now.state, talking, now.iteration[now.active] = self._iterations.after(
+            now.state, iteration, last
+        )
+        return talking
 
     def _narrow(self, runs: NDArray[np.intp]) -> None:
         """Leave only some of the runs, by their positions, in the method and its world."""
@@ -114,7 +105,12 @@ class Loop:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Find whether local steps of the runs that are still going can be done at once."""
-        self._local_steps: LocalSteps | None = None
-        if self._on_host and self._wishes.callback is None and self.now.active.size:
-            self._local_steps = LocalSteps.of(self._method, self.now.state, self._oracle)
+        """Find what does the iterations of the runs that are still going.
+
+        A callback is told runs that are at the same iteration, and may keep the model, which may
+        be a view of the state.
+        """
+        in_step = self._wishes.callback is not None
+        self._iterations = iterations_of(
+            self._method, self.now.state, self._channel, self._oracle, in_step
+        )

@@ -24,7 +24,7 @@ from certibit.solvers.method import Every, Schedule, require_probability
 from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
 from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
 from certibit.solvers.world.ownership import check_cohort, owned, ownership_rows
-from certibit.solvers.world.randomness import AHEAD, Streams
+from certibit.solvers.world.randomness import Streams
 
 _UNCOMPRESSED = Identity()
 
@@ -113,21 +113,6 @@ class Channel:
         require_probability("the probability of a round", p)
         return np.ravel(self.streams.uniform("round", self.runs, (1, 1))[0, 0] < p)
 
-    def steps_to_round(
-        self, schedule: Schedule, iteration: NDArray[np.int64], last: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Say how many iterations follow until each run communicates, and which do: (R,) each.
-
-        A run that has done the last iteration before does not, nor one whose turn is more than
-        ``AHEAD`` iterations away.
-        """
-        left = np.minimum(last - iteration, AHEAD)
-        if isinstance(schedule, Every):
-            steps = schedule.iterations - iteration % schedule.iterations
-            return np.minimum(steps, left), steps <= left
-        streams: Any = self.streams  # those of the host
-        return streams.draw_until("round", self.runs, np.ravel(schedule.p), left)
-
     def coin(self, p: float) -> Array:
         """Toss one coin per run, true with probability p; (1, 1, R) bool."""
         require_probability("the probability of a coin", p)
@@ -197,11 +182,13 @@ class Channel:
         """Return what is received, and the bits of one sender's message."""
         d, senders = v.shape[1], 1 if compressor.shared else v.shape[0]
         uniforms = self.streams.uniform(purpose, self.runs, (senders, compressor.uniforms(d)))
-        layout = compressor.layout(d)
-        message = compressor.message(v, uniforms)
+        return self._received(v, compressor, uniforms), compressor.layout(d).bits
+
+    def _received(self, v: Array, compressor: Compressor, uniforms: Array) -> Array:
+        d, message = v.shape[1], compressor.message(v, uniforms)
         if self.wire:
-            message = layout.transmit(message)
-        return compressor.vector(message, d), layout.bits
+            message = compressor.layout(d).transmit(message)
+        return compressor.vector(message, d)
 
     def _uncompressed(self, v: Array, mask: Array | None) -> tuple[Array, Bits]:
         """Return what is received and the bits of all senders, (R,) or the same for all."""

@@ -1,5 +1,6 @@
 """One iteration of a method in every world: a local step, then possibly a round."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -7,41 +8,57 @@ from numpy.typing import NDArray
 
 from certibit.solvers.backend import where
 from certibit.solvers.method import Every, Method
-from certibit.solvers.state import (
-    Dataclass,
-    each,
-    lent,
-    merge,
-    narrow,
-    number_of_runs,
-    returned,
-    settled,
-    take,
-)
+from certibit.solvers.registry import registered
+from certibit.solvers.state import Dataclass, each, merge, narrow, take
+from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.device import Turn
+from certibit.solvers.world.oracle import Oracle
 
 S = TypeVar("S", bound=Dataclass)
 
 
-class StepsAtOnce(Protocol):
-    """Local steps of some runs that are done without the method."""
+class Iterations(Protocol):
+    """The iterations of some runs of a method."""
 
-    @property
-    def gradients(self) -> int:
-        """What all clients together are to pay for in each."""
+    def after(
+        self, state: Any, iteration: NDArray[np.int64], last: int
+    ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
+        """Go on by an iteration or several, with at most one communication round of each run.
 
-    def after(self, iterations: NDArray[np.int64], state: S) -> S:
-        """Return the state after so many of them, (R,)."""
+        Parameters
+        ----------
+        state
+            Of R runs.
+        iteration : (R,) int
+            How many iterations each has done.
+        last : int
+            The last iteration that is allowed.
+
+        Returns
+        -------
+        state, talking, iteration
+            The new state, which runs have communicated, (R,), and how many each has done then.
+        """
+
+
+class Extension(Protocol):
+    """What a module of the registry defines."""
+
+    def world(self, channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle] | None:
+        """Return a channel and an oracle that do the same as these; None if it has none."""
+
+    def iterations_for(
+        self, method: Method, state: Any, channel: Channel, oracle: Oracle, in_step: bool
+    ) -> Iterations | None:
+        """Return the iterations of runs from a state on; None if the core is to do them.
+
+        If ``in_step``, all runs do one iteration at a time, and arrays of a state that has been
+        returned do not change.
+        """
 
 
 def advance(
-    method: Method,
-    s: S,
-    problem: Any,
-    channel: Any,
-    iteration: int | NDArray[np.int64] = 1,
-    *,
-    use_up: bool = False,
+    method: Method, s: S, problem: Any, channel: Any, iteration: int | NDArray[np.int64] = 1
 ) -> tuple[S, NDArray[np.bool_]]:
     """Do one iteration: a local step on every client, then a round in the runs whose turn it is.
 
@@ -53,77 +70,64 @@ def advance(
         The world. Where only some of the runs communicate, both are narrowed by their ``at``.
     iteration : int or (R,) int
         Its number, counted from 1.
-    use_up : bool
-        Whether the large arrays of the state may be written over, as nobody else has them.
 
     Returns
     -------
     state, talking
         The state after it, and which runs communicated: (R,), or (1,) for all alike.
     """
-    s = settled(method.local_step(s, problem, channel))
+    s = method.local_step(s, problem, channel)
     turn = channel.talking(method.schedule, iteration)
-    return _round(method, s, problem, channel, turn, use_up)
-
-
-def leap(
-    method: Method,
-    s: S,
-    problem: Any,
-    channel: Any,
-    steps: StepsAtOnce,
-    iteration: NDArray[np.int64],
-    last: int,
-    *,
-    use_up: bool = False,
-) -> tuple[S, NDArray[np.bool_], NDArray[np.int64]]:
-    """Do all local steps until the next round of each run, and then that round.
-
-    Parameters
-    ----------
-    method, s, problem, channel, use_up
-        As for :func:`advance`.
-    steps : StepsAtOnce
-        The local steps of the method.
-    iteration : (R,) int
-        What each run has done.
-    last : int
-        The last iteration of all runs; one that comes there before a round does none.
-
-    Returns
-    -------
-    state, talking, iteration
-        The state, which runs communicated, (R,), and the iteration each has done then.
-    """
-    count, talking = channel.steps_to_round(method.schedule, iteration, last)
-    problem.count(steps.gradients * count)
-    s = steps.after(count, s)
-    return *_round(method, s, problem, channel, talking, use_up), iteration + count
-
-
-def _round(
-    method: Method, s: S, problem: Any, channel: Any, turn: Any, use_up: bool
-) -> tuple[S, NDArray[np.bool_]]:
-    """Let the runs communicate whose turn it is."""
     talking: NDArray[np.bool_] = np.asarray(turn)
     if not talking.any():
         return s, talking
-    if isinstance(turn, Turn) and not talking.all():
+    if talking.all():
+        return method.communicate(s, problem, channel), talking
+    if isinstance(turn, Turn):
         whole = method.communicate(s, problem.at(turn), channel.at(turn))
         return each(lambda new, old: where(turn.mask, new, old), whole, s), talking
-    everyone = bool(talking.all())
-    if everyone and not use_up:
-        return settled(method.communicate(s, problem, channel)), talking
-    runs = np.arange(number_of_runs(s)) if everyone else np.flatnonzero(talking)
-    if not everyone:
-        method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)
-    loan = lent(s, runs) if use_up else None
-    if loan is not None:
-        return returned(s, runs, method.communicate(loan, problem, channel)), talking
-    if everyone:
-        return settled(method.communicate(s, problem, channel)), talking
-    part = settled(method.communicate(take(s, runs), problem, channel))
-    return merge(s, runs, part), talking
+    runs = np.flatnonzero(talking)
+    method, problem, channel = narrow(method, runs), problem.at(runs), channel.at(runs)
+    return merge(s, runs, method.communicate(take(s, runs), problem, channel)), talking
+
+
+@dataclass(frozen=True)
+class SingleIterations:
+    """The iterations of some runs, one at a time."""
+
+    method: Method
+    channel: Channel
+    oracle: Oracle
+
+    def after(
+        self, state: Any, iteration: NDArray[np.int64], last: int
+    ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
+        """Do one iteration; see :class:`Iterations`."""
+        iteration = iteration + 1
+        state, talking = advance(self.method, state, self.oracle, self.channel, iteration)
+        return state, talking, iteration
+
+
+def iterations_of(
+    method: Method, state: Any, channel: Channel, oracle: Oracle, in_step: bool
+) -> Iterations:
+    """Return what does the iterations of some runs: an extension, or else one at a time."""
+    for module in registered():
+        extension: Any = module
+        found: Iterations | None = extension.iterations_for(method, state, channel, oracle, in_step)
+        if found is not None:
+            return found
+    return SingleIterations(method, channel, oracle)
+
+
+def world_of_runs(channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle]:
+    """Return the channel and the oracle of runs: those of an extension, or else these."""
+    for module in registered():
+        extension: Any = module
+        found: tuple[Channel, Oracle] | None = extension.world(channel, oracle)
+        if found is not None:
+            return found
+    return channel, oracle
 
 
 def theorem_step(method: Method, s: S, problem: Any, channel: Any) -> S:

@@ -1,13 +1,9 @@
 """The gradient oracle of a simulation, which counts the gradients."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
-from certibit.solvers.deferred import written
-from certibit.solvers.lazy_gradient import lazy_gradient
-from certibit.solvers.local.compiled_solve import compiled_solve
 from certibit.solvers.state import narrow
 from certibit.solvers.world.device import DeviceLedger, Turn
 from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
@@ -16,16 +12,12 @@ from certibit.solvers.world.tape import Tape
 
 @dataclass(frozen=True)
 class Oracle:
-    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise.
-
-    If ``lazy``, they are evaluated when numbers are needed, where the problem has a way to do so.
-    """
+    """The gradients of a problem, counted, for some runs of a batch; with a tape, with noise."""
 
     problem: Problem
     runs: Runs
     ledger: Ledger | DeviceLedger
     tape: Tape | None = None
-    lazy: bool = False
 
     @property
     def n(self) -> int:
@@ -61,7 +53,7 @@ class Oracle:
             active = let_through(active, (self.problem.n, 1, len(self.runs)))
         self.count(active)
         some = active > 0 if isinstance(active, int) else not is_numpy(active) or active.any()
-        gradients = self._gradients(x) if some else self._nothing(x)
+        gradients = self._evaluated(x) if some else self._nothing(x)
         if sample is None or self.tape is None:
             return gradients
         noise = self.tape.draw(sample, self.n, self.d)
@@ -71,21 +63,8 @@ class Oracle:
         """Count gradients of all clients together in one step: a number, or one for each run."""
         self.ledger.evaluate(self.runs, gradients, self.problem.n)
 
-    def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
-        """Do what :func:`~certibit.solvers.local.local_solve.minimise` does, by compiled code.
-
-        None where there is none.
-        """
-        found = compiled_solve(self.problem, *arguments, **options) if self.lazy else None
-        if found is None:
-            return None
-        z, change, evaluated = found
-        self.count(evaluated)
-        return z, change
-
-    def _gradients(self, x: Array) -> Array:
-        lazy = lazy_gradient(self.problem, x) if self.lazy else None
-        return self.problem.grad(written(x)) if lazy is None else lazy
+    def _evaluated(self, x: Array) -> Array:
+        return self.problem.grad(x)
 
     def _nothing(self, x: Array) -> Array:
         return array_namespace(x).broadcast_to(0 * x[:1, ...], (self.problem.n, *x.shape[1:]))

@@ -44,4 +44,4 @@ def simulated_world(
         streams = DeviceStreams(seeds, start)
         runs, ledger = streams.everyone, DeviceLedger(streams.everyone)
     channel = Channel(problem.n, experiment.compressor, runs, streams, ledger, start, wire)
-    return channel, Oracle(problem, runs, ledger, tape, lazy=True)
+    return channel, Oracle(problem, runs, ledger, tape)

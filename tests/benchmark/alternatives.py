@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 from certibit.data.passes.fused import FusedGradients
 from certibit.data.passes.row_passes import add_row
 
@@ -22,24 +22,6 @@ def add_products(lanes: Any, matrix: Any, y: Any, y_step: Any, m: Any, runs: Any
             base, at = row // m * y_step + r, row * runs + r
             begin, end = starts[row], starts[row + 1]
             add_row(lanes, values, columns, begin, end, y, base, runs, some, out, at)
-
-
-@compiled
-def draw_by_search(x: Any, uniforms: Any, indices: Any, values: Any) -> None:
-    """Do what ``draw_by_size`` does, looking at one cumulative size after the other."""
-    n, d, runs = x.shape
-    sums = np.empty((d + 1, runs))
-    sums[0] = 0.0
-    for i in range(n):
-        for j in range(d):
-            for r in range(runs):
-                sums[j + 1, r] = sums[j, r] + abs(x[i, j, r])
-        for r in range(runs):
-            target, j = uniforms[i, 0, r] * sums[d, r], 0
-            while j < d - 1 and sums[j + 1, r] <= target:
-                j += 1
-            indices[i, 0, r] = j
-            values[i, 0, r] = np.sign(x[i, j, r]) * sums[d, r]
 
 
 def with_all_features(losses: FusedGradients) -> FusedGradients:

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from workloads import Workload
 
 from certibit import METHODS, Every, Experiment, compressor
-from certibit.solvers.state import copied, settled
-from certibit.solvers.steps.local_steps import LocalSteps
-from certibit.solvers.world.iteration import advance, leap
+from certibit.solvers.fast.extension import FastIterations
+from certibit.solvers.state import copied
+from certibit.solvers.world.iteration import iterations_of, world_of_runs
+from certibit.solvers.world.oracle import Oracle
 from certibit.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
@@ -27,35 +29,35 @@ class Iterations:
     when what has been done in the mean over the runs is used up; else nothing.
     """
 
-    use_up = True
-    """Whether large arrays of the state are written over, as the engine lets them be."""
-
     def __init__(self, experiment: Experiment[Any], runs: int) -> None:
         self.method = experiment.method
-        self.channel, self.oracle = simulated_world(experiment, range(runs))
-        start = self.method.start(self.channel.template, self.oracle, self.channel)
-        self.state = copied(settled(start))
-        self.local_steps = LocalSteps.of(self.method, self.state, self.oracle)
+        channel, oracle = simulated_world(experiment, range(runs))
+        self.state = copied(self.method.start(channel.template, oracle, channel))
+        self.channel, self.oracle = world_of_runs(channel, oracle)
+        found = iterations_of(self.method, self.state, self.channel, self.oracle, False)
+        assert isinstance(found, FastIterations), "CERTIBIT_FAST is 0"
+        self.done_by = found
         self.number, self.done = 0, np.zeros(runs, dtype=np.int64)
 
     def __call__(self) -> None:
         self.number += 1
-        world, last = (self.oracle, self.channel), np.iinfo(np.int64).max
-        if self.local_steps is None:
-            self.state, _ = advance(
-                self.method, self.state, *world, self.number, use_up=self.use_up
-            )
-        elif self.number <= self.done.mean():
+        if self.done_by.local_steps is not None and self.number <= self.done.mean():
             return
-        else:
-            self.state, _, self.done = leap(
-                self.method, self.state, *world, self.local_steps, self.done, last,
-                use_up=self.use_up,
-            )  # fmt: skip
+        last = np.iinfo(np.int64).max
+        self.state, _, self.done = self.done_by.after(self.state, self.done, last)
 
     def one_by_one(self) -> None:
         """Let every iteration be done alone from now on."""
-        self.local_steps = None
+        self.done_by = replace(self.done_by, local_steps=None)
+
+    def with_plain_gradients(self) -> None:
+        """Let gradients be those of the problem from now on."""
+        plain = {field.name: getattr(self.oracle, field.name) for field in fields(Oracle)}
+        self.done_by = replace(self.done_by, oracle=Oracle(**plain))
+
+    def on_copies(self) -> None:
+        """Let no array of the state be written over from now on."""
+        self.done_by = replace(self.done_by, in_step=True)
 
     @property
     def period(self) -> int:
@@ -64,7 +66,7 @@ class Iterations:
         ahead = DRAWN_AHEAD if self.channel.compressor.uniforms(self.oracle.d) > 1 else 1
         if isinstance(schedule, Every):
             return ahead * schedule.iterations
-        return ahead if self.local_steps is None else ahead * math.ceil(1 / schedule.p)
+        return ahead if self.done_by.local_steps is None else ahead * math.ceil(1 / schedule.p)
 
 
 def experiments(workload: Workload, problem: Any, runs: int) -> Iterator[tuple[str, Any]]:

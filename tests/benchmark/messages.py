@@ -8,6 +8,7 @@ from timing import Action
 
 from certibit import GD, Compressor, Experiment, compressor
 from certibit.solvers.compressors.selector import NAMES
+from certibit.solvers.world.iteration import world_of_runs
 from certibit.solvers.world.simulation import simulated_world
 
 
@@ -26,5 +27,5 @@ def vectors(problem: Any, runs: int) -> np.ndarray:
 def message(problem: Any, chosen: Compressor, v: np.ndarray) -> Action:
     """Return one message from every client."""
     experiment = Experiment(GD(1.0), problem, chosen)
-    channel, _ = simulated_world(experiment, range(v.shape[2]))
+    channel, _ = world_of_runs(*simulated_world(experiment, range(v.shape[2])))
     return lambda: channel.uplink(v)

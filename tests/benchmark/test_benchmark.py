@@ -24,12 +24,12 @@ from workloads import sparse_problem
 import certibit
 from certibit import METHODS
 from certibit.data.files.records import read_record, write_record
-from certibit.solvers import backend
-from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.fast import messages
+from certibit.solvers.fast.fast_world import FastOracle
 
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
-LARGE = backend._LARGE
+LARGE = messages.LARGE
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_every_subject_is_measured(record):
         names = {ratio.name.split()[0] for ratio in record.ratios if ratio.subject == subject}
         assert names == set(METHODS)
     assert {ratio.name for ratio in record.ratios if ratio.subject == TRICK} == set(TRICKS)
-    assert backend._LARGE == LARGE, "what was switched off is on again"
+    assert messages.LARGE == LARGE, "what was switched off is on again"
 
 
 def test_the_tables_have_every_ratio(record):
@@ -146,14 +146,14 @@ def test_what_is_slower_throughout_is_told_apart():
 @pytest.mark.long
 def test_solves_are_compiled_on_one_side_only(small, monkeypatch):
     """By the first rule of 5GCS-CC local steps have a number, and both sides were alike."""
-    asked, solved = [], Oracle.minimise
+    asked, solved = [], FastOracle.minimise
 
     def minimise(*arguments, **options):
         found = solved(*arguments, **options)
         asked.append(found is not None)
         return found
 
-    monkeypatch.setattr(Oracle, "minimise", minimise)
+    monkeypatch.setattr(FastOracle, "minimise", minimise)
     compiled_solves(small, 1, 1e-3)
     assert asked
     assert all(asked)

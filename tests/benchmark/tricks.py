@@ -5,29 +5,28 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from alternatives import add_products, draw_by_search, with_all_features
-from bare import by_blas, signed_rows
+from alternatives import add_products, with_all_features
+from bare import by_blas
 from iterations import DRAWN_AHEAD, Iterations
 from timing import Action, Spread, compared
 
 import certibit
 from certibit import Experiment, compressor, parameters
 from certibit.data import quiet_machine
-from certibit.data.compiled import compilation
 from certibit.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
-from certibit.data.problems import rows
+from certibit.data.passes.fused import fused_gradients
 from certibit.solvers import backend
-from certibit.solvers.columns import Columns
-from certibit.solvers.compressors import natural, selection, selection_pass
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.lazy_gradient import LazyGradient
-from certibit.solvers.local import compiled_solve
-from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.compressors import natural
+from certibit.solvers.fast import compiled_solve, messages
+from certibit.solvers.fast.columns import Columns
+from certibit.solvers.fast.entries import Entries
+from certibit.solvers.fast.fast_world import FastOracle
+from certibit.solvers.fast.lazy_gradient import LazyGradient
+from certibit.solvers.fast.messages import received
 
 
 @contextmanager
@@ -52,25 +51,13 @@ def experiment_of(
 def entries(problem: Any, runs: int, seconds: float) -> Spread:
     """Messages of few entries are not written out."""
     one, other = (Iterations(experiment_of(problem, "diana", "rand-k:1"), runs) for _ in range(2))
-    return compared(one, _without(other, backend, "_LARGE", 1 << 62), seconds)
-
-
-def sum_over_clients(problem: Any, runs: int, seconds: float) -> Spread:
-    """The sum over the clients is a product with ones."""
-    x = np.ones((problem.n, problem.d, runs))
-    return compared(lambda: backend.total(x), lambda: x.sum(axis=0, keepdims=True), seconds)
+    return compared(one, _without(other, messages, "LARGE", 1 << 62), seconds)
 
 
 def sum_over_features(problem: Any, runs: int, seconds: float) -> Spread:
     """The sum over the features is a product with ones."""
     x = np.ones((problem.n, problem.d, runs))
     return compared(lambda: backend.feature_sum(x), lambda: x.sum(axis=1, keepdims=True), seconds)
-
-
-def maximum_over_features(problem: Any, runs: int, seconds: float) -> Spread:
-    """The maximum over the features is taken of rows that are contiguous."""
-    x = np.ones((problem.n, problem.d, runs))
-    return compared(lambda: backend.feature_max(x), lambda: x.max(axis=1, keepdims=True), seconds)
 
 
 def masks(problem: Any, runs: int, seconds: float) -> Spread:
@@ -80,20 +67,12 @@ def masks(problem: Any, runs: int, seconds: float) -> Spread:
     return compared(lambda: backend.masked(mask, x), lambda: np.where(mask, x, 0 * x), seconds)
 
 
-def products_added(problem: Any, runs: int, seconds: float) -> Spread:
-    """Sparse products are added to the ridge's part of the gradient in place."""
-    stored = rows.sparse(signed_rows(problem), problem.n)
-    x, s = np.ones((problem.n, problem.d, runs)), np.ones((problem.n, problem.m, runs))
-    step = lambda: stored.backward(s, 0.5, x)  # noqa: E731
-    return compared(step, _without(step, rows, "_routines", lambda: None), seconds)
-
-
 def fused_pass(problem: Any, runs: int, seconds: float, name: str, sent: str | None) -> Spread:
     """Gradients are lazy and evaluated in one compiled pass."""
     one, other = (Iterations(experiment_of(problem, name, sent), runs) for _ in range(2))
     one.one_by_one()
     other.one_by_one()
-    other.oracle = replace(other.oracle, lazy=False)
+    other.with_plain_gradients()
     return compared(one, other, seconds, one.period)
 
 
@@ -115,9 +94,9 @@ def natural_pass(problem: Any, runs: int, seconds: float) -> Spread:
     x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
     sent = compressor("natural")
     uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(problem.d), runs))
-    step = lambda: sent.message(x, uniforms)  # noqa: E731
-    plain = _without(step, natural, "is_worth_loading", lambda numbers: False)
-    return compared(step, plain, seconds)
+    return compared(
+        lambda: received(sent, x, uniforms), lambda: sent.compress(x, uniforms), seconds
+    )
 
 
 def spread_numbers(problem: Any, runs: int, seconds: float) -> Spread:
@@ -137,16 +116,19 @@ def written_out(problem: Any, runs: int, seconds: float) -> Spread:
     """Vectors of which many entries are sent are written out."""
     sent = f"rand-k:{-(-problem.d // 4)}"
     one, other = (Iterations(experiment_of(problem, "adiana", sent), runs) for _ in range(2))
-    return compared(one, _without(other, selection, "_FEW", 0), seconds, DRAWN_AHEAD)
+    return compared(one, _without(other, messages, "_FEW", 0), seconds, DRAWN_AHEAD)
 
 
-def compiled_entries(problem: Any, runs: int, seconds: float, name: str, owner: Any) -> Spread:
+def compiled_entries(problem: Any, runs: int, seconds: float, name: str) -> Spread:
     """Entries are drawn, found and written by compiled code."""
-    sent, d = compressor(name), problem.d
-    x = np.random.default_rng(0).standard_normal((problem.n, d, runs))
-    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(d), runs))
-    step = lambda: np.asarray(sent.vector(sent.message(x, uniforms), d))  # noqa: E731
-    return compared(step, _without(step, owner, "can_compile", lambda: False), seconds)
+    sent = compressor(name)
+    x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
+    uniforms = np.random.default_rng(1).random((problem.n, sent.uniforms(problem.d), runs))
+    return compared(
+        lambda: np.asarray(received(sent, x, uniforms)),
+        lambda: sent.compress(x, uniforms),
+        seconds,
+    )
 
 
 def kept_entries(problem: Any, runs: int, seconds: float) -> Spread:
@@ -154,14 +136,19 @@ def kept_entries(problem: Any, runs: int, seconds: float) -> Spread:
     sent, d = compressor("rand-k:1"), problem.d
     x = np.random.default_rng(0).standard_normal((problem.n, d, runs))
     uniforms = np.random.default_rng(1).random((problem.n, 1, runs))
-    step = lambda: sent.compress(x, uniforms)  # noqa: E731
-    return compared(step, _without(step, selection.RandK, "compress", Compressor.compress), seconds)
+
+    def in_two_calls() -> None:
+        indices, values = messages.few_entries(x, 1, uniforms)
+        np.asarray(Entries(indices, d * values, d))
+
+    with switched(messages, "LARGE", 1 << 62):
+        return compared(lambda: received(sent, x, uniforms), in_two_calls, seconds)
 
 
 def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Spread:
     """Large vectors are lent to a round, and what it changes is put back in place."""
     one, other = (Iterations(experiment_of(problem, name, "rand-k:1"), runs) for _ in range(2))
-    other.use_up = False
+    other.on_copies()
     return compared(one, other, seconds, DRAWN_AHEAD)
 
 
@@ -182,13 +169,13 @@ def _adaptive_solves(problem: Any, runs: int) -> Iterator[Iterations]:
 def compiled_solves(problem: Any, runs: int, seconds: float) -> Spread:
     """Local solves are one compiled pass."""
     one, other = _adaptive_solves(problem, runs)
-    return compared(one, _without(other, Oracle, "minimise", None), seconds)
+    return compared(one, _without(other, FastOracle, "minimise", None), seconds)
 
 
 def solves_on_own_features(problem: Any, runs: int, seconds: float) -> Spread:
     """Local solves take steps on the features that a client's rows have."""
     one, other = _adaptive_solves(problem, runs)
-    losses = with_all_features(problem.rows.fused)
+    losses = with_all_features(fused_gradients(problem.rows))
     solved = compiled_solve.solved
 
     def on_all(_: Any, *arguments: Any, **options: Any) -> Any:
@@ -199,20 +186,10 @@ def solves_on_own_features(problem: Any, runs: int, seconds: float) -> Spread:
 
 def sums_set(problem: Any, runs: int, seconds: float) -> Spread:
     """The products of rows are set without being read."""
-    losses, x = problem.rows.fused, np.ones((problem.n, problem.d, runs))
+    losses, x = fused_gradients(problem.rows), np.ones((problem.n, problem.d, runs))
     out, lanes = np.empty(problem.n * problem.m * runs), losses.code.lanes_for(runs)
     given = lanes, losses.rows, *losses.read(x), problem.m, runs, out
     return compared(lambda: losses.code.set_products(*given), lambda: add_products(*given), seconds)
-
-
-def bisection(problem: Any, runs: int, seconds: float) -> Spread:
-    """The feature of an l1 message is found by bisection."""
-    x = np.random.default_rng(0).standard_normal((problem.n, problem.d, runs))
-    uniforms = np.random.default_rng(1).random((problem.n, 1, runs))
-    given = x, uniforms, np.empty(uniforms.shape, np.int64), np.empty(uniforms.shape)
-    return compared(
-        lambda: selection_pass.draw_by_size(*given), lambda: draw_by_search(*given), seconds
-    )
 
 
 def copied_runs(problem: Any, runs: int, seconds: float) -> Spread:
@@ -240,11 +217,8 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "mallopt thresholds (GD)": kept_memory,
     "rounds put back in place (LoCoDL)": partial(rounds_in_place, name="locodl"),
     "rounds put back in place (DIANA rand-1)": partial(rounds_in_place, name="diana"),
-    "`total`: a product in place of a sum": sum_over_clients,
     "`feature_sum`: a product in place of a sum": sum_over_features,
-    "`feature_max`: contiguous rows": maximum_over_features,
     "`masked`: only the entries of the mask": masks,
-    "sparse products added in place": products_added,
     "lazy gradients, one pass (GD)": partial(fused_pass, name="gd", sent=None),
     "lazy gradients, one pass (Scaffnew)": partial(fused_pass, name="scaffnew", sent=None),
     "lazy gradients, one pass (LoCoDL)": partial(fused_pass, name="locodl", sent="rand-k:1"),
@@ -258,13 +232,10 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
-    "entries in compiled passes (rand-2)": partial(
-        compiled_entries, name="rand-k:2", owner=compilation
-    ),
+    "entries in compiled passes (rand-2)": partial(compiled_entries, name="rand-k:2"),
     "vectors written out for messages of d/4 entries (ADIANA)": written_out,
     "entries drawn and written by one call (rand-1)": kept_entries,
-    "entries in compiled passes (l1)": partial(compiled_entries, name="l1", owner=selection),
-    "l1 messages: the feature by bisection": bisection,
+    "entries in compiled passes (l1)": partial(compiled_entries, name="l1"),
     "products of rows set, not added to zeros": sums_set,
     "vectors lent in all runs copied, not gathered": copied_runs,
 }

@@ -11,8 +11,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from certibit.data.compiled import compilation
 from certibit.data.files.cache import cache_folder
+from certibit.data.passes import compilation
 
 COUNT = """
 import numpy as np
@@ -110,7 +110,7 @@ def test_code_that_is_gone_is_compiled_again(tmp_path, monkeypatch):
 
 FULL = """
 import resource, sys
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 import numba
 
 def one_more(number):

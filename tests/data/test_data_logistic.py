@@ -13,7 +13,7 @@ from certibit.data.files.dataset import Dataset
 from certibit.data.files.libsvm import load
 from certibit.data.files.splits import split
 from certibit.data.losses.logistic_loss import logistic_divergence
-from certibit.data.problems import rows, spectrum
+from certibit.data.problems import spectrum
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.libraries import transfer
@@ -83,11 +83,7 @@ def test_solution_against_scikit_learn(make_dataset):
     np.testing.assert_allclose(problem.x_star[0, :, 0], independent.coef_[0], rtol=1e-10)
 
 
-@pytest.mark.parametrize("private", [True, False], ids=["adding", "public"])
-def test_storages_agree(make_dataset, monkeypatch, private):
-    """With and without the routine of scipy that is not public."""
-    if not private:
-        monkeypatch.setattr(rows, "_routines", lambda: None)
+def test_storages_agree(make_dataset):
     dense, sparse = (
         LogisticRegression.from_data(make_dataset(), 4, mu=0.1, storage=storage)
         for storage in ("dense", "sparse")

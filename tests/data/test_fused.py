@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from certibit.data.passes.fused import FusedGradients
+from certibit.data.passes.fused import FusedGradients, fused_gradients
 from certibit.data.problems.rows import dense, sparse
 
 SHAPES = [(3, 4, 6), (1, 5, 3), (7, 1, 9), (40, 3, 2)]
@@ -58,7 +58,9 @@ def test_all_three_agree_with_numpy(shape, runs):
 def test_both_storages_have_the_same_pass(storage):
     matrix = made(5, 3, 4)
     x = np.random.default_rng(0).standard_normal((5, 4, 2))
-    close(storage(matrix, 5).fused.combination(x, 1.0, 0.0), bare_gradients(matrix, 5, x))
+    close(
+        fused_gradients(storage(matrix, 5)).combination(x, 1.0, 0.0), bare_gradients(matrix, 5, x)
+    )
 
 
 def test_margins_of_every_size():

@@ -9,7 +9,7 @@ from test_fused import RUNS, bare_gradients, close, made
 
 from certibit.data.passes.fused import FusedGradients
 from certibit.data.passes.fused_solves import solved
-from certibit.solvers.local.local_solve import minimise
+from certibit.solvers.local_solve import minimise
 
 SCALE, A, B = 0.7, 0.2, -0.9
 EASY = {"accuracy": 0.5, "L": 1.5, "mu": 0.3, "most": 40}

@@ -1,17 +1,16 @@
 """An index from a user or from bytes that is no feature is refused, and no memory is touched."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 
 from certibit import Budget, Quadratic, Refusal, compressor, parameters, run
-from certibit.data.compiled import compilation
+from certibit.data.passes import compilation
 from certibit.solvers.backend import gather, scatter
-from certibit.solvers.columns import Columns
 from certibit.solvers.compressors.selection import RandK, TopK
-from certibit.solvers.entries import Entries
-from certibit.solvers.runs.carried import _read_field
+from certibit.solvers.fast.messages import received
 from certibit.theory.checks.compressor.compression import compressor_checks
 
 N, D, K, RUNS = 4, 6, 2, 3
@@ -27,7 +26,7 @@ class OffByOne(RandK):
 
 @pytest.fixture(params=["0", "1"], ids=["plain", "compiled"])
 def compile_(request, monkeypatch):
-    monkeypatch.setenv("CERTIBIT_COMPILE", request.param)
+    monkeypatch.setenv("CERTIBIT_FAST", request.param)
     monkeypatch.setattr(compilation, "_MANY", 0)
 
 
@@ -57,10 +56,8 @@ def test_what_is_no_array_of_indices_is_refused(wrong):
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_entries_outside_are_not_read(wrong):
-    x = np.zeros((N, D, RUNS))
-    for where in (x, Columns(x, np.arange(RUNS), np.ones(RUNS))):
-        with pytest.raises(Refusal, match="is no feature of d = 6"):
-            gather(where, entries(wrong)[0])
+    with pytest.raises(Refusal, match="is no feature of d = 6"):
+        gather(np.zeros((N, D, RUNS)), entries(wrong)[0])
 
 
 def test_a_compressor_that_is_off_by_one_is_refused_by_a_run(compile_):
@@ -78,10 +75,11 @@ def test_a_compressor_that_is_off_by_one_fails_its_checks(compile_):
 
 @pytest.mark.parametrize("number", [1.0, -0.5, np.nan, 1e300])
 @pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "rand-k:2+natural"])
-def test_numbers_that_are_not_uniform_are_refused(compile_, name, number):
+def test_numbers_that_are_not_uniform_are_refused(name, number, monkeypatch):
+    monkeypatch.setattr(compilation, "_MANY", 0)
     sent, x = compressor(name), np.zeros((N, D, RUNS))
     uniforms = np.full((N, sent.uniforms(D), RUNS), number)
-    for use in (sent.message, sent.compress):
+    for use in (sent.message, sent.compress, partial(received, sent)):
         with np.errstate(invalid="ignore"), pytest.raises(Refusal, match=r"is no|is not in"):
             use(x, uniforms)
 
@@ -91,11 +89,4 @@ def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name, mo
     monkeypatch.setattr(compilation, "_MANY", 0)
     uniforms = np.full((N, 40, RUNS), 0.5)
     with pytest.raises(Refusal, match=r"uniforms \(4, 40, 3\) do not fit"):
-        compressor(name).compress(np.ones((N, D, RUNS)), uniforms)
-
-
-def test_a_kept_state_with_an_index_outside_is_not_read():
-    start = Entries(*entries(), D)
-    written = {"h.indices": entries(D)[0], "h.values": entries()[1]}
-    with pytest.raises(ValueError, match="the index 6 is no feature"):
-        _read_field("h", start, written)
+        received(compressor(name), np.ones((N, D, RUNS)), uniforms)

@@ -212,13 +212,17 @@ def unfinished(tmp_path, monkeypatch):
 
 def iterations(monkeypatch):
     """Return a list that grows by the number of each iteration that is done."""
-    done, advance = [], loop.advance
+    done, iterations_of = [], loop.iterations_of
 
-    def counted(*arguments, **options):
-        done.append(int(arguments[-1].max()))
-        return advance(*arguments, **options)
+    class Counted:
+        def __init__(self, *given):
+            self.own = iterations_of(*given)
 
-    monkeypatch.setattr(loop, "advance", counted)
+        def after(self, state, iteration, last):
+            done.append(int(iteration.max()) + 1)
+            return self.own.after(state, iteration, last)
+
+    monkeypatch.setattr(loop, "iterations_of", Counted)
     return done
 
 

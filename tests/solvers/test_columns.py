@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_lazy_gradient import CASES, PROBLEM, SEEDS, agree
+from test_lazy_gradient import CASES, PROBLEM, SEEDS, agree, gather
 
 from certibit import METHODS, Experiment, compressor
-from certibit.solvers import backend, columns, lazy_gradient
-from certibit.solvers.backend import gather, mean
-from certibit.solvers.columns import Columns
-from certibit.solvers.compressors.powers import Powers
-from certibit.solvers.entries import Entries
-from certibit.solvers.state import copied, each, lent, returned
+from certibit.solvers.backend import mean
+from certibit.solvers.fast import columns, lazy_gradient, messages
+from certibit.solvers.fast.columns import Columns
+from certibit.solvers.fast.entries import Entries
+from certibit.solvers.fast.extension import FastIterations
+from certibit.solvers.fast.fast_world import fast_world
+from certibit.solvers.fast.lending import lent, returned
+from certibit.solvers.fast.powers import Powers
+from certibit.solvers.state import copied, each
 from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.simulation import simulated_world
 
@@ -27,31 +30,29 @@ def of_any_size(monkeypatch):
         (columns, "LARGE"),
         (columns, "ALL_LARGE"),
         (lazy_gradient, "LARGE"),
-        (backend, "_LARGE"),
+        (messages, "LARGE"),
     ):
         monkeypatch.setattr(module, name, 0)
 
 
 @pytest.mark.long(keep=19)
 @pytest.mark.parametrize(("name", "selector"), CASES)
-def test_a_state_that_is_used_up_gives_the_step_of_numpy(name, selector, monkeypatch):
+def test_a_state_that_is_used_up_gives_the_step_of_numpy(name, selector):
     chosen = compressor(selector) if selector else None
     method = METHODS[name].parameters(PROBLEM, chosen)
     experiment = Experiment.of(method, PROBLEM, chosen)
-    worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
-    channel, oracle = worlds[0]
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    state = each(np.asarray, experiment.method.start(channel.template, oracle, channel))
+    (channel, oracle), (_, other) = worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
+    state = method.start(channel.template, oracle, channel)
+    method.start(channel.template, other, worlds[1][0])
+    fast = FastIterations(method, *fast_world(*worlds[1]), None, False)
     for iteration in range(1, 9):
-        after = []
-        for compile_, (channel, oracle) in zip("01", worlds, strict=True):
-            monkeypatch.setenv("CERTIBIT_COMPILE", compile_)
-            given, use_up = (state, False) if compile_ == "0" else (copied(state), True)
-            words = experiment.method, given, oracle, channel, iteration
-            after.append(advance(*words, use_up=use_up)[0])
-        each(agree, *after)
-        assert all(type(x) is np.ndarray for x in vars(after[1]).values())
-        state = after[0]
+        kept = each(np.copy, state)
+        expected, _ = advance(method, state, oracle, channel, iteration)
+        found, *_ = fast.after(copied(state), np.full(len(SEEDS), iteration - 1), 9)
+        each(np.testing.assert_array_equal, kept, state)
+        each(agree, expected, found)
+        assert all(type(x) is np.ndarray for x in vars(found).values())
+        state = expected
 
 
 def random(*shape):
@@ -189,8 +190,6 @@ def test_what_is_put_back_does_not_disturb_the_rest(alike, runs):
     ],
     ids=["shared", "single", "not contiguous", "read only"],
 )
-def test_other_arrays_are_not_lent(x, monkeypatch):
+def test_other_arrays_are_not_lent(x):
     assert columns.columns(np.zeros((N, D, R)), RUNS[0]) is not None
     assert columns.columns(x, RUNS[0]) is None
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    assert columns.columns(np.zeros((N, D, R)), RUNS[0]) is None

@@ -18,14 +18,13 @@ from worlds import CASES, PROBLEMS, fitted, simulate
 
 from certibit.data.noise import Ball, Rademacher, Uniform
 from certibit.data.relaxed.polynomials import Quartics
-from certibit.solvers import libraries
+from certibit.solvers import libraries, local_solve
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.local import local_solve
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import loop
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.world import philox
+from certibit.solvers.world import iteration, philox
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.device import DeviceStreams
 from certibit.solvers.world.philox import uniform_numbers
@@ -110,7 +109,7 @@ WHERE = {
     "coins": (DeviceStreams, "turn"),
     "constants": (Channel, "_once"),
     "local work": (local_solve, "until_done"),
-    "the loop": (loop, "advance"),
+    "the loop": (iteration, "advance"),
 }
 """What may move numbers, or wait for the device, innermost first."""
 

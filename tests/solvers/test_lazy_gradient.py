@@ -6,10 +6,13 @@ import pytest
 import certibit
 from certibit import METHODS, Experiment, compressor
 from certibit.data.passes.fused import FusedGradients
-from certibit.solvers import lazy_gradient as module
-from certibit.solvers.backend import gather, mean, round_power_of_two, total
+from certibit.solvers.backend import mean, round_power_of_two, total
 from certibit.solvers.compressors.natural import spread_bits
-from certibit.solvers.lazy_gradient import LazyGradient, lazy_gradient
+from certibit.solvers.fast import lazy_gradient as module
+from certibit.solvers.fast.extension import FastIterations
+from certibit.solvers.fast.fast_world import fast_world
+from certibit.solvers.fast.lazy_gradient import LazyGradient, lazy_gradient
+from certibit.solvers.fast.messages import few_entries, received
 from certibit.solvers.state import each
 from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.simulation import simulated_world
@@ -46,24 +49,27 @@ def passes(monkeypatch):
 
 @pytest.mark.long(keep=10)
 @pytest.mark.parametrize(("name", "selector"), CASES)
-def test_every_step_is_that_of_numpy(name, selector, monkeypatch):
+def test_every_step_is_that_of_numpy(name, selector):
     chosen = compressor(selector) if selector else None
     method = METHODS[name].parameters(PROBLEM, chosen)
     experiment = Experiment.of(method, PROBLEM, chosen)
-    worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
-    channel, oracle = worlds[0]
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    state = each(np.asarray, experiment.method.start(channel.template, oracle, channel))
+    (channel, oracle), (_, other) = worlds = [simulated_world(experiment, SEEDS) for _ in range(2)]
+    state = method.start(channel.template, oracle, channel)
+    method.start(channel.template, other, worlds[1][0])
+    fast = FastIterations(method, *fast_world(*worlds[1]), None, True)
     for iteration in range(1, 9):
         kept = each(np.copy, state)
-        after = []
-        for compile_, (channel, oracle) in zip("01", worlds, strict=True):
-            monkeypatch.setenv("CERTIBIT_COMPILE", compile_)
-            after.append(advance(experiment.method, state, oracle, channel, iteration)[0])
+        expected, _ = advance(method, state, oracle, channel, iteration)
+        found, *_ = fast.after(state, np.full(len(SEEDS), iteration - 1), 9)
         each(np.testing.assert_array_equal, kept, state)
-        each(agree, *after)
-        assert all(type(x) is np.ndarray for x in vars(after[1]).values())
-        state = after[0]
+        each(agree, expected, found)
+        assert all(type(x) is np.ndarray for x in vars(found).values())
+        state = expected
+
+
+def gather(x, indices):
+    """Return the entries of an array, or of a deferred one without the rest."""
+    return x.entries(indices) if hasattr(x, "entries") else np.take_along_axis(x, indices, axis=1)
 
 
 def agree(expected, found):
@@ -79,9 +85,9 @@ def gradient(runs=3, shared=False):
 
 @pytest.mark.parametrize(("k", "asked"), [(1, "entries"), (2, "combination")])
 def test_many_entries_are_found_by_one_pass_over_all(passes, k, asked):
-    sent, (_, lazy, expected) = compressor(f"rand-k:{k}"), gradient()
+    _, lazy, expected = gradient()
     uniforms = np.random.default_rng(2).random((PROBLEM.n, k, 3))
-    indices, values = sent.message(lazy, uniforms)
+    indices, values = few_entries(lazy, k, uniforms)
     assert passes == [asked]
     agree(np.take_along_axis(expected, indices, axis=1), values)
 
@@ -165,13 +171,11 @@ def test_other_arrays(x):
     agree(PROBLEM.grad(x), np.asarray(PROBLEM.grad(x) if lazy is None else lazy))
 
 
-def test_without_numba_and_for_other_problems_there_is_none(monkeypatch):
+def test_for_other_problems_there_is_none():
     x = np.zeros((1, PROBLEM.d, 1))
     assert lazy_gradient(PROBLEM, x) is not None
     other = certibit.Quadratic.random(3, 4, mu=1.0, L=10.0)
     assert lazy_gradient(other, np.zeros((1, 4, 1))) is None
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    assert lazy_gradient(PROBLEM, x) is None
 
 
 @pytest.mark.parametrize("d", [1, 3, 4, 7, 30])
@@ -180,7 +184,7 @@ def test_compiled_natural_compression_is_that_of_numpy(d):
     x = rng.standard_normal((5, d, 3)) * 10.0 ** rng.integers(-60, 60, (5, d, 3))
     x.flat[:6] = [np.nan, np.inf, -np.inf, 0.0, -0.0, 2.0**-140]
     uniforms = rng.random((5, min(d, 2), 3))
-    found = compressor("natural").compress(x, uniforms)
+    found = received(compressor("natural"), x, uniforms)
     expected = round_power_of_two(x, spread_bits(uniforms, d))
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
@@ -195,8 +199,8 @@ def test_gradients_rounded_block_by_block_are_those_rounded_afterwards(runs, sha
     x, u = rng.standard_normal((1 if shared else n, d, runs)), rng.standard_normal((n, d, runs))
     uniforms = rng.random((n, sent.uniforms(d), runs))
     lazy = lazy_gradient(PROBLEM, x) * 2.0 - u
-    found = sent.compress(lazy, uniforms)
+    found = np.asarray(received(sent, lazy, uniforms))
     assert lazy.terms is not None
     np.testing.assert_array_equal(found, sent.compress(np.asarray(lazy), uniforms))
     assert lazy.terms is None
-    np.testing.assert_array_equal(found, sent.compress(lazy, uniforms))
+    np.testing.assert_array_equal(found, received(sent, lazy, uniforms))

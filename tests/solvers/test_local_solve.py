@@ -9,10 +9,11 @@ from comparisons import assert_same_spending, assert_same_state
 
 import certibit
 from certibit import Experiment, Quadratic, compressor, parameters
-from certibit.solvers.local.compiled_solve import compiled_solve
-from certibit.solvers.local.local_solve import until_done
+from certibit.solvers.fast.compiled_solve import compiled_solve
+from certibit.solvers.fast.fast_world import fast_world
+from certibit.solvers.local_solve import until_done
 from certibit.solvers.methods.five_gcs_cc import State
-from certibit.solvers.world.iteration import advance
+from certibit.solvers.world.iteration import iterations_of
 from certibit.solvers.world.simulation import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
@@ -38,17 +39,18 @@ def test_steps_and_who_is_left():
 def test_a_compiled_solve_is_that_of_numpy(options, lent, monkeypatch):
     """Also where the state is lent to the round, and where solves begin once again."""
     if lent:
-        monkeypatch.setattr("certibit.solvers.columns.ALL_LARGE", 1)
+        monkeypatch.setattr("certibit.solvers.fast.columns.ALL_LARGE", 1)
     sent = compressor("rand-k:2")
     method = replace(parameters("5gcs-cc", PROBLEM, sent, "best"), **options)
     experiment = Experiment.of(method, PROBLEM, sent)
     found = []
-    for lazy in (True, False):
+    for fast in (True, False):
         channel, oracle = simulated_world(experiment, range(3))
-        oracle = replace(oracle, lazy=lazy)
         state = method.start(channel.template, oracle, channel)
-        for iteration in range(1, 9):
-            state, _ = advance(method, state, oracle, channel, iteration, use_up=lent)
+        world = fast_world(channel, oracle) if fast else (channel, oracle)
+        iterations = iterations_of(method, state, *world, not lent)
+        for iteration in range(8):
+            state, *_ = iterations.after(state, np.full(3, iteration), 8)
         found.append((state, oracle.ledger))
     (compiled, counted), (plain, expected) = found
     assert_same_state(compiled, plain, rtol=0, atol=1e-13)
@@ -94,9 +96,7 @@ def test_other_gradients_are_left_to_numpy(name):
     assert solve(OTHERS[name]) is None
 
 
-def test_where_nothing_is_compiled_numpy_does_it(monkeypatch):
+def test_where_nothing_is_compiled_numpy_does_it():
     gradient = LINEAR["with u"]
     assert solve(gradient, Quadratic.random(3, 4, mu=1.0, L=10.0)) is None
     assert solve(gradient, dtype=np.float32) is None
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    assert solve(gradient) is None

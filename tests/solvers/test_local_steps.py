@@ -8,11 +8,11 @@ import pytest
 
 import certibit
 from certibit import METHODS, Budget, Every, Experiment, Quadratic, Record, Scaffnew, compressor
+from certibit.solvers.fast.extension import FastIterations
+from certibit.solvers.fast.local_steps import LocalSteps
 from certibit.solvers.methods.scaffnew import State
-from certibit.solvers.runs import loop
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.steps.local_steps import LocalSteps
 from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.cards.catalogue import parameters
 
@@ -44,7 +44,7 @@ def both_ways(monkeypatch, experiment, **options):
     """Return the traces of steps one by one and of many at once."""
     traces = []
     for switch in "01":
-        monkeypatch.setenv("CERTIBIT_COMPILE", switch)
+        monkeypatch.setenv("CERTIBIT_FAST", switch)
         traces.append(simulate(experiment, keep_model=True, **options))
     return traces
 
@@ -62,14 +62,15 @@ def assert_same(expected, found):
 @pytest.fixture
 def leaps(monkeypatch):
     """How many iterations each run did at a time."""
-    done, leap = [], loop.leap
+    done, after = [], FastIterations.after
 
-    def counted(*arguments, **options):
-        state, talking, iteration = leap(*arguments, **options)
-        done.append(iteration - arguments[-2])
+    def counted(self, state, before, last):
+        state, talking, iteration = after(self, state, before, last)
+        if self.local_steps is not None:
+            done.append(iteration - before)
         return state, talking, iteration
 
-    monkeypatch.setattr(loop, "leap", counted)
+    monkeypatch.setattr(FastIterations, "after", counted)
     return done
 
 
@@ -191,8 +192,6 @@ def test_other_steps_are_done_one_by_one(step):
     assert local_steps(stepped(OTHER[step])) is None
 
 
-def test_other_problems_have_none(monkeypatch):
+def test_other_problems_have_none():
     assert local_steps(Experiment.of(Scaffnew(0.1, 0.2), Quadratic.random(3, 4, 1.0, 10.0))) is None
     assert local_steps(experiment_of("scaffnew"), runs=64) is None  # it would not pay
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
-    assert local_steps(experiment_of("scaffnew")) is None

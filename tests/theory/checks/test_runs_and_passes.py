@@ -4,8 +4,8 @@ import pytest
 
 from certibit.data.passes import fused
 from certibit.data.problems.selector import problem
-from certibit.solvers import lazy_gradient
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.fast import lazy_gradient
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.world import randomness
 from certibit.solvers.world.experiment import Experiment
@@ -80,5 +80,5 @@ def test_a_wrong_pass_is_seen(owner, name, wrong, monkeypatch):
 
 
 def test_without_a_compiler_there_is_nothing_to_compare(monkeypatch):
-    monkeypatch.setenv("CERTIBIT_COMPILE", "0")
+    monkeypatch.setenv("CERTIBIT_FAST", "0")
     assert compiled_as_plain(LOGISTIC) is None

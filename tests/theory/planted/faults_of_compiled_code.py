@@ -4,7 +4,7 @@ from planting import fault
 
 SOLVES, ROWS, STEPS, MESSAGES, VECTORS = (
     "data.passes.solve_passes", "data.passes.row_passes", "data.passes.local_passes",
-    "solvers.compressors.selection_pass", "solvers.column_pass",
+    "data.passes.selection_pass", "data.passes.column_pass",
 )  # fmt: skip
 
 _ROWS = [

@@ -120,8 +120,6 @@ _ON_DIANA = [
      'self._ranks("ownership", outside)', 'self._ranks("cohort", outside)'),
     ("coins: the schedule by the stream of the coin", CHANNEL,
      'self.streams.uniform("round", self.runs', 'self.streams.uniform("coin", self.runs'),
-    ("coins: the schedule by the stream of the coin, in rounds that are looked for", CHANNEL,
-     'streams.draw_until("round", self.runs', 'streams.draw_until("coin", self.runs'),
     ("coins: the third client tosses what the first two agree on", CHANNEL,
      'return self._shared("client coins", self.n) < self._once(',
      'u = self._shared("client coins", self.n); u[2:3] = abs(u[:1] - (u[1:2] >= 0.5) * (1 - 1e-9)'

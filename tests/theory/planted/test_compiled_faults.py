@@ -10,7 +10,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.checks.problem.compiled import compiled_as_plain
-from certibit.theory.checks.trace.long_runs import runs_as_plain
+from certibit.theory.checks.trace.long_runs import long_and_many_runs_as_plain, runs_as_plain
 
 DATA = problem("breast-cancer@9", kappa=1e3)
 
@@ -21,7 +21,8 @@ def experiment(name, rule, sent):
 
 
 def found(subject):
-    return runs_as_plain(experiment(*subject)), compiled_as_plain(DATA)
+    made = experiment(*subject)
+    return runs_as_plain(made), long_and_many_runs_as_plain(made), compiled_as_plain(DATA)
 
 
 @pytest.mark.parametrize("subject", dict.fromkeys(fault.subject for fault in COMPILED_FAULTS))

@@ -122,7 +122,7 @@ class _CountedOnce(Oracle):
         step: float,
         count: int,
     ) -> Array:
-        """Do one of the steps of :func:`~certibit.solvers.local.local_solve.gradient_steps`."""
+        """Do one of the steps of :func:`~certibit.solvers.local_solve.gradient_steps`."""
         if not count:
             return start
         before = self.ledger.gradients[0]

@@ -6,18 +6,24 @@ from typing import Any
 import numpy as np
 
 from certibit.data.arrays import Array
-from certibit.data.compiled.compilation import can_compile
 from certibit.data.problem import Problem
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.solvers.backend import gather, mean
-from certibit.solvers.lazy_gradient import LARGE, lazy_gradient
-from certibit.solvers.local.local_solve import minimise
-from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.backend import mean
+from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.local_solve import minimise
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.registry import registered
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.world.iteration import world_of_runs
 from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.checks.problem.differences import Points
 from certibit.theory.verdict import Verdict, searched, worst_of
 
 _EXACT = 1e-9
+_LARGE = 1 << 14
+"""Entries of vectors (n, d, R) with which an extension computes gradients in its own way."""
 _SOLVES = (2, 5, 60)
 """Steps of local solves, at most, from each start: too few for all, for some, for none."""
 _CONVEX, _RUNS = 0.03, 3
@@ -28,48 +34,57 @@ _STEEP = 1e4
 
 
 def compiled_as_plain(problem: Problem, seed: int = 0) -> Verdict | None:
-    """Check the gradients that are put off, and evaluated in one compiled pass, against grad.
+    """Check gradients and local solves of an extension against those on plain arrays.
 
-    So are what is added to them, their sum over the clients and single entries; and local solves.
-    None where there is no compiled pass.
+    Gradients are compared alone, added to arrays, summed over the clients, and as single entries
+    that are sent. None if no extension computes them.
     """
     n, d, generator = problem.n, problem.d, np.random.default_rng(seed)
+    if not any(registered()):
+        return None
     found: list[tuple[float, str]] = []
     for senders in (n, 1):
-        runs = max(3, -(-LARGE // (n * d)))
+        runs = max(3, -(-_LARGE // (n * d)))
         if runs > _MOST_RUNS:
             continue
+        (plain_channel, plain), (channel, oracle) = _worlds(problem, runs)
         x = generator.standard_normal((senders, d, runs))
         x[:, :, -1] *= _STEEP
         u = generator.standard_normal((n, d, runs))
-        chosen = generator.integers(d, size=(n, 1, runs))
-        right = problem.grad(x)
+        right = plain.grad(x)
 
         def apart(what: str, got: Any, expected: Points) -> None:
             off = np.max(np.abs(np.asarray(got) - expected) / (1 + np.abs(expected)))
             found.append((float(off), what))
 
-        def lazy(x: Points = x) -> Any:
-            return lazy_gradient(problem, x)
+        def gradient(x: Points = x, oracle: Oracle = oracle) -> Any:
+            return oracle.grad(x)
 
-        if lazy() is None:
+        if isinstance(gradient(), np.ndarray):
             continue
-        apart("the gradient", lazy(), right)
-        apart("twice the gradient minus u", 2.0 * lazy() - u, 2 * right - u)
-        apart("u minus the gradient", u - lazy(), u - right)
-        apart("x minus the gradient", x - lazy(), x - right)
-        apart("the mean over the clients", mean(lazy()), mean(right))
-        apart("single entries", gather(lazy(), chosen), gather(right, chosen))
-    if can_compile() and isinstance(problem, LogisticRegression):
+        apart("the gradient", gradient(), right)
+        apart("twice the gradient minus u", 2.0 * gradient() - u, 2 * right - u)
+        apart("u minus the gradient", u - gradient(), u - right)
+        apart("x minus the gradient", x - gradient(), x - right)
+        apart("the mean over the clients", mean(gradient()), mean(right))
+        apart("single entries", channel.uplink(gradient() - u), plain_channel.uplink(right - u))
+    if isinstance(problem, LogisticRegression):
         found += _solves(problem, seed)
     if not found:
         return None
     worst, what = worst_of(found)
     advice = (
         f"In one compiled pass {what} is off by {worst:.3g} from plain arrays: look at the passes "
-        "over rows and at the local solves, and at what is put off of a gradient."
+        "over rows, at the local solves and at gradients that are evaluated later."
     )
     return Verdict("compiled as plain", worst, _EXACT, advice=advice, **searched(found))
+
+
+def _worlds(problem: Problem, runs: int) -> list[tuple[Channel, Oracle]]:
+    """Return the plain world of runs that send single entries, and that of an extension."""
+    experiment = Experiment(GD(gamma=1.0), problem, RandK(1))
+    plain, other = (simulated_world(experiment, range(runs)) for _ in range(2))
+    return [plain, world_of_runs(*other)]
 
 
 @dataclass(frozen=True)
@@ -97,15 +112,13 @@ def _solves(problem: LogisticRegression, seed: int) -> list[tuple[float, str]]:
     found = []
     for most in _SOLVES:
         ends = []
-        for lazy in (True, False):
-            ledger = Ledger(_RUNS)
-            oracle = Oracle(problem, np.arange(_RUNS), ledger, lazy=lazy)
+        for _, oracle in _worlds(problem, _RUNS):
             with np.errstate(all="ignore"):
                 z, change = minimise(
                     _gradient, start, centre, given, active, oracle,
                     accuracy=0.01, L=0.5 * L + mu, mu=mu, most=most,
                 )  # fmt: skip
-            ends.append((z, change, ledger.gradients))
+            ends.append((z, change, oracle.ledger.gradients))
         for what, one, other in zip(
             ("point", "gradient", "number of gradients"), *ends, strict=True
         ):

@@ -5,27 +5,22 @@ number of entries on. A plain run calls the functions of the method one iteratio
 on numpy arrays.
 """
 
-import importlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.data.compiled.compilation import can_compile, uncompiled
 from certibit.solvers.backend import mean
-from certibit.solvers.columns import ALL_LARGE
-from certibit.solvers.compressors.base import Compressor
-from certibit.solvers.deferred import written
-from certibit.solvers.lazy_gradient import LARGE
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.points import RecordedPotential
-from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.experiment import ConvexExperiment
 from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.randomness import AHEAD
@@ -33,6 +28,8 @@ from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.verdict import Verdict, worst_of
 
 _FEW, _MOST_RUNS = 2, 1024
+_LARGE, _VERY_LARGE = 1 << 14, 1 << 18
+"""Entries of vectors (n, d, R) from which on runs may hold some of them, or all, in other ways."""
 _LEAST, _WORK, _WORK_OF_FEW, _WORK_OF_LONG = 6, 1_500_000, 4_000_000, 40_000_000
 """Iterations at least, and numbers of vectors (n, d, R) in all of their gradients at most."""
 _RARE = 0.01
@@ -92,7 +89,7 @@ def long_and_many_runs_as_plain(experiment: ConvexExperiment, seed: int = 0) -> 
     None if both are too much work.
     """
     size, work, few = experiment.n * experiment.d, _work(experiment), _few(experiment)
-    many = {-(-limit // size) for limit in (LARGE, ALL_LARGE)} - {few}
+    many = {-(-limit // size) for limit in (_LARGE, _VERY_LARGE)} - {few}
     sizes = [
         (runs, min(_MANY, _WORK // (work * runs))) for runs in sorted(many) if runs <= _MOST_RUNS
     ]
@@ -111,8 +108,8 @@ def _held(
     potential: RecordedPotential,
 ) -> Verdict:
     """Hold so many runs of so many iterations against plain ones."""
-    if can_compile():
-        importlib.import_module("numba")  # from then on all is compiled that can be
+    if find_spec("numba"):
+        import_module("numba")  # from then on short runs are compiled as well
     found: Found = []
     for runs, iterations in sizes:
         found += _compared(experiment, range(seed, seed + runs), iterations, potential)
@@ -127,7 +124,7 @@ def _held(
 
 def _few(experiment: ConvexExperiment) -> int:
     """Return two runs, or one where two have vectors that are large."""
-    return _FEW if _FEW * experiment.n * experiment.d < LARGE else 1
+    return _FEW if _FEW * experiment.n * experiment.d < _LARGE else 1
 
 
 def _work(experiment: ConvexExperiment) -> int:
@@ -146,7 +143,7 @@ def _share_of_rounds(experiment: ConvexExperiment) -> float:
 
 def _all_squares(method: Method, state: Any, problem: Any) -> Array:
     """Return the sum of the squares of all numbers of a state, (R,)."""
-    fields = [np.asarray(written(x), dtype=float) for x in vars(state).values()]
+    fields = [np.asarray(x, dtype=float) for x in vars(state).values()]
     return np.sum([np.einsum("idr,idr->r", x, x) for x in fields], axis=0)
 
 
@@ -198,15 +195,6 @@ def _compared(
 
 
 @dataclass(frozen=True)
-class _Written(Channel):
-    """The simulated network, that gives all vectors written out."""
-
-    def _compressed(self, v: Array, compressor: Compressor, purpose: str) -> tuple[Array, int]:
-        received, bits = super()._compressed(v, compressor, purpose)
-        return written(received), bits
-
-
-@dataclass(frozen=True)
 class _Plain:
     """The columns of plain runs, and what other runs may be off."""
 
@@ -222,8 +210,7 @@ class _Plain:
         potential: RecordedPotential,
     ) -> "_Plain":
         """Run so many seeds, and the first one again with its start moved."""
-        with uncompiled():
-            rows = _plain_rows(experiment, [*seeds, seeds[0]], points, potential)
+        rows = _plain_rows(experiment, [*seeds, seeds[0]], points, potential)
         moved = {name: column[:, -1:] for name, column in rows.items()}
         rows = {name: column[:, :-1] for name, column in rows.items()}
         allowed: Rows = {}
@@ -260,9 +247,7 @@ def _plain_rows(
 ) -> Rows:
     """Return the columns of plain runs at some iterations; the start of the last is moved."""
     method, problem, n = experiment.method, experiment.problem, experiment.n
-    simulated, lazy = simulated_world(experiment, seeds)
-    channel: Any = _Written(**{name: x for name, x in vars(simulated).items() if name[0] != "_"})
-    oracle = replace(lazy, lazy=False)
+    channel, oracle = simulated_world(experiment, seeds)
     template = np.array(channel.template)
     template[:, :, -1] += _MOVED * (template[:, :, -1] - problem.x_star[:, :, 0])
     state = method.start(template, oracle, channel)

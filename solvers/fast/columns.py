@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.compiled.compilation import can_compile
-from certibit.solvers.deferred import Deferred, Received
-from certibit.solvers.entries import Shifted
+from certibit.solvers.fast.deferred import Deferred, Received
+from certibit.solvers.fast.entries import Shifted
 
 Vectors = NDArray[np.float64]
 
@@ -76,7 +75,7 @@ class Columns(Deferred):
 
     def put_back(self) -> None:
         """Write the vectors into x, in place."""
-        from certibit.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
+        from certibit.data.passes.column_pass import (  # noqa: PLC0415  (numba is slow to import)
             scale_and_shift,
         )
 
@@ -130,12 +129,11 @@ class Columns(Deferred):
 def columns(x: Any, runs: NDArray[np.intp]) -> Columns | None:
     """Return some runs of the vectors of many clients, not taken out; None where it does not pay.
 
-    That is for few numbers, for other arrays than those of numpy with 64-bit floats, and where
-    nothing is compiled.
+    That is for few numbers, and for other arrays than those of numpy with 64-bit floats.
     """
     if type(x) is not np.ndarray or len(x) == 1:
         return None
     if x.size < (ALL_LARGE if runs.size == x.shape[2] else LARGE):
         return None
-    fits = x.dtype == np.float64 and x.flags.c_contiguous and x.flags.writeable and can_compile()
+    fits = x.dtype == np.float64 and x.flags.c_contiguous and x.flags.writeable
     return Columns(x, runs, np.ones(runs.size)) if fits else None

@@ -1,11 +1,14 @@
 """Vectors that are not written out until numbers are needed."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
+
+from certibit.solvers.state import S
 
 
 class Deferred(NDArrayOperatorsMixin):
@@ -33,6 +36,16 @@ class Deferred(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
 
+    def total(self) -> NDArray[Any]:
+        """Sum over the clients: (1, d, R)."""
+        return np.asarray(self).sum(axis=0, keepdims=True)
+
+    def sum(self, axis: Any = None, out: None = None, **options: Any) -> Any:
+        """Sum as :func:`numpy.sum` does, which calls this; that over the clients by ``total``."""
+        if axis == 0 and options == {"keepdims": True}:
+            return self.total()
+        return np.asarray(self).sum(axis=axis, **options)
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "__call__" and len(inputs) == 2 and not options:
             first, second = inputs
@@ -59,3 +72,9 @@ class Received(Deferred):
 def written(x: Any) -> Any:
     """Return an array itself, or the numbers of what is not written out yet."""
     return np.asarray(x) if isinstance(x, Deferred) else x
+
+
+def settled(state: S) -> S:
+    """Write out what a step has left in the fields of a state."""
+    late = {name: written(x) for name, x in vars(state).items() if isinstance(x, Deferred)}
+    return replace(state, **late) if late else state

@@ -7,11 +7,10 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.compiled.compilation import can_compile
-from certibit.data.passes.fused import FusedGradients
+from certibit.data.passes.fused import FusedGradients, fused_gradients
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.solvers.columns import Columns
-from certibit.solvers.deferred import Deferred, written
+from certibit.solvers.fast.columns import Columns
+from certibit.solvers.fast.deferred import Deferred, written
 
 Vectors = NDArray[np.float64]
 
@@ -148,6 +147,8 @@ def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
         return None
     x = written(x.whole if isinstance(x, Columns) else x)
     fits = isinstance(problem, LogisticRegression) and type(x) is np.ndarray
-    if not (fits and x.dtype == np.float64 and can_compile()):
+    if not (fits and x.dtype == np.float64):
         return None
-    return LazyGradient(problem.rows.fused, np.ascontiguousarray(x), 1.0, problem.ridge_f)
+    return LazyGradient(
+        fused_gradients(problem.rows), np.ascontiguousarray(x), 1.0, problem.ridge_f
+    )

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certibit.data.compiled.compilation import is_worth_loading
-from certibit.data.errors import Refusal
-from certibit.solvers.deferred import Deferred, Received
+from certibit.data.passes.compilation import is_worth_loading
+from certibit.solvers.fast.deferred import Deferred, Received
 
 
 class Entries(Received):
@@ -56,7 +55,7 @@ class Entries(Received):
         written = np.zeros(self.shape, self.values.dtype)
         fits = self.values.dtype == np.float64 and self.indices.shape == self.values.shape
         if fits and is_worth_loading(self.values.size):
-            from certibit.solvers.column_pass import (  # noqa: PLC0415  (numba is slow to import)
+            from certibit.data.passes.column_pass import (  # noqa: PLC0415  (numba is slow to import)
                 write_entries,
             )
 
@@ -118,16 +117,6 @@ class Shifted(Deferred):
         if ufunc is np.multiply and _scales(other):
             return Shifted(self.shared * other, self.entries * other)
         return None
-
-
-def require_inside(indices: NDArray[Any], d: int) -> None:
-    """Refuse what is no index of d features: it would be another client's, or nobody's memory."""
-    if indices.dtype.kind not in "iu":
-        raise Refusal(f"indices of type {indices.dtype} are no features; give integers")
-    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # a negative one is a large one
-    if unsigned.max(initial=0) >= d:
-        wrong = indices[unsigned >= d][0]
-        raise Refusal(f"the index {wrong} is no feature of d = {d}; give 0..{d - 1}")
 
 
 def places(indices: NDArray[np.int64], d: int) -> NDArray[np.int64]:

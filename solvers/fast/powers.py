@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.solvers.deferred import Received
+from certibit.solvers.fast.deferred import Received
 
 Vectors = NDArray[np.float64]
 
@@ -39,13 +39,15 @@ class Powers(Received):
         return n, d, runs
 
     def total(self) -> Vectors:
+        """Sum over the clients: (1, d, R)."""
         return self.c * self.sums
 
     def add_to(self, x: NDArray[Any], runs: NDArray[np.intp]) -> None:
+        """Add them to these runs of an array (n, d, R'), in place."""
         if x.shape != self.shape:
             x[:, :, runs] += np.asarray(self)
             return
-        from certibit.solvers.compressors.natural_pass import (  # noqa: PLC0415  (slow to import)
+        from certibit.data.passes.natural_pass import (  # noqa: PLC0415  (slow to import)
             add_powers,
         )
 

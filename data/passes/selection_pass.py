@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.compiled.compilation import compiled
-from certibit.solvers.column_pass import write_entries
+from certibit.data.passes.column_pass import write_entries
+from certibit.data.passes.compilation import compiled
 
 
 @compiled
@@ -62,15 +62,11 @@ def draw_by_size(x: Any, uniforms: Any, indices: Any, values: Any) -> bool:  # p
                 sums[j + 1, r] = sums[j, r] + abs(x[i, j, r])
         for r in range(runs):
             whole = sums[d, r]
-            target, first, last = uniforms[i, 0, r] * whole, 0, d - 1
+            target, first = uniforms[i, 0, r] * whole, 0
             if target >= whole:  # rounding has brought it up
                 target = np.nextafter(whole, -1.0)
-            while first < last:
-                middle = (first + last) // 2
-                if sums[middle + 1, r] <= target:
-                    first = middle + 1
-                else:
-                    last = middle
+            while first < d - 1 and sums[first + 1, r] <= target:
+                first += 1
             indices[i, 0, r] = first
             values[i, 0, r] = np.sign(x[i, first, r]) * whole
     return True

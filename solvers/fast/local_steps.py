@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.compiled.compilation import can_compile
 from certibit.data.passes.dense_steps import DenseSteps
-from certibit.data.passes.fused_steps import FusedSteps, powers_and_sums
+from certibit.data.passes.fused_steps import FusedSteps, fused_steps, powers_and_sums
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.solvers.local.recursions import LinearCombination, Recursion, SymbolicGradients
+from certibit.solvers.fast.recursions import LinearCombination, Recursion, SymbolicGradients
 from certibit.solvers.method import Method
 from certibit.solvers.state import S, number_of_runs
 from certibit.solvers.world.oracle import Oracle
@@ -47,11 +46,11 @@ class LocalSteps:
         with 64-bit floats, and where nothing is compiled or it does not pay.
         """
         problem = oracle.problem
-        if not (oracle.lazy and can_compile() and isinstance(problem, LogisticRegression)):
+        if not isinstance(problem, LogisticRegression):
             return None
         gradients = SymbolicGradients(problem)
         recursions = _recursions(method, state, gradients)
-        passes = problem.rows.fused_steps if recursions else None
+        passes = fused_steps(problem.rows) if recursions else None
         if passes is None or not passes.pay(number_of_runs(state)):
             return None
         return cls(recursions, gradients.counted, passes)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
-from certibit.data.compiled.compilation import can_compile
+from certibit.data.passes.fused import fused_gradients
 from certibit.data.passes.fused_solves import solved
 from certibit.data.problems.logistic import LogisticRegression
-from certibit.solvers.columns import Columns
-from certibit.solvers.deferred import written
-from certibit.solvers.local.recursions import LinearCombination, SymbolicGradients
+from certibit.solvers.fast.columns import Columns
+from certibit.solvers.fast.deferred import written
+from certibit.solvers.fast.recursions import LinearCombination, SymbolicGradients
 
 _POINT = "the point"
 
@@ -22,12 +22,12 @@ def compiled_solve(
     problem: Any, gradient: Callable[..., Any], start: Array, centre: Array, given: Any,
     active: Array, *, accuracy: float, L: float, mu: float, most: int,
 ) -> tuple[Array, Array, NDArray[np.int64]] | None:  # fmt: skip
-    """Do what :func:`~certibit.solvers.local.local_solve.minimise` does, and count the gradients.
+    """Do what :func:`~certibit.solvers.local_solve.minimise` does, and count the gradients.
 
-    None for gradients of another form, for other problems, other arrays than those of numpy with
-    64-bit floats, and where nothing is compiled.
+    None for gradients of another form, for other problems, and for other arrays than those of numpy
+    with 64-bit floats.
     """
-    if not (can_compile() and isinstance(problem, LogisticRegression)):
+    if not isinstance(problem, LogisticRegression):
         return None
     form = _form(gradient, given, problem, start.shape[2])
     if form is None:
@@ -41,7 +41,7 @@ def compiled_solve(
         return None
     start, centre, u = map(np.ascontiguousarray, arrays)
     return solved(
-        problem.rows.fused, start, centre, active, scale, a, u, b,
+        fused_gradients(problem.rows), start, centre, active, scale, a, u, b,
         accuracy=accuracy, L=L, mu=mu, most=most,
     )  # fmt: skip
 

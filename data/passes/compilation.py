@@ -5,9 +5,8 @@ import os
 import stat
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -19,26 +18,10 @@ _LONGEST = 30.0
 """Seconds for which another process that compiles is waited for."""
 
 
+@cache
 def can_compile() -> bool:
-    """Whether numba is there, and not switched off by ``CERTIBIT_COMPILE=0``; it is not imported.
-
-    Without it the same is done by numpy, to 1e-13 of every step.
-    """
-    off = _switched_off.get() or os.environ.get("CERTIBIT_COMPILE") == "0"
-    return not off and _numba_is_there()
-
-
-_switched_off = ContextVar("switched off", default=False)
-
-
-@contextmanager
-def uncompiled() -> Iterator[None]:
-    """Do without compiled code while the context lasts, in this thread."""
-    before = _switched_off.set(True)
-    try:
-        yield
-    finally:
-        _switched_off.reset(before)
+    """Whether numba is installed; it is not imported."""
+    return importlib.util.find_spec("numba") is not None
 
 
 _MANY, _OFTEN = 1 << 14, 5000
@@ -52,12 +35,7 @@ def is_worth_loading(numbers: int) -> bool:
     done, the code must do the same bit for bit as what is done without it.
     """
     there = "numba" in sys.modules or numbers >= _MANY
-    return can_compile() and (there or next(_asked) >= _OFTEN)
-
-
-@cache
-def _numba_is_there() -> bool:
-    return importlib.util.find_spec("numba") is not None
+    return there or next(_asked) >= _OFTEN
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,7 +55,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from filelock import FileLock  # noqa: PLC0415
     from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415
 
-    from certibit.data.compiled.compiled_files import KeptCode  # noqa: PLC0415
+    from certibit.data.passes.compiled_files import KeptCode  # noqa: PLC0415
 
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
     result: Any = numba.njit(**options)(function)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 
 
 @compiled

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.compiled.compilation import compiled
+from certibit.data.passes.compilation import compiled
 from certibit.data.passes.row_passes import combined_block
 
 _SCALE, _SCALED_BACK = 2.0**-896, 2.0**896

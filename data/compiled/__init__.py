@@ -1,1 +1,0 @@
-"""Compiled code: what is compiled, and how it is kept."""

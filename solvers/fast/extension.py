@@ -1,0 +1,79 @@
+"""What this room registers: the world of runs on the host, and their iterations."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certibit.solvers.fast.deferred import settled
+from certibit.solvers.fast.fast_world import FastChannel, FastOracle, fast_world
+from certibit.solvers.fast.lending import lent, returned
+from certibit.solvers.fast.local_steps import LocalSteps
+from certibit.solvers.method import Method
+from certibit.solvers.state import merge, narrow, number_of_runs, take
+from certibit.solvers.world.channel import Channel
+from certibit.solvers.world.oracle import Oracle
+
+world = fast_world
+"""See :class:`~certibit.solvers.world.iteration.Extension`."""
+
+
+@dataclass(frozen=True)
+class FastIterations:
+    """The iterations of some runs in a fast world.
+
+    Where local steps are linear, all of a run until its next round are done at once, so that runs
+    go apart in time. Large arrays of the state are written over, unless all runs are in step.
+    """
+
+    method: Method
+    channel: FastChannel
+    oracle: FastOracle
+    local_steps: LocalSteps | None
+    in_step: bool
+
+    def after(
+        self, state: Any, iteration: NDArray[np.int64], last: int
+    ) -> tuple[Any, NDArray[np.bool_], NDArray[np.int64]]:
+        """Do an iteration, or all until the next round of each run, and that round."""
+        schedule, steps = self.method.schedule, self.local_steps
+        if steps is None:
+            state = settled(self.method.local_step(state, self.oracle, self.channel))
+            iteration = iteration + 1
+            talking: NDArray[np.bool_] = np.asarray(self.channel.talking(schedule, iteration))
+        else:
+            count, talking = self.channel.steps_to_round(schedule, iteration, last)
+            self.oracle.count(steps.gradients * count)
+            state, iteration = steps.after(count, state), iteration + count
+        if talking.any():
+            state = self._round(state, talking)
+        return state, talking, iteration
+
+    def _round(self, state: Any, talking: NDArray[np.bool_]) -> Any:
+        """Let the runs communicate whose turn it is."""
+        method = self.method
+        oracle: Oracle = self.oracle
+        channel: Channel = self.channel
+        everyone = bool(talking.all())
+        runs = np.arange(number_of_runs(state)) if everyone else np.flatnonzero(talking)
+        if not everyone:
+            method, oracle, channel = narrow(method, runs), oracle.at(runs), channel.at(runs)
+        loan = None if self.in_step else lent(state, runs)
+        if loan is not None:
+            return returned(state, runs, method.communicate(loan, oracle, channel))
+        if everyone:
+            return settled(method.communicate(state, oracle, channel))
+        part = settled(method.communicate(take(state, runs), oracle, channel))
+        return merge(state, runs, part)
+
+
+def iterations_for(
+    method: Method, state: Any, channel: Any, oracle: Any, in_step: bool
+) -> FastIterations | None:
+    """Return the iterations of runs whose world is fast."""
+    if not (isinstance(oracle, FastOracle) and isinstance(channel, FastChannel)):
+        return None
+    alone = in_step or not number_of_runs(state)
+    steps = None if alone else LocalSteps.of(method, state, oracle)
+    return FastIterations(method, channel, oracle, steps, in_step)

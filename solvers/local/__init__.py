@@ -1,1 +1,0 @@
-"""What clients do alone: local steps as linear recursions, and local solves."""

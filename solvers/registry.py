@@ -1,0 +1,43 @@
+"""The registry of extensions, which may do the work of a run in place of the core.
+
+The loop over runs asks twice. An extension may give the runs a channel and an oracle that compute
+gradients, messages and local solves another way; and it may do whole iterations. Modules are
+registered by name and imported when the loop first asks; one that is not installed is left out.
+With ``CERTIBIT_FAST=0`` the registry is empty, and the core does everything on plain arrays.
+
+What a registered module defines is :class:`~certibit.solvers.world.iteration.Extension`.
+"""
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+
+TYPE_CHECKING = False  # that of typing, which is slow to import
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_NAMES: list[str] = []
+
+
+def register(module: str) -> None:
+    """Add the module of an extension by its absolute name; it need not be installed."""
+    if module not in _NAMES:
+        _NAMES.append(module)
+
+
+def registered() -> "Iterator[ModuleType]":
+    """Yield the modules of the extensions, the one that was registered last first."""
+    if os.environ.get("CERTIBIT_FAST") == "0":
+        return
+    for name in reversed(_NAMES):
+        if _is_installed(name):
+            yield import_module(name)
+
+
+def _is_installed(name: str) -> bool:
+    from importlib.util import find_spec  # noqa: PLC0415  (slow to import)
+
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # the folder of the module has been removed
+        return False

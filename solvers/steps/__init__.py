@@ -1,1 +1,0 @@
-"""Many local steps at once, as linear recursions."""

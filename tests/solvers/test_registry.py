@@ -1,0 +1,141 @@
+"""Extensions: who is asked, that runs without them are the same, and that the core needs none."""
+
+import json
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import certibit
+from certibit import METHODS, Budget, Experiment, compressor
+from certibit.solvers import registry
+from certibit.solvers.runs.engine import simulate
+from certibit.solvers.world.iteration import SingleIterations, iterations_of, world_of_runs
+from certibit.solvers.world.simulation import simulated_world
+
+PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
+RUNS = 64
+"""So many that vectors are large: gradients are lazy and vectors are lent to rounds."""
+CASES = [
+    ("gd", None),
+    ("scaffnew", None),
+    ("locodl", "rand-k:2+natural"),
+    ("diana", "natural"),
+    ("adiana", "l1"),
+    ("ef21", "top-k:1"),
+    ("5gcs-cc", "rand-k:2"),
+]
+
+
+def experiment_of(name, selector):
+    sent = compressor(selector) if selector else None
+    return Experiment.of(METHODS[name].parameters(PROBLEM, sent), PROBLEM, sent)
+
+
+@pytest.mark.parametrize("runs", [3, RUNS])
+@pytest.mark.parametrize(("name", "selector"), CASES)
+def test_runs_without_extensions_are_the_same(name, selector, runs, monkeypatch):
+    options = {"seeds": runs, "budget": Budget(iterations=40), "keep_model": True}
+    fast = simulate(experiment_of(name, selector), **options)
+    monkeypatch.setenv("CERTIBIT_FAST", "0")
+    plain = simulate(experiment_of(name, selector), **options)
+    np.testing.assert_allclose(fast.x, plain.x, rtol=1e-10, atol=1e-13)
+    for column in ("iteration", "rounds", "uplink_bits", "downlink_bits", "gradients"):
+        np.testing.assert_array_equal(fast.columns[column], plain.columns[column])
+    np.testing.assert_allclose(fast.columns["gap"], plain.columns["gap"], rtol=1e-9, atol=1e-16)
+
+
+WITHOUT = """
+import json, sys
+
+class Removed:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(("certibit.solvers.fast", "certibit.data.passes", "numba")):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Removed())
+import certibit
+
+problem = certibit.problem("breast-cancer@9", kappa=1e3)
+sent = certibit.compressor("rand-k:2")
+method = certibit.parameters("diana", problem, sent)
+trace = certibit.run(method, problem, sent, seeds=2, budget=certibit.Budget(iterations=40))
+assert not any(name.startswith("certibit.solvers.fast") for name in sys.modules)
+print(json.dumps([trace.final("gap").tolist(), trace.final("uplink_bits").tolist()]))
+"""
+
+
+def test_the_core_runs_where_the_fast_room_is_removed():
+    command = [sys.executable, "-c", WITHOUT]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    gap, bits = json.loads(answer.stdout)
+    trace = simulate(experiment_of("diana", "rand-k:2"), seeds=2, budget=Budget(iterations=40))
+    np.testing.assert_allclose(gap, trace.final("gap"), rtol=1e-9)
+    np.testing.assert_array_equal(bits, trace.final("uplink_bits"))
+
+
+def worlds():
+    experiment = experiment_of("gd", None)
+    channel, oracle = simulated_world(experiment, range(2))
+    return experiment.method, channel, oracle
+
+
+def asked():
+    """Return what the core gets for runs of GD: the world, and who does their iterations."""
+    method, channel, oracle = worlds()
+    world = world_of_runs(channel, oracle)
+    state = method.start(channel.template, oracle, channel)
+    return world, (channel, oracle), iterations_of(method, state, *world, False)
+
+
+def test_the_front_door_registers_the_fast_room():
+    world, plain, iterations = asked()
+    assert [extension.__name__ for extension in registry.registered()] == [
+        "certibit.solvers.fast.extension"
+    ]
+    assert world != plain
+    assert not isinstance(iterations, SingleIterations)
+
+
+def test_the_registry_is_empty_where_it_is_switched_off(monkeypatch):
+    monkeypatch.setenv("CERTIBIT_FAST", "0")
+    world, plain, iterations = asked()
+    assert list(registry.registered()) == []
+    assert [type(x) for x in world] == [type(x) for x in plain]
+    assert isinstance(iterations, SingleIterations)
+
+
+@pytest.fixture
+def names(monkeypatch):
+    monkeypatch.setattr(registry, "_NAMES", [])
+    return registry._NAMES
+
+
+@pytest.mark.parametrize("name", ["certibit.solvers.slow.extension", "certibit.solvers.absent"])
+def test_an_extension_that_is_not_installed_is_left_out(name, names):
+    registry.register(name)
+    assert names == [name]
+    assert list(registry.registered()) == []
+
+
+def test_the_last_extension_is_asked_first_and_may_decline(names, monkeypatch):
+    calls = []
+
+    def toy(name, answer):
+        module = ModuleType(name)
+        module.__spec__ = registry  # what is loaded has one
+        module.world = lambda channel, oracle: calls.append(name)
+        module.iterations_for = lambda *given: calls.append(name) or answer
+        monkeypatch.setitem(sys.modules, name, module)
+        registry.register(name)
+
+    mine = object()
+    toy("first", mine)
+    toy("second", None)
+    registry.register("second")
+    world, _, iterations = asked()
+    assert calls == ["second", "first"] * 2
+    assert iterations is mine
+    assert len(world) == 2
