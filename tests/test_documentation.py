@@ -64,7 +64,9 @@ def test_check_says_what_the_page_says(capsys, tmp_path, variant):
     assert main(["check", "breast-cancer@9", str(path), "--kappa", "100"]) == code
     said = " ".join(capsys.readouterr().out.split())
     assert words in said
-    end = re.search(r"(?:A CHECK FAILS: (?P<names>.*)|no check fails)$", said)
+    end = re.search(
+        r"(?:A CHECK FAILS: (?P<names>.*)|no check fails of \d+; --all prints every check)$", said
+    )
     assert code == (end["names"] is not None)
     assert all(f"{name} FAILS" in said for name in (end["names"] or "").split(", ") if name)
     for quoted in re.findall(r"\n\n((?:    (?:Smallest|The hyp|no check).*\n)(?:    .*\n)*)", page):

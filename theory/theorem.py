@@ -73,6 +73,8 @@ class Theorem(ABC):
     title: ClassVar[str]
     published: ClassVar[bool] = True
     """Whether its rate is in a paper; otherwise the theorem is proved by us."""
+    tight: ClassVar[bool] = False
+    """Whether it promises nearly all that a certificate proves with any quadratic potential."""
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:

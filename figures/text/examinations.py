@@ -96,14 +96,18 @@ _VIEWS = {
 
 
 def _summary(found: Examination, every: bool) -> str:
-    failing = [verdict.check for verdict in found.verdicts if not verdict.holds]
-    untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
-    text = f"no check fails of {len(found.verdicts)}"
     if not found.holds:
-        text = f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
-    elif untested:
-        text += f"; {NOT_TESTED}: {', '.join(dict.fromkeys(untested))}"
-    return paragraph(text if every else f"{text}; --all prints every check")
+        failing = (verdict.check for verdict in found.verdicts if not verdict.holds)
+        return paragraph(
+            f"A CHECK {FAILS}: {', '.join(dict.fromkeys(failing)) or 'no theorem is met'}"
+        )
+    parts = [f"no check fails of {len(found.verdicts)}"]
+    untested = [verdict.check for verdict in found.verdicts if not verdict.tested]
+    if untested:
+        parts.append(f"{NOT_TESTED}: {', '.join(dict.fromkeys(untested))}")
+    if not every:
+        parts.append("--all prints every check")
+    return paragraph("; ".join(parts))
 
 
 def _constants(setting: Setting, view: str) -> str:

@@ -22,6 +22,7 @@ from certibit.theory.checks.compressor.compression import compressor_checks, sma
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
+from certibit.theory.checks.method.written_formulas import written_rule
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
@@ -235,6 +236,9 @@ def examine(
     sound += problem_checks(experiment.problem)
     if card.identities:
         sound += (identities(card, Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0])),)
+    written = written_rule(card, rule, method, setting) if by_rule else None
+    if written:
+        sound += (written,)
     found: list[Promised] = []
     theorems, unpromised = card.theorems, ""
     if not theorems:

@@ -17,7 +17,9 @@ from certibit.theory.checks.method.one_step import (
     worst_like,
     worst_quadratic,
 )
+from certibit.theory.checks.method.tight import tight_promise
 from certibit.theory.checks.method.whole_runs import RunsCheck
+from certibit.theory.checks.method.written_formulas import written_hypotheses
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 from certibit.theory.verdict import Verdict, readable, readable_factor
@@ -98,7 +100,9 @@ def check_promise(
     if runs is None:
         return Promised(theorem, conditions, rate, ())
     steps = [*_promised_steps(theorem, card, experiment, rule, by_rule)]
-    verdicts, loose, diagnosis = [*steps, *runs.verdicts], tuple[str, ...](), ""
+    said = (written_hypotheses(theorem, method, setting), tight_promise(theorem, card))
+    verdicts = [*steps, *runs.verdicts, *(verdict for verdict in said if verdict)]
+    loose, diagnosis = tuple[str, ...](), ""
     if not all(verdict.holds for verdict in steps):
         diagnosis = why_it_grows(theorem, experiment, card if by_rule else None, rule)
     elif beyond and by_rule:

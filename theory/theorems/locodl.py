@@ -76,7 +76,7 @@ class Section31(Theorem31):
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         L, _ = _without_g(setting)
-        limit = Condition("gamma < 2/(L - mu/2)", m.gamma, 2 / L, strict=True)
+        limit = Condition("gamma < 2/(L - mu/2) of the plain view", m.gamma, 2 / L, strict=True)
         first, _, *others = super().conditions(m, setting)
         ridge = equal("the modulus of g", "mu of the f_i", setting.constants.ridge, setting.mu)
         return (first, limit, *others, *ridge)
@@ -172,6 +172,7 @@ class CoupledLoCoDL(Theorem31):
 
     title = "LoCoDL, coupled potential"
     published = False
+    tight = True
 
     def conditions(self, m: LoCoDL, setting: Setting) -> tuple[Condition, ...]:
         decrease = _coupling(m, setting).decrease

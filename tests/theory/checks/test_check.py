@@ -177,6 +177,52 @@ def test_text_says_margins_and_constants(capsys):
     assert re.search(r"no check fails of \d+; --all prints\s+every check$", text.rstrip())
 
 
+def checks_of(text):
+    """Return the names of the rows of checks that are printed."""
+    rows = text.partition("\ncheck ")[2].split("\n\n")[0].splitlines()[2:]
+    return [row.split("  ")[0] for row in rows if not row.startswith(" ")]
+
+
+def test_ten_checks_are_printed_and_all_if_asked(capsys):
+    words = ["check", PROBLEM[0], "diana", "rand-k:2", *PROBLEM[1:]]
+    assert main(words) == 0
+    short = capsys.readouterr().out
+    assert len(checks_of(short)) == 10
+    assert checks_of(short)[0] == "worst case on quadratics / tau"
+    assert main([*words, "--all"]) == 0
+    every = capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    made = [*found["sound"], *(v for t in found["theorems"] for v in t["verdicts"])]
+    assert all(f"\n{verdict['check']}  " in every for verdict in made)
+    assert f"no check fails of {len(made)}" in every
+    assert found["tool"] == []
+    for theorem in found["theorems"]:
+        assert theorem["title"] in short
+
+
+def test_what_fails_is_printed_beside_the_ten(capsys, own):
+    path = own(star=UNSENT, rules=RULES)
+    main(["check", PROBLEM[0], path, *PROBLEM[1:], "--seeds", "1"])
+    text = capsys.readouterr().out
+    assert "nothing passes unsent" in checks_of(text)
+    assert "went through no uplink or send" in " ".join(text.split())
+    assert "A CHECK FAILS: nothing passes unsent" in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [("--rounds", "5"), ("--iterations", "7"), ("--gradients", "5"), ("--seconds", "1e-9")],
+)
+def test_limits_end_whole_runs(capsys, limit, value):
+    words = ["check", PROBLEM[0], "gd", "--kappa", "10", "--seeds", "1", limit, value, "--json"]
+    assert main(words) == 0
+    (theorem,) = json.loads(capsys.readouterr().out)["theorems"]
+    verdicts = {verdict["check"]: verdict for verdict in theorem["verdicts"]}
+    assert not verdicts["median bits to the accuracy"]["tested"]
+    assert "not reached within the limits" in verdicts["median bits to the accuracy"]["note"]
+
+
 def test_run_takes_a_file(capsys, own):
     words = ["run", PROBLEM[0], own(), "--set", "gamma=0.1", *PROBLEM[1:], "--until", "1e-3"]
     assert main([*words, "--json"]) == 0

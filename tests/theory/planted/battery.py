@@ -1,10 +1,11 @@
 """All checks of the library about one subject: a method with its rule and compressor."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import scipy.sparse
@@ -21,6 +22,7 @@ from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogisti
 from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.world.experiment import Experiment
+from certibit.theory.card import Card
 from certibit.theory.cards.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
@@ -37,6 +39,7 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import whole_runs
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rule
 from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
@@ -46,16 +49,18 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 
 SELECTORS = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: None}
 ACCURACY = 1e-4
+Part = Callable[[], Iterable[Verdict]]
 CLIENTS = {"compressed-gd": 1}
 """Those of a method whose theorem is not about 3."""
 
 
-def findings(
+def parts(
     name: str,
     rule: str | None = None,
     selector: str | None = None,
@@ -63,64 +68,100 @@ def findings(
     *,
     seed: int = 0,
     sampling: bool = True,
-) -> Iterator[Verdict]:
-    """Return all verdicts; what raises an error is a verdict that does not hold."""
+) -> Iterator[tuple[str, Part]]:
+    """Return the checks of a subject by name, the cheap ones first.
+
+    What raises an error is a verdict that does not hold. Moments and frequencies are drawn only
+    with ``sampling``.
+    """
     card, options = CARDS[name], options or {}
     need = card.method.needs.compressor
     chosen = make_compressor(selector or SELECTORS[need]) if need else None
     n, shared = CLIENTS.get(name, 3), card.method.needs.shared_minimiser
     L = [20.0, 12.0, 5.0][:n]
     problem = Quadratic.random(n, 4, 1.0, L, shared_minimiser=shared, seed=seed)
-    if sampling:
-        used = chosen or make_compressor("identity")
-        patience = 0.0 if seed else PATIENCE  # sizes are compared exactly, whatever is drawn
-        yield from _guarded("compressor", lambda: compressor_checks(used, 5, seed))
-        yield from _guarded("channel", lambda: channel_checks(used, seed=seed, patience=patience))
-    yield from _guarded("identities", lambda: (identities(card, problem, seed),))
+    used = chosen or make_compressor("identity")
+    patience = 0.0 if seed else PATIENCE  # sizes are compared exactly, whatever is drawn
     try:
         method = card.parameters(problem, chosen, rule, **options)
+        experiment = Experiment.of(method, problem, chosen)
+        held = card.holding(method, Setting.at(experiment))
     except Exception as error:
-        yield Verdict("parameters", math.inf, 0.0, repr(error))
-        return
-    experiment = Experiment.of(method, problem, chosen)
-    yield from _guarded("soundness", lambda: soundness(card, experiment, seed))
-    yield from _guarded("traces", lambda: trace_checks(experiment, seed))
-    held = card.holding(method, Setting.at(experiment))
-    yield Verdict("hypotheses", float(not held), 0.0)
-    for theorem in held or card.theorems:
-        for check in (steps_along_a_run, steps_at_random_states):
-            yield from _guarded(
-                "one step",
-                lambda t=theorem, check=check: (check(t, experiment, seed=seed),),
-            )
-        with suppress(Refusal):  # it checks nothing if the rule meets the theorem nowhere
+        wrong = Verdict("parameters", math.inf, 0.0, repr(error))
+        yield "parameters", lambda: (wrong,)
+    else:
+        yield "hypotheses", lambda: (Verdict("hypotheses", float(not held), 0.0),)
+        yield "formulas", lambda: _as_written(card, rule, experiment)
+        of_theorems = (
+            partial(_of_theorem, theorem, card, experiment, rule, seed, options, bool(held))
+            for theorem in held or card.theorems
+        )
+        for number, of_it in enumerate(of_theorems):
+            for kind in ("one step", "worst case", "boundary", "whole runs"):
+                yield f"{kind} {number + 1}", partial(of_it, kind)
+        yield "soundness", lambda: soundness(card, experiment, seed)
+        yield "traces", lambda: trace_checks(experiment, seed)
+    yield "identities", lambda: (identities(card, problem, seed),)
+    if sampling:
+        yield "compressor", lambda: compressor_checks(used, 5, seed)
+        yield "channel", lambda: channel_checks(used, seed=seed, patience=patience)
+
+
+def _as_written(card: Card, rule: str | None, experiment: Experiment) -> Iterator[Verdict]:
+    """Hold formulas that are printed against their numbers."""
+    method, where = experiment.method, Setting.at(experiment)
+    found = [written_hypotheses(theorem, method, where) for theorem in card.theorems]
+    yield from (verdict for verdict in (written_rule(card, rule, method, where), *found) if verdict)
+
+
+def _of_theorem(
+    theorem: Theorem,
+    card: Card,
+    experiment: Experiment,
+    rule: str | None,
+    seed: int,
+    options: dict,
+    held: bool,
+    kind: str,
+) -> Iterator[Verdict]:
+    """Check one kind of promise of a theorem."""
+    if kind == "one step":
+        yield steps_along_a_run(theorem, experiment, seed=seed)
+        yield steps_at_random_states(theorem, experiment, seed=seed)
+    with suppress(Refusal):  # nothing is checked where the rule meets the theorem nowhere
+        if kind == "worst case":
             yield worst_quadratic(theorem, card, rule, seed=seed, options=options)
-        if not seed:  # it draws nothing
-            with suppress(Refusal):
-                yield at_the_boundary(theorem, card, rule)
-        if held:
-            yield from _guarded(
-                "whole runs",
-                lambda t=theorem: (
-                    whole_runs(
-                        t,
-                        experiment,
-                        seeds=range(seed, seed + 3),
-                        accuracy=ACCURACY,
-                        iterations=800,
-                    ).verdicts
-                ),
-            )
+        if kind == "boundary" and not seed:  # nothing is drawn
+            yield at_the_boundary(theorem, card, rule)
+    if kind == "whole runs" and held:
+        seeds = range(seed, seed + 3)
+        limits = {"accuracy": ACCURACY, "iterations": 800}
+        yield from whole_runs(theorem, experiment, seeds=seeds, **limits).verdicts
 
 
-def problem_findings(seed: int = 0) -> Iterator[Verdict]:
-    """Return all verdicts about problems of every kind, small and of more than 50 clients."""
+def problem_parts(seed: int = 0) -> Iterator[tuple[str, Part]]:
+    """Return the checks of problems of every kind, small and of more than 50 clients."""
     for number, make in enumerate(PROBLEMS):
-        problem = make(seed)
-        yield from _guarded(f"problem {number}", lambda p=problem: problem_checks(p, seed))
-        compiled = compiled_as_plain(problem, seed)
-        if compiled:
-            yield compiled
+        yield f"problem {number + 1}", partial(_of_problem, make, seed)
+
+
+def _of_problem(make: Callable[[int], Problem], seed: int) -> Iterator[Verdict]:
+    problem = make(seed)
+    yield from problem_checks(problem, seed)
+    compiled = compiled_as_plain(problem, seed)
+    if compiled:
+        yield compiled
+
+
+def verdicts(name: str, part: Part) -> Iterator[Verdict]:
+    """Return the verdicts of a part; what raises an error is one that does not hold."""
+    try:
+        with np.errstate(all="ignore"):
+            yield from part()
+    except Refusal as error:
+        yield Verdict(name, math.inf, 0.0, str(error))
+    except (ValueError, TypeError, IndexError, np.linalg.LinAlgError, ArithmeticError) as error:
+        yield Verdict(name, math.inf, 0.0, repr(error))
 
 
 def proof_findings() -> Iterator[Verdict]:
@@ -189,13 +230,3 @@ PROBLEMS: list[Callable[[int], Problem]] = [
     lambda seed: Quartics.of(H=2.0 + seed),
     lambda seed: PhaseRetrieval.random(3, 10, 4, seed=seed),
 ]  # fmt: skip
-
-
-def _guarded(check: str, make: Callable[[], tuple[Verdict, ...]]) -> Iterator[Verdict]:
-    try:
-        with np.errstate(all="ignore"):
-            yield from make()
-    except Refusal as error:
-        yield Verdict(check, math.inf, 0.0, str(error))
-    except (ValueError, TypeError, IndexError, np.linalg.LinAlgError, ArithmeticError) as error:
-        yield Verdict(check, math.inf, 0.0, repr(error))

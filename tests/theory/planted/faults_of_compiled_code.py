@@ -36,3 +36,15 @@ COMPILED_FAULTS = [
     for method, rule, compressor, module, *rows in _ROWS
     for name, right, wrong in rows
 ]
+
+REACHED_BY_COMPILED_CODE = [
+    fault("coins: the schedule by the stream of the coin, in rounds that are looked for",
+          "solvers.world.channel",
+          ('streams.draw_until("round", self.runs', 'streams.draw_until("coin", self.runs'),
+          on="locodl", rule="balanced", compressor="rand-k:2"),
+    fault("runs: no round is counted after the 200th", "solvers.runs.loop",
+          ("now.rounds[now.active[talking]] += 1",
+           "now.rounds[now.active[talking]] += now.rounds[now.active[talking]] < 200"),
+          on="locodl", rule="balanced", compressor="rand-k:2"),
+]  # fmt: skip
+"""Faults of code that is not compiled, and runs where local steps are."""

@@ -23,8 +23,8 @@ FIVE = ["parallel", "client 150", "a step of 1/d", "a diagonal preconditioner", 
 """Five of the six methods that were certified before; the sixth contracts one vector twice."""
 
 
-def test_attacks_are_many():
-    assert len(BY_NAME) == len(ATTACKS) == 72
+def test_attacks_have_names_of_their_own():
+    assert len(BY_NAME) == len(ATTACKS)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.method.name)

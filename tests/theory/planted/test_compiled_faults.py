@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from faults_of_compiled_code import COMPILED_FAULTS
-from planting import compiled_from
+from faults_of_compiled_code import COMPILED_FAULTS, REACHED_BY_COMPILED_CODE
+from planting import compiled_from, planted
 
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
@@ -20,19 +20,31 @@ def experiment(name, rule, sent):
     return Experiment.of(METHODS[name].parameters(DATA, chosen, rule), DATA, chosen)
 
 
-def found(subject):
-    made = experiment(*subject)
-    return runs_as_plain(made), long_and_many_runs_as_plain(made), compiled_as_plain(DATA)
+def failing(subject):
+    """Yield what is not as in plain runs, the quick checks first."""
+    with np.errstate(all="ignore"):
+        for check in (runs_as_plain, long_and_many_runs_as_plain):
+            verdict = check(experiment(*subject))
+            if not verdict.holds:
+                yield verdict.advice
+        if not (verdict := compiled_as_plain(DATA)).holds:
+            yield verdict.advice
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("subject", dict.fromkeys(fault.subject for fault in COMPILED_FAULTS))
 def test_right_code_is_as_plain(subject):
-    with np.errstate(all="ignore"):
-        assert [verdict.advice for verdict in found(subject) if not verdict.holds] == []
+    assert not list(failing(subject))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("fault", COMPILED_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_of_compiled_code_is_caught(fault):
-    with compiled_from(fault), np.errstate(all="ignore"):
-        failing = [verdict.advice for verdict in found(fault.subject) if not verdict.holds]
-    assert failing
+    with compiled_from(fault):
+        assert next(failing(fault.subject), None)
+
+
+@pytest.mark.parametrize("fault", REACHED_BY_COMPILED_CODE, ids=lambda fault: fault.name)
+def test_a_fault_beside_compiled_code_is_caught(fault):
+    with planted(fault, compiled=True):
+        assert next(failing(fault.subject), None)

@@ -1,102 +1,43 @@
-"""Constants of theorems, said again: what promises too little breaks no promise, and is seen here.
+"""Theorems that promise too little break no promise: what `check` holds against them sees it.
 
-The checks of a promise have one side. So the formulas of the docstrings are evaluated a second
-time; and where a proof gives all that a certificate does, it is held to that.
+Their hypotheses, docstrings and rules are formulas that are read and evaluated again; a theorem
+that calls itself tight is held against certificates.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import suppress
 
-import numpy as np
 import pytest
 from planting import Fault, fault, planted
+from test_tool_checks import subject
 
+from certibit.data.errors import Refusal
+from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.methods.dasha import DASHA
-from certibit.solvers.methods.econtrol import EControl, State
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.search import setting
-from certibit.theory.certificates.summary import class_setting
+from certibit.solvers.methods.gd import GD
+from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.checks.examination import check
+from certibit.theory.checks.method import written_formulas
+from certibit.theory.checks.method.boundary import loose_hypotheses
+from certibit.theory.checks.method.tight import tight_promise
+from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rule
 from certibit.theory.formulas.coupling import best_coupling
-from certibit.theory.theorems import locodl, scaffnew
-from certibit.theory.theorems.dasha import CorrectedDifferences
-from certibit.theory.theorems.econtrol import ErrorControl
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition
+from certibit.theory.theorems.gd import GradientDescent
+from certibit.theory.verdict import Verdict
+
+FORMULAS, PARAMETERS, TIGHT = "formulas as written", "parameters as written", "tight, as it says"
 
 
-def right_sides(theorem, method, where):
-    return {condition.statement: condition.right for condition in theorem.conditions(method, where)}
+def weakened(name: str, file: str, right: str, wrong: str, on: str, row: str) -> tuple[Fault, str]:
+    return fault(name, f"theory.{file}", (right, wrong), on=on), row
 
 
-def econtrol_is_as_its_theorem_says():
-    where, theorem = setting(3, 1.0, 20.0, 4, compressor("top-k:1")), ErrorControl()
-    L_f, L_tilde, s = where.constants.L_f, where.constants.L_tilde, math.sqrt(1 - 1 / 4)
-    v, b = (1 - s) / 2, (1 - s) / 12
-    N = (1 + b) ** 3 + v
-    q_p, q_e = s * N, 1 - b + (1 + b) * b**2 / v
-    a = (1 + b) * max(1 / (1 - q_p), 1 / (v * (1 - q_e)))
-    smooth, slow = 1 / (L_f + L_tilde * math.sqrt(2 * a * s**2 * N / (1 - s))), 1 - max(q_p, q_e)
-    method = METHODS["econtrol"].at(where, "largest")
-    assert (method.b, method.gamma) == pytest.approx((b, min(smooth, slow / 2)))
-    said = right_sides(theorem, method, where)
-    assert said["gamma <= 1/(L_f + L_tilde sqrt(2 a s^2 N/(1 - s)))"] == pytest.approx(smooth)
-    assert said["gamma <= (1 - max{q_p, q_e})/(2 mu)"] == pytest.approx(slow / 2)
-    assert [c.left for c in theorem.conditions(method, where)][2:4] == pytest.approx([q_p, q_e])
-    assert 1 - theorem.rate(method, where) == pytest.approx(method.gamma)
-    ones = np.ones((3, 4, 1))
-    terms = theorem.lyapunov(method, State(ones[:1], ones, ones, ones[:1]), None, where, Zero())
-    assert [term.weight for term in terms] == pytest.approx(
-        [1.0, a * method.gamma / 3, v * b * a * method.gamma / 3]
-    )
-    assert EControl is type(method)
-
-
-class Zero:
-    def grad(self, x):
-        return np.zeros((3, 4, 1))
-
-
-def dasha_is_as_its_theorem_says():
-    where, theorem = setting(3, 1.0, 20.0, 4, compressor("rand-k:1")), CorrectedDifferences()
-    omega, a = 3.0, 1 / 7
-    noise = math.sqrt(4 * omega / 3 * (1 + 6 * omega))
-    gamma = min(1 / (where.constants.L_f + where.constants.L_tilde * noise), a / 2)
-    method = METHODS["dasha"].at(where, "paper")
-    assert (method.a, method.gamma) == pytest.approx((a, gamma))
-    said = right_sides(theorem, DASHA(gamma, a / 2), where)
-    less = math.sqrt(4 * omega / 3 * (2 / a + 4 * omega))
-    steps = 1 / (where.constants.L_f + where.constants.L_tilde * less)
-    assert list(said.values())[1:] == pytest.approx([a, gamma, steps, a / 4])
-    assert 1 - theorem.rate(method, where) == pytest.approx(gamma)
-
-
-def coupled_theorems_promise_what_their_potential_proves():
-    best_coupling.cache_clear()
-    try:
-        for name, theorem in (
-            ("locodl", locodl.CoupledLoCoDL()),
-            ("scaffnew", scaffnew.CoupledScaffnew()),
-        ):
-            card = METHODS[name]
-            omega = 4.0 if card.method.needs.compressor else None
-            where = class_setting(card.method, 3, 100.0, omega, None, 1)
-            method = card.at(where, "paper")
-            proved = certify(method, where, potential=theorem).decrease
-            promised = 1 - theorem.rate(method, where)
-            assert proved * (1 - 2e-3) <= promised <= proved * (1 + 1e-4)
-            best = certify(method, where, potential="search").decrease
-            assert promised >= 0.9 * best
-    finally:
-        best_coupling.cache_clear()
-
-
-def missed(name: str, module: str, right: str, wrong: str) -> Fault:
-    return fault(name, f"theory.{module}", (right, wrong), on="gd")
-
-
-CASES: list[tuple[Callable[[], None], Fault]] = [
+CASES = [
     *(
-        (econtrol_is_as_its_theorem_says, missed(name, "theorems.econtrol", right, wrong))
+        weakened(name, "theorems.econtrol", right, wrong, "econtrol", FORMULAS)
         for name, right, wrong in (
             ("EControl: q_p with a fourth power", "((1 + self.b) ** 3 +", "((1 + self.b) ** 4 +"),
             ("EControl: a pays twice", "return (1 + self.b) * max(",
@@ -104,24 +45,23 @@ CASES: list[tuple[Callable[[], None], Fault]] = [
             ("EControl: v half as large", "return (1 - self.s) / 2", "return (1 - self.s) / 4"),
             ("EControl: half the step", "return smooth, (1 - slowest)",
              "return smooth / 2, (1 - slowest)"),
+            ("EControl: half the decrease", "return 1 - m.gamma * setting.mu",
+             "return 1 - m.gamma * setting.mu / 2"),
         )
     ),
     *(
-        (dasha_is_as_its_theorem_says, missed(name, "theorems.dasha", right, wrong))
-        for name, right, wrong in (
+        weakened(name, "theorems.dasha", right, wrong, "dasha", row)
+        for name, right, wrong, row in (
             ("DASHA: a half as large", "    a = 1 / (1 + 2 * setting.omega)",
-             "    a = 0.5 / (1 + 2 * setting.omega)"),
+             "    a = 0.5 / (1 + 2 * setting.omega)", PARAMETERS),
             ("DASHA: a hypothesis of a twice as strict", "m.a, 1 / (1 + 2 * setting.omega)",
-             "m.a, 1 / (1 + 4 * setting.omega)"),
+             "m.a, 1 / (1 + 4 * setting.omega)", FORMULAS),
             ("DASHA: more noise than there is", "(1 / a + 4 * setting.omega)",
-             "(1 / a + 8 * setting.omega)"),
+             "(1 / a + 8 * setting.omega)", FORMULAS),
         )
     ),
     *(
-        (
-            coupled_theorems_promise_what_their_potential_proves,
-            missed(name, "formulas.coupling", right, wrong),
-        )
+        weakened(name, "formulas.coupling", right, wrong, "locodl", TIGHT)
         for name, right, wrong in (
             ("coupled: noise counted twice", "excess + noise)", "excess + 2 * noise)"),
             ("coupled: nine tenths of the decrease", "return Coupling(beta, C, min(ends))",
@@ -130,15 +70,112 @@ CASES: list[tuple[Callable[[], None], Fault]] = [
              "uncoupled.decrease <= best.decrease +"),
         )
     ),
+    weakened("DIANA: rule a at half its step", "theorems.diana",
+             "gamma = 1 / (setting.constants", "gamma = 0.5 / (setting.constants", "diana",
+             PARAMETERS),
+    weakened("GD: the hypothesis of half the step", "theorems.gd", "2 / setting.constants.L_f, st",
+             "1 / setting.constants.L_f, st", "gd", FORMULAS),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("test", dict.fromkeys(test for test, _ in CASES))
-def test_right_code(test):
-    test()
+def rows(name: str) -> Iterator[Verdict]:
+    """Yield what is held against the theorems and rules of a card beside their promises."""
+    best_coupling.cache_clear()
+    card, experiment = subject(name)
+    where = Setting.at(experiment)
+    for rule in card.rules:
+        with suppress(Refusal):  # such as a rule for uncompressed messages
+            method = card.at(where, rule)
+            found = [written_rule(card, rule, method, where)]
+            found += [written_hypotheses(theorem, method, where) for theorem in card.theorems]
+            yield from (verdict for verdict in found if verdict)
+    yield from filter(None, (tight_promise(theorem, card) for theorem in card.theorems))
 
 
-@pytest.mark.parametrize(("test", "missed"), CASES, ids=[f.name for _, f in CASES])
-def test_a_weaker_promise_is_seen(test, missed):
-    with planted(missed), pytest.raises(AssertionError):
-        test()
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.rules])
+def test_every_card_is_as_it_is_written(name):
+    try:
+        found = list(rows(name))
+    finally:
+        best_coupling.cache_clear()
+    assert [verdict.advice for verdict in found if not verdict.holds] == []
+    if CARDS[name].theorems:
+        assert sum(verdict.points for verdict in found) >= 4
+
+
+@pytest.mark.parametrize(("missed", "row"), CASES, ids=[fault.name for fault, _ in CASES])
+def test_a_weakened_theorem_is_seen(missed, row):
+    try:
+        with planted(missed):
+            failing = {verdict.check for verdict in rows(missed.subject[0]) if not verdict.holds}
+    finally:
+        best_coupling.cache_clear()
+    assert row in failing
+
+
+def test_a_check_has_these_rows():
+    problem, sent = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")
+    where = Setting.of(METHODS["locodl"].method, problem, sent)
+    method = METHODS["locodl"].at(where, "paper")
+    found = check(method, problem, sent, rule="paper", seeds=1, iterations=50)
+    assert {FORMULAS, PARAMETERS, TIGHT} <= {verdict.check for verdict in found.verdicts}
+
+
+class Strict(GradientDescent):
+    """Gradient descent with a step four times smaller than its boundary: rho = 2 mu/(4 L_f).
+
+    tau = 1 - rho, which is not what is promised.
+    """
+
+    def conditions(self, m, setting):
+        return (Condition("gamma <= 1/(2 L_f)", m.gamma, 1 / (2 * setting.constants.L_f)),)
+
+
+def test_a_hypothesis_that_asks_for_more_than_needed_is_named():
+    assert loose_hypotheses(Strict(), METHODS["gd"], "1/L") == ()  # the rule is outside
+    card = METHODS["gd"]
+    inside = type(card)(
+        card.method, rules={"half": lambda setting: GD(0.4 / setting.constants.L_f)}
+    )
+    assert loose_hypotheses(Strict(), inside, "half") == ("gamma <= 1/(2 L_f)",)
+
+
+def test_a_docstring_that_says_another_factor_is_told():
+    problem = Quadratic.random(3, 4, 1.0, 10.0)
+    where = Setting.of(GD, problem)
+    found = written_hypotheses(Strict(), GD(0.01), where)
+    assert "1 - tau of the docstring is 0.0" in found.advice
+    assert not found.holds
+
+
+NAMES = {"gamma": 0.5, "mu": 2.0, "L_f": 4.0, "s": 3.0, "n": 5.0, "omega_av": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2 gamma mu L_f/(mu + L_f)", 2 * 0.5 * 2 * 4 / 6),
+        ("min{1, sqrt(n/(s mu))}", math.sqrt(5 / 6)),
+        ("(1 + s)^2 (1 - s)/mu", 16 * -2 / 2),
+        ("n (s - 1)/(s (n - 1))", 5 * 2 / (3 * 4)),
+        ("1/(1 + 6 omega_av)(2)", 2 / 2.5),
+        ("max{gamma, -mu}", 0.5),
+        ("3/5 + 3 s", 9.6),
+        ("unknown mu", None),
+        ("mu of every f_i", None),
+        ("", None),
+        ("1/(n - 5)", None),
+        ("(mu", None),
+    ],
+)
+def test_formulas_are_read_as_in_a_paper(text, value):
+    assert written_formulas._value(text, NAMES) == (None if value is None else pytest.approx(value))
+
+
+def test_definitions_are_read_in_their_order_and_cases_are_left_out():
+    text = """With a = 2 mu, b = a/s and c = unknown: tau = 1 - gamma a. If n = 1, d = 3.
+    Where s is large, e = 1, f(x) = 7 and 1 - g = 2; h = i = 3.
+    """
+    found = written_formulas._definitions(text, NAMES)
+    assert found == pytest.approx({"a": 4.0, "b": 4 / 3, "tau": -1.0, "e": 1.0})
+    assert written_formulas._definitions("x = 1 and then x = 2", NAMES) == {}

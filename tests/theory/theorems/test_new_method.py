@@ -123,7 +123,7 @@ def package(tmp_path_factory):
 COMMANDS = [
     "list",
     "run quadratic:d=4@3 toy rand-k:2 --kappa 10 --seeds 2 --until 1e-3 --strict --json",
-    "check quadratic:d=4@3 toy rand-k:2 --kappa 10 --seeds 2 --strict",
+    "check quadratic:d=4@3 toy rand-k:2 --kappa 10 --seeds 2 --strict --all",
     "certify toy --n 3 --kappa 10 --omega 2 --json",
 ]
 

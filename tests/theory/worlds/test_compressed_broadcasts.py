@@ -78,5 +78,5 @@ def test_a_natural_broadcast_is_checked(capsys):
     words = ["check", "quadratic:d=6@3", "locodl-both-ways", "two-way(rand-k:2;natural)"]
     assert main([*words, "--kappa", "5", "--until", "1e-2", "--seeds", "2"]) == 0
     text = capsys.readouterr().out
-    assert "one step along a run" in text
+    assert "Psi^t/(tau^t Psi^0) (log)" in text
     assert "FAILS" not in text
