@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certibit.data.problems.quadratic import Quadratic
-from certibit.figures.comparison.costs import costs_to, spread
+from certibit.figures.costs import costs_to, spread
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store

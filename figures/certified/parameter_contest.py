@@ -9,7 +9,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, StronglyConvexProblem
 from certibit.data.problems.selector import problem as select_problem
-from certibit.figures.comparison.costs import costs_to
+from certibit.figures.costs import costs_to
 from certibit.figures.locodl.panels import Panel
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.solvers.compressors.base import Compressor
@@ -252,7 +252,7 @@ def _natural(k: int | None) -> str:
 
 
 def _panels() -> list[Panel]:
-    """Return the paper's panels whose data is on this machine, or the demonstration's first."""
+    """Return the paper's panels whose data is on this machine, or the demonstration's as one."""
     panels = []
     for number in FIGURES:
         for panel in paper_figure(number).panels:
@@ -261,4 +261,5 @@ def _panels() -> list[Panel]:
             except Refusal:
                 continue
             panels.append(panel)
-    return panels or [demonstration().panels[0]]
+    first, second = demonstration().panels
+    return panels or [replace(first, curves=first.curves + second.curves)]

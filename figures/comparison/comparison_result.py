@@ -13,7 +13,8 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.data.terminal import paragraph
 from certibit.figures.comparison.contestants import Contestant
-from certibit.figures.comparison.costs import (
+from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
+from certibit.figures.costs import (
     QUANTITIES,
     SECONDS,
     Spread,
@@ -23,7 +24,6 @@ from certibit.figures.comparison.costs import (
     require_quantity,
     spread,
 )
-from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.solvers.runs.network import Network
 from certibit.solvers.runs.trace import Trace

@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.data.terminal import paragraph, table, text_columns
 from certibit.figures.comparison.contestants import Contestant
-from certibit.figures.comparison.costs import (
+from certibit.figures.costs import (
     SECONDS,
     Spread,
     band_text,

@@ -53,6 +53,7 @@ OTHER_PROBLEM = "with n the rows of a client, the L_i, mu and so the problem cha
 L1 = Quotation("Like with rand-1, we have omega = d - 1.", "LoCoDL, section 4, line 296")
 OUR_PART = {
     ("5gcs-cc", "best"): "5GCS-CC with constants of our own theorem and adaptive local solves",
+    ("5gcs-cc", "paper"): "5GCS-CC with K local steps and constants of our own theorem",
     ("diana", "a"): "DIANA with the step of arXiv:1905.11261, as the paper names none",
 }
 """Notes on methods with parameters or theorems of ours."""
@@ -193,10 +194,11 @@ class JudgedClaim:
 
 
 class PanelBits:
-    """The bits of all curves of a panel."""
+    """The bits of all curves of a panel that claims are about."""
 
     def __init__(self, panel: Panel, traces: Mapping[Curve, Trace]) -> None:
-        self.panel, self.traces = panel, traces
+        self.panel = panel
+        self.traces = {curve: trace for curve, trace in traces.items() if curve.claimed}
 
     def of(self, curve: Curve, accuracy: float) -> CurveBits:
         """Return the bits of a curve to an accuracy."""
@@ -327,7 +329,7 @@ def across_findings(panels: Sequence[PanelBits]) -> list[JudgedClaim]:
             for smaller, larger in pairwise(panels)
             for one in larger.curves(method)
             for other in smaller.curves(method)
-            if one.kind == other.kind
+            if (one.kind, one.rule) == (other.kind, other.rule)
         ]
         if comparisons:
             claim = f"{card.label} needs fewer bits to 1e-5 for larger n"

@@ -1,6 +1,6 @@
 """Draws panels side by side: colour and marker say the method, line style the compressor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,9 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from certibit.figures.bands import band
+from certibit.figures.costs import cost_curve
 from certibit.figures.drawing import STYLE, save
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
 from certibit.figures.looks import in_legend_order, method_look
+from certibit.figures.named_curves import draw_named, named_height
 from certibit.figures.text.tables import accuracy_name, late_median
 from certibit.solvers.runs.trace import Trace
 
@@ -30,21 +32,28 @@ LINES: dict[str | None, Any] = {
 }
 """Line style of each kind of compressor."""
 _OTHER_LINE = (0, (2.5, 1))
+_SOLID = "rand-k+natural"
 _THICK, _THIN = 1.3, 0.8
 _STARTED = 0.7
 """An axis starts where the first curve has come down to this part of its first f - f*."""
 _SMALL, _LINE = 6.5, 8.5
 """Points: letters inside and below a panel, and their lines."""
-_NAMED = 5
+_NAMED = 6
 """So many methods are named below a panel."""
 _ROW = 0.165
 """Inches of a line of the legend."""
+_DIRECT = 3.9
+"""Inches across a panel whose curves are named where they end."""
 
 
 def look(curve: Curve) -> dict[str, Any]:
-    """Return the colour, marker and line style of a curve; a thin line has no compressor."""
+    """Return the colour, marker and line style of a curve.
+
+    A thin line has no compressor; the markers of what is ours are hollow.
+    """
     colour, marker = method_look(curve.method)
-    return {"color": colour, "marker": marker, **_line(curve.kind)}
+    hollow = {"markerfacecolor": "white", "markeredgewidth": 0.8} if curve.ours else {}
+    return {"color": colour, "marker": marker, **_line(curve.kind), **hollow}
 
 
 def _line(kind: str | None) -> dict[str, Any]:
@@ -72,15 +81,51 @@ def draw_figure(
         The files written.
     """
     with style.context(STYLE):
-        return save(_canvas(figure, traces), folder, figure.name)
+        canvas = (_direct_canvas if figure.direct else _canvas)(figure, traces)
+        return save(canvas, folder, figure.name)
+
+
+def _direct_canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
+    """Draw what each accuracy costs, with the name of every curve at its end."""
+    most = max(len(panel.curves) for panel in figure.panels)
+    size = _DIRECT * len(figure.panels), named_height(most)
+    canvas = Canvas(figsize=size, layout="constrained")
+    axes = canvas.subplots(1, len(figure.panels), squeeze=False)[0]
+    axes[0].set_ylabel("$f(x) - f^\\star$")
+    costs = {
+        (panel, curve): cost_curve(trace, panel.floor, "total bits", panel.downlink)
+        for (panel, curve), trace in traces.items()
+    }
+    for panel, place in zip(figure.panels, axes, strict=True):
+        drawn = {c: traces[panel, c] for c in panel.curves if (panel, c) in traces}
+        place.set_title(f"{panel.title}\n{_setting(panel, drawn)}{_same_k(drawn)}")
+        place.set_xlabel(f"{panel.counted}, medians and 10-90 %")
+        draw_named(
+            canvas,
+            place,
+            [curve.method_name for curve in drawn],
+            [look(curve) | {"linestyle": "-"} for curve in drawn],
+            [costs[panel, curve] for curve in drawn],
+            list(costs.values()),
+        )
+    return canvas
+
+
+def _same_k(drawn: Iterable[Curve]) -> str:
+    """Say which compressors there are, where names do not."""
+    sent = dict.fromkeys(curve.compressor for curve in drawn if curve.compressor)
+    return "".join(f"; {each}" for each in sent)
 
 
 def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canvas:
     columns = len(figure.panels)
     curves = [curve for _, curve in traces]
-    names = in_legend_order({curve.method for curve in curves})
-    written = {curve.method: curve.method_name for curve in curves}
-    methods = {name: written[name] for name in names}
+    methods = {
+        curve.method_name: curve
+        for name in in_legend_order({curve.method for curve in curves})
+        for curve in sorted(curves, key=lambda each: each.ours)
+        if curve.method == name
+    }
     kinds = _named(COMPRESSOR_LABELS, {curve.kind for curve in curves})
     height = max(3.2 + _LINE * (_NAMED + 1) / 72, _ROW * (len(methods) + len(kinds) + 3))
     canvas = Canvas(figsize=(1.8 + 2.9 * columns, height), layout="constrained")
@@ -91,7 +136,7 @@ def _canvas(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) -> Canv
             _draw_curve(place, panel, curve, traces[panel, curve], position / len(drawn))
         _finish(place, panel, {curve: traces[panel, curve] for curve in drawn})
     axes[0].set_ylabel("$f(x) - f^\\star$")
-    _legend(canvas, methods, kinds)
+    _legend(canvas, list(methods.values()), kinds)
     return canvas
 
 
@@ -152,11 +197,12 @@ def _setting(panel: Panel, drawn: Mapping[Curve, Trace]) -> str:
 
 def _rank(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     """Name the best curves of the best methods that get to the floor, below the axis."""
-    best: dict[str, tuple[float, str]] = {}
+    best: dict[str, tuple[float, str, str]] = {}
     for curve, trace in drawn.items():
-        cost = late_median(trace.bits_to(panel.floor, panel.downlink)), curve.label
-        best[curve.method] = min(best.get(curve.method, cost), cost)
-    order = sorted((cost, label, method) for method, (cost, label) in best.items())
+        median = late_median(trace.bits_to(panel.floor, panel.downlink))
+        cost = median, curve.label, curve.method
+        best[curve.method_name] = min(best.get(curve.method_name, cost), cost)
+    order = sorted(best.values())
     shown = [each for each in order if np.isfinite(each[0])][:_NAMED]
     lines = [(f"fewest bits to {accuracy_name(panel.floor)}:", "0.35", "normal")] * bool(shown)
     lines += [
@@ -180,11 +226,11 @@ def short_bits(bits: float) -> str:
     return f"{bits / 1e3:,.3g}k" if bits < 1e6 else f"{bits / 1e6:.3g}M"
 
 
-def _legend(canvas: Canvas, methods: dict[str, str], kinds: dict[str | None, str]) -> None:
-    """Explain colours, markers and line styles, given what they stand for."""
+def _legend(canvas: Canvas, methods: Sequence[Curve], kinds: dict[str | None, str]) -> None:
+    """Explain colours, markers and line styles by a curve of each method, and kinds."""
     colours = [
-        Line2D([], [], color=colour, marker=marker, markersize=5, label=methods[name])
-        for name, (colour, marker) in ((name, method_look(name)) for name in methods)
+        Line2D([], [], markersize=5, label=each.method_name, **(look(each) | _line(_SOLID)))
+        for each in methods
     ]
     lines = [Line2D([], [], color="0.25", label=kinds[kind], **_line(kind)) for kind in kinds]
     headings = [Line2D([], [], linestyle="", label=text) for text in ("method", "compressor")]

@@ -19,8 +19,13 @@ COMPRESSOR_LABELS = {
 """How the kinds of compressors are written in figures, in the order of a legend."""
 
 
-OURS = {("5gcs-cc", "best")}
-"""Methods and rules with the constants of a theorem proved by us; legends say so."""
+NAMES = {
+    ("locodl", "balanced"): "LoCoDL (ours)",
+    ("5gcs-cc", "best"): "5GCS-CC (ours)",
+    ("5gcs-cc", "paper"): "5GCS-CC, K steps",
+}
+"""How legends write a method with a rule: *ours* has the parameters of a theorem proved by us, and
+local solves that end by its criterion; K steps are the fixed number of local steps of the paper."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +42,20 @@ class Curve:
         The rule of theory for the parameters; by default the first of the method.
     options : tuple of (str, number)
         What the rule leaves open.
+    claimed : bool
+        Whether claims of the paper are about it; else it is drawn beside those that they are about.
     """
 
     method: str
     compressor: str | None = None
     rule: str | None = None
     options: tuple[tuple[str, float], ...] = ()
+    claimed: bool = True
+
+    @property
+    def ours(self) -> bool:
+        """Whether its name says that its parameters are ours."""
+        return self.method_name.endswith("(ours)")
 
     @property
     def kind(self) -> str | None:
@@ -66,8 +79,8 @@ class Curve:
 
     @property
     def method_name(self) -> str:
-        """How the method is written, with a word where its constants are ours."""
-        return method_label(self.method) + " (ours)" * ((self.method, self.rule) in OURS)
+        """How the method is written, with what tells its rule from that of another curve."""
+        return NAMES.get((self.method, self.rule or ""), method_label(self.method))
 
 
 @dataclass(frozen=True)
@@ -130,7 +143,11 @@ class Figure:
         Stem of its files.
     panels : tuple of Panel
         From left to right.
+    direct : bool
+        Whether every curve is named where it ends, which few curves allow; else legends name
+        methods and compressors.
     """
 
     name: str
     panels: tuple[Panel, ...]
+    direct: bool = False

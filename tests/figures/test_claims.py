@@ -230,11 +230,14 @@ def test_judgement_is_strict_json_with_numbers_and_reasons(judged):
     again = json.loads(json.dumps(judged, allow_nan=False))
     assert again == judged
     assert [figure["figure"] for figure in judged["figures"]] == ["figure2-paper", "figure2-best"]
-    for figure in judged["figures"]:
+    for figure, curves in zip(judged["figures"], (21, 20), strict=True):
         assert len(figure["panels"]) == 3
         for panel in figure["panels"]:
-            assert len(panel["curves"]) == 20
-            assert panel["curves"][-1]["bits"]["1e-5"] == {
+            assert len(panel["curves"]) == curves
+            assert ("paper", "balanced")[curves == 20] == panel["curves"][0]["rule"]
+            assert sum(curve["curve"].startswith("LoCoDL") for curve in panel["curves"]) == 4
+            (gd,) = (curve for curve in panel["curves"] if curve["curve"] == "GD")
+            assert gd["bits"]["1e-5"] == {
                 "median": None,
                 "low": None,
                 "high": None,

@@ -24,7 +24,7 @@ from certibit import (
 )
 from certibit.figures.comparison import comparison_result, costs, ranking
 from certibit.figures.comparison.contestants import contestants
-from certibit.figures.comparison.costs import QUANTITIES, cost_text, spread
+from certibit.figures.costs import QUANTITIES, cost_text, spread
 from certibit.figures.text.tables import short_cost
 from certibit.theory.cards.catalogue import CARDS
 

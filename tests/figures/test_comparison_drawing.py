@@ -11,7 +11,7 @@ from matplotlib import rcParams
 from certibit import GD, Budget, compare
 from certibit.figures.comparison.comparison_drawing import _looks
 from certibit.figures.comparison.contestants import contestants
-from certibit.figures.comparison.costs import QUANTITIES, cost_curve
+from certibit.figures.costs import QUANTITIES, cost_curve
 from certibit.figures.looks import distinct_looks
 from certibit.figures.text.tables import short_cost
 from certibit.theory.card import Card

@@ -7,10 +7,17 @@ from matplotlib.colors import to_hex
 
 from certibit.figures.bands import band
 from certibit.figures.drawing import FORMATS
-from certibit.figures.locodl.panel_drawing import LINES, _canvas, draw_figure, look
+from certibit.figures.locodl.panel_drawing import (
+    LINES,
+    _canvas,
+    _direct_canvas,
+    draw_figure,
+    look,
+)
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.figures.looks import in_legend_order, method_look
+from certibit.figures.text.tables import short_cost
 from certibit.theory.cards.catalogue import CLIPPING, METHODS
 
 
@@ -22,7 +29,7 @@ def straight(made, rate, runs=3):
 
 @pytest.fixture
 def full(made):
-    """A figure of two panels with all twenty curves, and traces of them."""
+    """A figure of two panels with all curves, and traces of them."""
     figure = replace(paper_figure(1), name="made")
     traces = {
         (panel, curve): straight(made, 0.3 + 0.4 * place)
@@ -45,7 +52,7 @@ def few(full):
 def test_no_two_curves_of_a_panel_look_alike(number):
     for panel in paper_figure(number).panels:
         looks = [str(sorted(look(curve).items(), key=str)) for curve in panel.curves]
-        assert len(set(looks)) == len(panel.curves) == 20
+        assert len(set(looks)) == len(panel.curves) == 22
 
 
 def test_every_method_and_compressor_has_a_look_and_a_name():
@@ -67,12 +74,13 @@ DEUTERANOPE = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])
 PROTANOPE = np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]])
 
 
+@pytest.mark.parametrize("panel", [paper_figure(1).panels[0], *demonstration().panels])
 @pytest.mark.parametrize("blind", [DEUTERANOPE, PROTANOPE], ids=["deuteranope", "protanope"])
-def test_colours_can_be_told_apart_without_red_or_green_receptors(blind):
+def test_colours_can_be_told_apart_without_red_or_green_receptors(blind, panel):
     """Distances in RGB after the projections of Vienot, Brettel and Mollon (1999)."""
-    methods = {curve.method for curve in paper_figure(1).panels[0].curves}
+    methods = {curve.method for curve in panel.curves}
     colours = [method_look(method)[0] for method in sorted(methods)]
-    assert len(colours) == 8
+    assert len(colours) in (8, 9)
     to_lms = np.array(
         [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.02996, 0.18431, 1.46709]]
     )
@@ -123,6 +131,22 @@ def test_curves_of_unknown_methods_and_compressors_are_drawn_and_named(made):
     (legend,) = _canvas(Figure("own", (panel,)), traces).legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert texts == ["method", "mine", "compressor", "ternary"]
+
+
+def test_few_curves_are_named_where_they_end_with_their_costs(made):
+    """Also one that does not arrive, by how far it gets."""
+    panel = replace(demonstration().panels[1], floor=1e-2)
+    rates = {"gd": 1, "agd": 3, "diana": 4}
+    panel = replace(panel, curves=tuple(c for c in panel.curves if c.method in rates))
+    traces = {(panel, curve): straight(made, rates[curve.method]) for curve in panel.curves}
+    (place,) = _direct_canvas(Figure("three", (panel,), direct=True), traces).axes
+    told = {text.get_text().partition(": ")[0]: text.get_text() for text in place.texts}
+    assert set(told) == {"GD", "AGD", "DIANA"}
+    assert "gets to" in told["GD"]
+    for name in ("AGD", "DIANA"):
+        (curve,) = (each for each in panel.curves if each.method_name == name)
+        cost = np.median(traces[panel, curve].bits_to(1e-2))
+        assert told[name] == f"{name}: {short_cost(cost)}"
 
 
 def test_files_are_the_same_when_drawn_again(few, tmp_path):

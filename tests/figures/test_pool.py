@@ -16,7 +16,7 @@ from certibit.data.files.records import read_record
 from certibit.figures.locodl import reproduction
 from certibit.figures.locodl.jobs import Job
 from certibit.figures.locodl.panels import Curve, Figure
-from certibit.figures.locodl.recipes import demonstration, paper_figure
+from certibit.figures.locodl.recipes import compressed, demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce, reproduce_paper
 from certibit.figures.pool import SCHEDULER, traces
 from certibit.solvers.runs.trace import Trace
@@ -45,7 +45,8 @@ def here(serial, monkeypatch):
 def short():
     """A panel of the demonstration with runs that end early."""
     figure = demonstration()
-    panel = replace(figure.panels[1], bits=2e4, floor=1e-2, most_bits=None)
+    curves = (*compressed("locodl", 2), *compressed("diana", 2))
+    panel = replace(figure.panels[1], bits=2e4, floor=1e-2, most_bits=None, curves=curves)
     return replace(figure, panels=(panel,))
 
 
@@ -82,7 +83,7 @@ def paper(monkeypatch):
     """Put short runs, without a file, in place of the paper's figures and of Table 2."""
     panel = replace(
         demonstration().panels[0], kappa=50.0, bits=1e5, floor=1e-5, most_bits=None,
-        curves=paper_figure(2).panels[1].curves,
+        curves=paper_figure(2).panels[1].curves[:20],
     )  # fmt: skip
     kept = [
         c for c in panel.curves if c.kind in (None, "rand-k+natural") and c.method != "scaffold"

@@ -55,6 +55,6 @@ CARD = Card(
     orders=Orders.of("sqrt(kappa)", "d*sqrt(kappa)"),
     bill=uncompressed_both_ways,
     roles={"gamma": Role.STEP_SIZE},
-    colour="#A6A6A6",
+    colour="#1F1FFF",
     marker="8",
 )

@@ -135,6 +135,6 @@ CARD = Card(
         lambda c, n: (EControl(0.9 / c.L, 0.3), GD(0.9 / c.L)),  # nothing is left out, no error
     ),
     roles={"gamma": Role.STEP_SIZE},
-    colour="#A0522D",
+    colour="#3A0A1A",
     marker="v",
 )

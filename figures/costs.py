@@ -117,7 +117,7 @@ def _counted(
 
 def spread(costs: NDArray[np.float64]) -> Spread:
     """Return the median and the band of costs (R,), with NaN as later than everything."""
-    low, median, high = _percentiles(costs)
+    low, median, high = percentiles(costs)
     return Spread(float(median), float(low), float(high))
 
 
@@ -128,7 +128,7 @@ def cost_curve(
     start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
     levels = np.geomspace(start, target, _LEVELS)
     levels[-1] = target
-    low, median, high = _percentiles(
+    low, median, high = percentiles(
         np.array([costs_to(trace, level, by, downlink, network) for level in levels]).T
     )
     last = _counted(trace.final, by, downlink, network)
@@ -146,7 +146,10 @@ def band_text(spread: Spread) -> str:
     return "-".join(dict.fromkeys([short_cost(spread.low), short_cost(spread.high)]))
 
 
-def _percentiles(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the percentiles 10, 50 and 90 over the runs, (R, ...) -> (3, ...)."""
+def percentiles(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the percentiles 10, 50 and 90 over the runs, (R, ...) -> (3, ...).
+
+    NaN is later than everything; where too many runs never arrive, a percentile is infinite.
+    """
     found = np.percentile(np.nan_to_num(costs, nan=_NEVER), (BAND[0], 50, BAND[1]), axis=0)
     return np.where(found < _NEVER / 1e100, found, np.inf)
