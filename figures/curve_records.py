@@ -8,12 +8,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certibit.figures.bands import BAND, band
+from certibit.figures.bands import BAND
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.solvers.runs.trace import Trace
 
 COARSE = 1e-3
 """The accuracy that every panel has beside that where its axis ends."""
+LEVELS = 60
+"""Accuracies of a line, from the first f - f* to the finest, each with its bits for every seed."""
 COUNTED = {
     "bits": "uplink_bits",
     "downlink bits": "downlink_bits",
@@ -43,7 +45,6 @@ def panel_record(
     kappa: float | None,
     floor: float,
     curves: Sequence[tuple[dict[str, Any], Trace]],
-    bits: float = np.inf,
     downlink: float = 0.0,
 ) -> dict[str, Any]:
     """Return what a panel shows.
@@ -54,12 +55,13 @@ def panel_record(
         What stands above it, and the name of what is solved.
     kappa : float or None
         The condition number of the problem, where it has one.
-    floor, bits : float
-        Where the axes of f - f* and of bits per client end.
+    floor : float
+        Where the axis of f - f* ends.
     curves : sequence of (dict, Trace)
         How each curve is called and looks, and its runs.
     downlink : float
-        The weight of a bit received in the bits of the lines; the costs stand one by one.
+        The weight of a bit received that the figure was drawn with; bits of the lines and costs
+        stand one by one.
     """
     specification = curves[0][1].specification
     coarse = max(COARSE, floor)
@@ -73,15 +75,13 @@ def panel_record(
         "floor": floor,
         "downlink_weight": downlink,
         "targets": [accuracy_name(accuracy) for accuracy in (coarse, floor)],
-        "curves": [look | _curve(trace, (coarse, floor), bits, downlink) for look, trace in curves],
+        "curves": [look | _curve(trace, (coarse, floor)) for look, trace in curves],
     }
 
 
-def _curve(
-    trace: Trace, accuracies: tuple[float, float], bits: float, downlink: float
-) -> dict[str, Any]:
-    runs = band(trace, bits, accuracies[-1], downlink)
-    lines = {"bits": runs.bits, "median": runs.median, "low": runs.low, "high": runs.high}
+def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
+    start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
+    levels = [*_short(np.geomspace(start, accuracies[-1], LEVELS + 1)[1:-1]), accuracies[-1]]
     return {
         "specification": trace.specification,
         "ending": list(trace.ending),
@@ -92,10 +92,16 @@ def _curve(
             }
             for accuracy in accuracies
         },
-        "line": {name: _short(values) for name, values in lines.items()},
+        "line": {
+            "gap": levels,
+            **{
+                name: [json_number(_short(trace.cost_to(gap, COUNTED[name]))) for gap in levels]
+                for name in ("bits", "downlink bits")
+            },
+        },
     }
 
 
-def _short(values: NDArray[np.float64]) -> list[float | None]:
+def _short(values: NDArray[np.float64]) -> list[float]:
     """Return numbers with the digits that a picture shows."""
-    return [json_number(float(f"{value:.4g}")) for value in values]
+    return [float(f"{value:.5g}") for value in values]

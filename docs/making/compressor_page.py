@@ -2,13 +2,14 @@
 
 import inspect
 from collections.abc import Mapping
-from html import escape
+from itertools import pairwise
 
 from certibit.data.errors import Refusal
+from certibit.figures.report.chart import Chart, Series
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.wire import Layout
 from making.method_page import toctree
-from making.text import code, docstring, escaped, page, prose, raw, table
+from making.text import charts, code, docstring, escaped, page, prose, table
 
 FEATURES = (16, 128, 1024)
 """The d of the table; the picture is at the first."""
@@ -19,7 +20,6 @@ EXAMPLES = (
 """One of each form of a selector."""
 _COLOURS = {"Index": "#0072B2", "Float32": "#D55E00", "Norm": "#F0E442", "PowersOfTwo": "#009E73",
             "Sign": "#CC79A7", "Level": "#E69F00", "Shared": "#666666"}  # fmt: skip
-_WIDTH, _HEIGHT, _BAR = 720.0, 92.0, 34.0
 
 
 def file_name(selector: str) -> str:
@@ -41,44 +41,34 @@ def compressor_page(sent: Compressor) -> str:
             [_row(sent, features) for features in FEATURES],
         ),
         f"## On the wire, d = {d}",
-        raw(f"<figure>{wire_picture(sent.layout(d))}</figure>"),
-        "Fields follow each other without gaps; shared numbers are drawn on both sides and have no "
-        "bits.",
+        charts(wire_chart(sent.name, sent.layout(d))),
         "## Source",
         f"`{type(sent).__module__.removeprefix('certibit.').replace('.', '/')}.py`",
         code(inspect.getsource(type(sent))),
     )
 
 
-def wire_picture(layout: Layout) -> str:
-    """Draw the fields of a message, each as wide as its bits."""
-    whole = max(layout.bits, 1)
-    x, parts = 0.0, []
-    legend: dict[str, str] = {}
+def wire_chart(name: str, layout: Layout) -> Chart:
+    """Return the fields of a message, each as wide as its bits; one row per kind of field."""
+    start, found = 0, {}
     for field, count in layout.fields:
         kind = type(field).__name__
-        each = _WIDTH * field.width / whole
-        legend[kind] = f"{count} x {kind}, {field.width} bits each"
-        for _ in range(count if field.width else 0):
-            parts.append(
-                f'<rect class="band" style="opacity:.75" x="{x:.2f}" y="0" '
-                f'width="{max(each - 0.6, 0.3):.2f}" height="{_BAR:g}"><title>{kind}: '
-                f"{field.width} bits</title></rect>"
-            )
-            parts[-1] = f'<g style="--c:{_COLOURS.get(kind, "#444444")}">{parts[-1]}</g>'
-            x += each
-    for row, (kind, words) in enumerate(legend.items()):
-        y = _BAR + 18 + 17 * row
-        parts.append(
-            f'<g style="--c:{_COLOURS.get(kind, "#444444")}">'
-            f'<circle class="bead" cx="6" cy="{y - 4:g}" r="5"/></g>'
-            f'<text x="18" y="{y:g}">{escape(words)}</text>'
-        )
-    total = f"{layout.bits} bits, {layout.bytes} bytes"
-    parts.append(f'<text x="{_WIDTH:g}" y="{_BAR + 18:g}" class="end">{total}</text>')
-    return (
-        f'<svg class="chart" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" '
-        f'aria-label="the fields of a message">{"".join(parts)}</svg>'
+        ends = [start + field.width * each for each in range(count + 1)]
+        start = ends[-1]
+        spans = found.setdefault(f"{count} x {kind}, {field.width} bits each", (kind, []))[1]
+        spans += pairwise(ends) if field.width else []
+    series = tuple(
+        Series(told, (), (), colour=_COLOURS.get(kind, "#444444"), spans=tuple(spans))
+        for told, (kind, spans) in found.items()
+    )
+    return Chart(
+        f"The fields of a message of {name}, d = {FEATURES[0]}",
+        f"{layout.bits} bits, {layout.bytes} bytes. Fields follow each other without gaps; what is "
+        "shared is known to both sides and has no bits.",
+        "bit",
+        "",
+        series,
+        rows=("",),
     )
 
 

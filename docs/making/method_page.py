@@ -11,14 +11,15 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.figures.certified.rates import Rate
 from certibit.figures.comparison.comparison_result import Comparison
-from certibit.figures.comparison.costs import cost_curve, cost_text, quantity_name
-from certibit.figures.report.chart import Axis, Chart, Series, svg
+from certibit.figures.costs import cost_curve, cost_text, quantity_name
+from certibit.figures.report.chart import Chart, Series
 from certibit.figures.text.tables import accuracy_name
 from certibit.solvers.total_bits import total_text
 from certibit.theory.card import Card
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.theorem import Theorem
 from making.text import (
+    charts,
     code,
     displayed,
     docstring,
@@ -27,7 +28,6 @@ from making.text import (
     headline,
     page,
     prose,
-    raw,
     table,
 )
 
@@ -41,7 +41,7 @@ _GREY = "#6f767d"
 DOWNLINK = 1.0
 """The weight of a bit received in the total bits of a page."""
 _FIRST = {"bits": 10.0, "total bits": 10.0, "gradients": 1.0}
-"""Where an axis starts at the least."""
+"""Smaller costs are not drawn."""
 
 
 def method_page(card: Card, rates: Sequence[Rate], compared: Comparison | None) -> str:
@@ -249,31 +249,35 @@ def _figures(card: Card, compared: Comparison | None) -> str:
     )
     sends = card.name in runs and runs[card.name].final("uplink_bits").any()
     shown = ("bits", "total bits") if sends else ("gradients",)
-    return "\n\n".join(filter(None, (_figure(card, compared, by) for by in shown)))
+    drawn = [chart for by in shown if (chart := method_chart(card, compared, by))]
+    return charts(*drawn) if drawn else ""
 
 
-def _figure(card: Card, compared: Comparison, by: str) -> str:
+def method_chart(card: Card, compared: Comparison, by: str) -> Chart | None:
+    """Return what each accuracy costs all methods, a method's own line in its colour."""
     series = []
     for contestant, trace in zip(compared.contestants, compared.traces, strict=True):
         curve = cost_curve(trace, compared.targets[-1], by, DOWNLINK)
-        known = np.isfinite(curve.median) & (curve.median > 0)
+        known = np.isfinite(curve.median) & (curve.median >= _FIRST[by])
         mine = contestant.card is card
-        line = Series(
-            contestant.name, curve.median[known][::4].tolist(), curve.levels[known][::4].tolist(),
-            colour=card.colour if mine else _GREY, label=contestant.label if mine else "",
-            faint=not mine,
-        )  # fmt: skip
+        cost, level = (part[known][::-4][::-1].tolist() for part in (curve.median, curve.levels))
+        colour = card.colour if mine else _GREY
+        line = Series(contestant.label, cost, level, colour=colour, faint=not mine)
         series += [line] if line.x else []
-    if not any(line.label for line in series):
-        return ""
-    ends = [x for line in series for x in line.x]
-    chart = Chart(
+    if all(line.faint for line in series):
+        return None
+    seeds = len(compared.traces[0].seeds)
+    runs = f"medians of {seeds} seeds" if seeds > 1 else "nothing is random"
+    return Chart(
         f"{card.label} among all methods",
-        Axis(quantity_name(by, DOWNLINK), max(_FIRST[by], min(ends)), 1.1 * max(ends)),  # type: ignore[type-var]
-        Axis("f − f*", compared.targets[-1], max(y for line in series for y in line.y)),  # type: ignore[type-var]
-        tuple(sorted(series, key=lambda line: bool(line.label))),
+        f"{compared.made}; {runs}, each accuracy at its first point. Grey are the other methods of "
+        "the table below; pointing at a line names it.",
+        quantity_name(by, DOWNLINK),
+        "f − f*",
+        tuple(sorted(series, key=lambda line: not line.faint)),
+        bottom=compared.targets[-1],
+        others="the other methods",
     )
-    return raw(f"<figure>{svg(chart)}</figure>")
 
 
 def _accounting(card: Card) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from certibit import Budget, Method, compare, compressor
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
 from certibit.figures.comparison.comparison_result import Comparison
-from certibit.figures.comparison.costs import costs_to
+from certibit.figures.costs import costs_to
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid

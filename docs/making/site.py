@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
@@ -13,6 +12,7 @@ from certibit import Budget, compare, problem  # noqa: E402
 from certibit.data.files.cache import write_text  # noqa: E402
 from certibit.figures.certified.rates import Rate, compared_rate  # noqa: E402
 from certibit.figures.comparison.comparison_result import Comparison  # noqa: E402
+from certibit.figures.report.chart import library, scripts, style  # noqa: E402
 from certibit.solvers.compressors.selector import compressor  # noqa: E402
 from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
 from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
@@ -79,15 +79,19 @@ def comparison() -> Comparison:
 
 
 def write_site(folder: Path = DOCS) -> list[Path]:
-    """Write all pages into the folder ``atlas``, and the style of the charts; give the files."""
+    """Write all pages into the folder ``atlas``, and what draws their charts; give the files."""
     atlas = folder / "atlas"
     shutil.rmtree(atlas, ignore_errors=True)
     written = []
     for name, text in pages():
         written.append(atlas / f"{name}.md")
         write_text(written[-1], text.rstrip())
-    style = files("certibit.figures.report") / "templates" / "chart.css"
-    write_text(atlas / "chart.css", style.read_text(encoding="utf-8"))
+    for name, text in {
+        "charts.css": style(),
+        "charts.js": scripts(),
+        "bokeh.min.js": library(),
+    }.items():
+        write_text(atlas / name, text)
     return written
 
 

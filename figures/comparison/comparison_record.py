@@ -58,12 +58,10 @@ def _record(found: Comparison, name: str, downlink: float) -> dict[str, Any]:
 
 
 def _look(contestant: Contestant, colour: str) -> dict[str, Any]:
-    sent = contestant.compressor.name
     return {
         "label": contestant.label,
         "method": contestant.name,
-        "compressor": sent,
+        "compressor": contestant.compressor.name,
         "rule": contestant.variant or None,
         "colour": colour,
-        "kind": None if sent == "identity" else re.sub(r":\d+", "", sent),
     }

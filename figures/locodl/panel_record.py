@@ -19,7 +19,6 @@ def drawn_record(figure: Figure, traces: Mapping[tuple[Panel, Curve], Trace]) ->
             panel.floor,
             [(_look(curve), traces[panel, curve]) for curve in panel.curves
              if (panel, curve) in traces],
-            panel.bits,
             panel.downlink,
         )
         for panel in figure.panels
@@ -34,5 +33,4 @@ def _look(curve: Curve) -> dict[str, Any]:
         "compressor": curve.compressor,
         "rule": curve.rule,
         "colour": method_look(curve.method)[0],
-        "kind": curve.kind,
     }

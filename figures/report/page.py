@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from certibit.data.files.cache import write_text
 from certibit.figures.report import charts
-from certibit.figures.report.chart import Chart, svg, swatch
+from certibit.figures.report.chart import Chart, html, library, scripts, style
 from certibit.figures.report.records import outcome_kind
 from certibit.figures.report.results import Results, read_results
 from certibit.figures.text.tables import count_text
@@ -34,12 +34,13 @@ def page(results: Results) -> str:
     return template.render(
         results=results,
         panels=_panels(results),
+        weight=_weight(results),
         counts=_counts(results),
         verdicts=_verdicts(results),
         titles={part.anchor: part.title for part in results.parts},
         version=version("certibit"),
-        style=_part("chart.css") + _part("report.css"),
-        script=_part("report.js"),
+        style=Markup(style()) + _part("report.css"),
+        scripts=[Markup(script) for script in (library(), scripts())] + [_part("report.js")],
     )
 
 
@@ -53,7 +54,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "svg": _drawing,
+        "chart": _drawing,
         "count": count_text,
         "median": charts.median,
         "kind": outcome_kind,
@@ -62,39 +63,36 @@ def _environment() -> Environment:
         "never": lambda value: "never" if value is None else count_text(value),
         "four": lambda value: "–" if value is None else f"{value:.4g}",
     }
-    environment.globals |= {"swatch": lambda *look: Markup(swatch(*look)), "charts": charts}
+    environment.globals["charts"] = charts
     return environment
 
 
 def _panels(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Return by figure what stands about its panels: the chart, and rows in the order of bits."""
+    """Return by figure its panels with their rows, in the order of bits."""
     found: dict[str, list[dict[str, Any]]] = {}
     for figure in results.figures:
-        for number, panel in enumerate(figure["panels"]):
-            key = f"{figure['figure']}-{number}"
+        for panel in figure["panels"]:
             target = panel["targets"][-1]
             rows = [
                 {
                     "curve": curve,
-                    "key": f"{key}-{place}",
                     "costs": [charts.median(curve["costs"][target][name]) for name in _COLUMNS],
                     "coarse": charts.median(curve["costs"][panel["targets"][0]]["bits"]),
                     "up": curve["costs"][target]["bits"],
                     "down": curve["costs"][target]["downlink bits"],
                     "made": curve["specification"] | {"versions": figure["versions"]},
                 }
-                for place, curve in enumerate(panel["curves"])
+                for curve in panel["curves"]
             ]
             rows.sort(key=lambda row: row["costs"][0])
-            entry = {
-                "panel": panel,
-                "key": key,
-                "chart": charts.panel_chart(panel, key),
-                "beyond": charts.beyond_axis(panel),
-                "rows": rows,
-            }
-            found.setdefault(figure["figure"], []).append(entry)
+            found.setdefault(figure["figure"], []).append({"panel": panel, "rows": rows})
     return found
+
+
+def _weight(results: Results) -> float:
+    """Return the weight of a bit received that all figures were drawn with; 0 if they differ."""
+    weights = {panel["downlink_weight"] for each in results.figures for panel in each["panels"]}
+    return float(weights.pop()) if len(weights) == 1 else 0.0
 
 
 def _counts(results: Results) -> dict[str, str]:
@@ -173,7 +171,7 @@ def _part(name: str) -> Markup:
 
 
 def _drawing(chart: Chart) -> Markup:
-    return Markup(svg(chart))  # every text in it is escaped
+    return Markup(html(chart))  # every text in it is escaped
 
 
 def _embedded(value: Any) -> Markup:

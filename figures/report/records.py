@@ -1,22 +1,8 @@
-"""What the make targets write, as far as the page shows it: the forms of their files."""
+"""What the make targets write, as far as the page shows it: the schemas of their files."""
 
 import re
-from typing import Any
 
-from certibit.figures.report.forms import (
-    Form,
-    between,
-    both,
-    flag,
-    kind,
-    lists_of_one_length,
-    maybe,
-    named,
-    number,
-    record,
-    several,
-    text,
-)
+from certibit.figures.report.schemas import Schema, between, maybe, numbers, record, several
 from certibit.figures.text.verdicts import SUPPORTED
 from certibit.theory.verdict import FAILS, NOT_TESTED, ONLY_IF, UNDECIDED, Known
 
@@ -33,97 +19,93 @@ def outcome_kind(outcome: str) -> str:
 SEARCHED = "holds at points searched"
 """Of what was searched, at however many points."""
 
-_outcome = kind("an outcome", lambda told: isinstance(told, str) and told.startswith(_FIXED))
-_judged = kind("an outcome", lambda told: told in (SUPPORTED, FAILS, UNDECIDED))
-_colour = kind(
-    "a colour", lambda told: isinstance(told, str) and bool(re.fullmatch("#[0-9A-Fa-f]{6}", told))
-)
-
-
-def _has_costs(panel: dict[str, Any]) -> bool:
-    return all(set(panel["targets"]) <= set(curve["costs"]) for curve in panel["curves"])
-
-
+_text: Schema = {"type": "string"}
+_number: Schema = {"type": "number"}
+_flag: Schema = {"type": "boolean"}
+_outcome: Schema = {"type": "string", "pattern": f"^({'|'.join(map(re.escape, _FIXED))})"}
+_judged: Schema = {"enum": [SUPPORTED, FAILS, UNDECIDED]}
+_colour: Schema = {"type": "string", "pattern": r"^#[0-9A-Fa-f]{6}\Z"}
 _positive = between(1e-100, 1e100)
-_perhaps, _above = maybe(number), maybe(_positive)
+_perhaps, _above = maybe(_number), maybe(_positive)
 _weight = between(0, 1e100)
 _decrease = maybe(between(-1e100, 1e100))
-_drawn = maybe(between(1e-300, 1e300))
-_costs = lists_of_one_length(
-    **{"bits": _perhaps, "downlink bits": _perhaps, "rounds": _perhaps, "gradients": _perhaps}
-)
+_costs = numbers(-1e307, 1e307, "bits", "downlink bits", "rounds", "gradients")
 _curve = record(
-    label=text,
-    method=text,
+    label=_text,
+    method=_text,
     colour=_colour,
-    kind=maybe(text),
     specification=record(),
-    ending=several(text),
-    costs=named(_costs),
-    line=lists_of_one_length(bits=_drawn, median=_drawn, low=_drawn, high=_drawn),
+    ending=several(_text),
+    costs={"type": "object", "additionalProperties": _costs},
+    line=numbers(0, 1e300, "gap", of_seeds=("bits", "downlink bits")),
 )
-_panel = both(
-    record(
-        title=text,
-        problem=text,
-        n=number,
-        d=number,
-        kappa=_above,
-        seeds=number,
-        floor=_positive,
-        downlink_weight=_weight,
-        targets=several(text, least=1),
-        curves=several(_curve, least=1),
-    ),
-    kind("with the costs to its targets", _has_costs),
-)
-_cost = record(curve=text, panel=text, median=_perhaps)
+_panel = record(
+    title=_text,
+    problem=_text,
+    n=_number,
+    d=_number,
+    kappa=_above,
+    seeds=_number,
+    floor=_positive,
+    downlink_weight=_weight,
+    targets=several(_text, least=1),
+    curves=several(_curve, least=1),
+) | {"keysOf": ["targets", "curves", "costs"]}
+_cost = record(curve=_text, panel=_text, median=_perhaps)
 _comparison = record(fewer=_cost, more=_cost, outcome=_judged)
 _verdict = record(
     {
-        "claim": text,
-        "source": text,
-        "measured": text,
+        "claim": _text,
+        "source": _text,
+        "measured": _text,
         "outcome": _judged,
-        "note?": text,
-        "quotation?": text,
-        "why?": several(text),
+        "note?": _text,
+        "quotation?": _text,
+        "why?": several(_text),
         "decisive?": _comparison,
         "comparisons?": several(_comparison),
     }
 )
 _claims = several(_verdict)
-_clipped = both(
-    lists_of_one_length(rounds=_drawn, median=_drawn, low=_drawn, high=_drawn),
-    record(label=text, eta=number, colour=_colour, clips=flag),
-)
+_clipped = {
+    "allOf": [
+        numbers(1e-300, 1e300, "rounds", "median", "low", "high"),
+        record(label=_text, eta=_number, seeds=_number, colour=_colour, clips=_flag),
+    ]
+}
 _step = record(
-    place=text,
-    claim=text,
-    space=text,
-    constants=text,
+    place=_text,
+    claim=_text,
+    space=_text,
+    constants=_text,
     verdict=_outcome,
-    known=text,
-    severity=maybe(text),
-    margin=number,
-    points=number,
-    repair=text,
-    tight=text,
+    known=_text,
+    severity=maybe(_text),
+    margin=_number,
+    points=_number,
+    repair=_text,
+    tight=_text,
     witness=maybe(
-        record(cell=named(text), variables=record(), left=text, right=text, arithmetic=text)
+        record(
+            cell={"type": "object", "additionalProperties": _text},
+            variables=record(),
+            left=_text,
+            right=_text,
+            arithmetic=_text,
+        )
     ),
 )
 _ratio = record(
-    subject=text, name=text, problem=text, runs=number, value=number, low=number, high=number
+    subject=_text, name=_text, problem=_text, runs=_number, value=_number, low=_number, high=_number
 )
 
 JUDGEMENT = record(
-    rule=text,
+    rule=_text,
     figures=several(
         record(
             {
-                "figure": text,
-                "panels": several(record(panel=text, claims=_claims)),
+                "figure": _text,
+                "panels": several(record(panel=_text, claims=_claims)),
                 "across panels": _claims,
             }
         )
@@ -132,13 +114,13 @@ JUDGEMENT = record(
 THEOREMS = several(
     record(
         {
-            "theorem": text,
-            "family": text,
-            "rule": text,
-            "compressor": text,
-            "holds": flag,
+            "theorem": _text,
+            "family": _text,
+            "rule": _text,
+            "compressor": _text,
+            "holds": _flag,
             "outcome": _outcome,
-            "least room": record(condition=text, used=_perhaps),
+            "least room": record(condition=_text, used=_perhaps),
             "worst case / promised factor": _perhaps,
             "rate, measured / promised": _perhaps,
             "bits, promised / measured": _above,
@@ -147,35 +129,37 @@ THEOREMS = several(
     )
 )
 SCALING = several(
-    both(
-        lists_of_one_length(values=_positive, bits=_above),
-        record(
-            quantity=text,
-            method=text,
-            exponent=number,
-            table=number,
-            holds=flag,
-            downlink_weight=_weight,
-        ),
-    )
+    {
+        "allOf": [
+            numbers(1e-100, 1e100, "values", "bits"),
+            record(
+                quantity=_text,
+                method=_text,
+                exponent=_number,
+                table=_number,
+                holds=_flag,
+                downlink_weight=_weight,
+            ),
+        ]
+    }
 )
 RATES = several(
     record(
-        method=text,
-        rule=text,
-        varied=text,
+        method=_text,
+        rule=_text,
+        varied=_text,
         n=_positive,
         kappa=_positive,
         omega=between(0, 1e100),
         published=_decrease,
         certified=_decrease,
-        reason=text,
+        reason=_text,
     )
 )
 SAVINGS = several(
     record(
-        panel=text,
-        method=text,
+        panel=_text,
+        method=_text,
         published=_above,
         optimal=_above,
         measured=_above,
@@ -184,20 +168,19 @@ SAVINGS = several(
     )
 )
 CLIPPING = record(
-    panels=several(record(title=text, series=several(_clipped, least=1))), verdicts=_claims
+    panels=several(record(title=_text, series=several(_clipped, least=1))), verdicts=_claims
 )
-AUDIT = record(proof=text, source=text, seconds=number, steps=several(_step))
+AUDIT = record(proof=_text, source=_text, seconds=_number, steps=several(_step))
 BENCHMARK = record(
-    date=text,
-    commit=text,
-    hardware=record(processor=text, cores=number),
+    date=_text,
+    commit=_text,
+    hardware=record(processor=_text, cores=_number),
     versions=record(),
-    absent=several(text),
+    absent=several(_text),
     ratios=several(_ratio),
 )
 
 
-def drawn_figure(name: str) -> Form:
-    """Return the form of the record of a figure of a name."""
-    called = kind(f"that of {name}", lambda figure: figure["figure"] == name)
-    return both(record(figure=text, versions=record(), panels=several(_panel, least=1)), called)
+def drawn_figure(name: str) -> Schema:
+    """Return the schema of the record of a figure of a name."""
+    return record(figure={"const": name}, versions=record(), panels=several(_panel, least=1))

@@ -8,7 +8,6 @@ from certibit.data.errors import DamagedFileError
 from certibit.data.files.archive import load_or_set_aside
 from certibit.data.files.records import read_record
 from certibit.figures.locodl.recipes import FIGURES, VERSIONS
-from certibit.figures.report.forms import Form
 from certibit.figures.report.records import (
     AUDIT,
     BENCHMARK,
@@ -20,6 +19,7 @@ from certibit.figures.report.records import (
     THEOREMS,
     drawn_figure,
 )
+from certibit.figures.report.schemas import Schema, misfit
 
 _THEN = "left out until {} writes it again"
 
@@ -141,7 +141,7 @@ def read_results(folder: Path) -> Results:
     )
 
 
-def read_result(path: Path, command: str, form: Form) -> Any:
+def read_result(path: Path, command: str, schema: Schema) -> Any:
     """Return what a command has written in JSON, None where that is not there.
 
     A file that is damaged, or was written by another version, is named in a warning, set aside and
@@ -150,8 +150,8 @@ def read_result(path: Path, command: str, form: Form) -> Any:
 
     def load(path: Path) -> Any:
         value = read_record(path)
-        if misfit := form(value, path.stem):
-            raise DamagedFileError(f"{path} is damaged ({misfit})")
+        if told := misfit(schema, value, path.stem):
+            raise DamagedFileError(f"{path} is damaged ({told})")
         return value
 
     return load_or_set_aside(path, load, _THEN.format(command))

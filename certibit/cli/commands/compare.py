@@ -27,7 +27,7 @@ from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.comparison.compare import compare
 from certibit.figures.comparison.comparison_record import keep_comparison, require_name
-from certibit.figures.comparison.costs import SECONDS
+from certibit.figures.costs import SECONDS
 from certibit.solvers.store.store import Store
 
 

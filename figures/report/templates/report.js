@@ -1,80 +1,58 @@
 "use strict";
-const tip = document.getElementById("tip");
-
-// Values on hover: the nearest point of the nearest line, read back from its path.
-function value(place, from, to, low, high, logarithmic) {
-  const part = (place - from) / (to - from);
-  return logarithmic ? low * (high / low) ** part : low + part * (high - low);
-}
-const short = (x) => (x >= 1e-2 && x < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 4 }) : x.toExponential(2));
-for (const chart of document.querySelectorAll(".chart[data-frame]")) {
-  const [left, right, top, bottom, x0, x1, y0, y1] = chart.dataset.frame.split(" ").map(Number);
-  const lines = [...chart.querySelectorAll(".series")].filter((g) => g.querySelector(".line")).map((g) => ({
-    g, points: [...g.querySelector(".line").getAttribute("d").matchAll(/([\d.]+),([\d.]+)/g)].map((p) => [+p[1], +p[2]]),
-  }));
-  const leave = () => { tip.hidden = true; chart.querySelector(".near")?.classList.remove("near"); };
-  chart.addEventListener("pointerleave", leave);
-  chart.addEventListener("pointermove", (event) => {
-    const here = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
-    let best = { far: 900 };
-    for (const { g, points } of lines) {
-      for (const [x, y] of points) {
-        const far = (x - here.x) ** 2 + (y - here.y) ** 2;
-        if (far < best.far) best = { far, g, x, y };
-      }
-    }
-    leave();
-    if (!best.g) return;
-    best.g.classList.add("near");
-    const across = value(best.x, left, right, x0, x1, chart.dataset.log[0] === "1");
-    const up = value(best.y, bottom, top, y0, y1, chart.dataset.log[1] === "1");
-    tip.textContent = `${best.g.dataset.name} · at ${short(across)}: ${short(up)}`;
-    tip.style.left = `${Math.min(event.clientX + 12, innerWidth - 240)}px`;
-    tip.style.top = `${event.clientY + 14}px`;
-    tip.hidden = false;
-  });
+// Percentiles of what was sorted, linear between runs; what never arrives is infinite.
+function percentile(sorted, part) {
+  const place = part * (sorted.length - 1), low = sorted[Math.floor(place)], high = sorted[Math.ceil(place)];
+  return low === high ? low : low + (high - low) * (place % 1);
 }
 
 // The ranking by bits sent + weight x bits received: medians over the seeds, "never" last.
-const middle = (values) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = (sorted.length - 1) / 2;
-  const [a, b] = [sorted[Math.floor(half)], sorted[Math.ceil(half)]];
-  return a === b ? a : (a + b) / 2;
-};
 function rank(weight) {
   for (const table of document.querySelectorAll(".ranking")) {
     const rows = [...table.tBodies[0].rows].map((row) => {
       const down = JSON.parse(row.dataset.down);
       const costs = JSON.parse(row.dataset.up).map((up, i) => (up === null ? Infinity : up + weight * down[i]));
-      return { row, cost: middle(costs) };
+      return { row, cost: percentile(costs.sort((a, b) => a - b), 0.5) };
     });
     rows.sort((a, b) => a.cost - b.cost || 0);
     const most = Math.max(...rows.map((r) => r.cost).filter(Number.isFinite));
     for (const { row, cost } of rows) {
       const arrives = Number.isFinite(cost);
       row.querySelector(".total").textContent = arrives ? Math.round(cost).toLocaleString("en") : "-";
-      row.querySelector("i").style.width = arrives ? `${Math.max(1, (100 * cost) / most)}%` : "0";
+      row.querySelector(".bar i").style.width = arrives ? `${Math.max(1, (100 * cost) / most)}%` : "0";
       table.tBodies[0].append(row);
     }
   }
 }
-const slider = document.getElementById("weight");
-slider?.addEventListener("input", () => {
-  const weight = +slider.value ? 10 ** (-4 + +slider.value / 20) : 0;
-  document.getElementById("weight-text").textContent = weight ? String(+weight.toPrecision(2)) : "0";
-  rank(weight);
-  for (const panel of document.querySelectorAll(".panel")) panel.classList.toggle("stale", Math.abs(weight - panel.dataset.weight) > 1e-9);
-});
-if (slider) rank(0);
 
-// Switches: a curve and its name are drawn or not.
-for (const box of document.querySelectorAll("[data-shows]")) {
-  box.addEventListener("change", () => {
-    const of = CSS.escape(box.dataset.shows);
-    for (const part of document.querySelectorAll(`#${of}, [data-of="${of}"]`)) part.toggleAttribute("hidden", !box.checked);
-  });
+// The lines of charts of costs, from the bits of every seed: percentiles 10, 50 and 90.
+function count(plot, weight) {
+  for (const source of new Set(plot.renderers.map((each) => each.data_source))) {
+    const { up, down } = source.data, columns = { low: [], x: [], high: [] };
+    if (!up) return;
+    up.forEach((sent, level) => {
+      const costs = sent.map((bits, run) => (bits === null ? Infinity : bits + weight * down[level][run]));
+      costs.sort((a, b) => a - b);
+      ["low", "x", "high"].forEach((name, at) => {
+        const cost = percentile(costs, [0.1, 0.5, 0.9][at]);
+        columns[name].push(cost > 0 && Number.isFinite(cost) ? cost : NaN);
+      });
+    });
+    source.data = { ...source.data, ...columns };
+  }
+  plot.below.find((each) => "axis_label" in each).axis_label =
+    weight ? `bits sent + ${weight} × bits received, per client` : "bits sent per client";
 }
+const slider = document.getElementById("weight");
+let weight = slider ? +slider.dataset.weight : 0, moved = false;
+slider?.addEventListener("input", () => {
+  weight = +slider.value ? +(10 ** (-4 + +slider.value / 20)).toPrecision(2) : 0;
+  moved = true;
+  document.getElementById("weight-text").textContent = weight;
+  rank(weight);
+  for (const plot of views.values()) if (plot) count(plot, weight);
+});
+addEventListener("drawn", (event) => moved && count(views.get(event.target), weight));
+if (slider) rank(weight);
 
 // Filters: what is shown has the chosen value, of its outcome or of its severity.
 for (const button of document.querySelectorAll(".filter button")) {
