@@ -1,6 +1,7 @@
 """The result of a comparison: costs of several methods on one problem, tables, figures."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.data.terminal import paragraph
+from certibit.figures.comparison.comparison_file import read_comparison, write_comparison
 from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.comparison.ranking import ranked, ranking_html, ranking_latex, ranking_text
 from certibit.figures.costs import (
@@ -25,6 +27,7 @@ from certibit.figures.costs import (
     spread,
 )
 from certibit.figures.text.tables import accuracy_name, json_number
+from certibit.solvers.method import Method
 from certibit.solvers.runs.network import Network
 from certibit.solvers.runs.trace import Trace
 
@@ -240,16 +243,52 @@ class Comparison:
     def save(self, path: str | os.PathLike[str], x: str = "bits", downlink: float = 0.0) -> Path:
         """Write the figure of :meth:`plot` as SVG, PNG or PDF, whole or not at all; give the file.
 
+        A path that ends in ``.npz`` receives the comparison itself, for :meth:`load`.
+
         Raises
         ------
         Refusal
             If the file is to be of another kind.
         """
+        if Path(path).suffix == ".npz":
+            write_comparison(Path(path), self._pairs, self.targets, self.network)
+            return Path(path)
         from certibit.figures.comparison.comparison_drawing import (  # noqa: PLC0415  (heavy)
             save_cost_curves,
         )
 
         return save_cost_curves(lambda: self.plot(x, downlink), Path(path))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        problem: Problem | None = None,
+        methods: Sequence[type[Method]] = (),
+    ) -> "Comparison":
+        """Read a comparison that :meth:`save` wrote into an npz file; nothing is run.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        problem : Problem, optional
+            What was solved; by default it is made again from its name and kappa.
+        methods : sequence of type
+            The classes of methods that are not in the catalogue.
+
+        Raises
+        ------
+        FileNotFoundError, NotADirectoryError
+            If there is no file.
+        DamagedFileError
+            If it cannot be read, or is not what was written.
+        Refusal
+            If the problem or a method is not the one that the file was made with.
+        """
+        solved, pairs, targets, network = read_comparison(Path(path), problem, methods)
+        contestants, traces = zip(*pairs, strict=True)
+        return cls(solved, contestants, traces, targets, network)
 
     @property
     def _pairs(self) -> list[tuple[Contestant, Trace]]:
