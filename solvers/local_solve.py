@@ -1,4 +1,4 @@
-"""Local work that each client ends by itself."""
+"""Local solves: local work that each client ends by a criterion."""
 
 import math
 from collections.abc import Callable
@@ -70,13 +70,14 @@ def minimise(
     mu: float,
     most: int,
 ) -> tuple[Array, Array]:
-    """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
+    """Minimise a function plus (mu/2) |y - centre|^2 on every client, up to an accuracy.
 
-    It is where the squared gradient of the sum is at most ``accuracy`` times that of the function.
+    A client is done when the squared gradient of the sum is at most ``accuracy`` times that of the
+    function.
     Gradient steps with Nesterov's momentum (1 - q)/(1 + q), q = sqrt(mu/L), begin at the start.
-    Clients that are not done after the most steps begin once again at the centre, without momentum,
-    so that a bad start does no harm. Source of the momentum: Nesterov, Lectures on convex
-    optimization, 2018, section 2.2. In a simulation all steps of a client may be one compiled pass.
+    Clients that are not done after ``most`` steps start again at the centre, without momentum, in
+    case the start was bad. Source of the momentum: Nesterov, Lectures on convex optimization, 2018,
+    section 2.2. In a simulation all steps of a client may be one compiled pass.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a round changes in vectors, in one compiled pass each; imported when first needed."""
+"""In-place updates of vectors in a round, one compiled pass each; imported when first needed."""
 
 from typing import Any
 

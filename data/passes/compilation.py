@@ -29,10 +29,10 @@ _asked = count()
 
 
 def is_worth_loading(numbers: int) -> bool:
-    """Whether compiled code for so many numbers gains more than it takes to load it.
+    """Whether compiled code for so many numbers saves more time than loading numba takes.
 
-    It does once numba is loaded, or has been asked for often. As this depends on what else was
-    done, the code must do the same bit for bit as what is done without it.
+    It does once numba is loaded, or after many calls. Since this depends on earlier calls, the
+    compiled code must give the same numbers as plain code, bit for bit.
     """
     there = "numba" in sys.modules or numbers >= _MANY
     return there or next(_asked) >= _OFTEN
@@ -41,15 +41,14 @@ def is_worth_loading(numbers: int) -> bool:
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of some kind.
 
-    Products and sums may be contracted to one operation. What is compiled is kept in a folder of
-    the user's own, and one process does it: others that need it wait, and load what is kept. As
-    this only saves time, who has waited for half a minute compiles as well, and so does who cannot
-    read or write the files.
+    Products and sums may be contracted to one operation. Compiled code is stored in a folder of the
+    user. One process compiles; others that need the same code wait and load it. A process that has
+    waited for half a minute, or cannot read or write the files, compiles itself.
 
     Warns
     -----
     UserWarning
-        If others may write to the folder: then nothing is kept, as what is there would be run.
+        If others may write to the folder: then nothing is stored or loaded.
     """
     import numba  # noqa: PLC0415  (slow to import)
     from filelock import FileLock  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Compiled code as numba keeps it, in files that are whole; imported when something is compiled."""
+"""Files of numba's compiled code with a digest; imported when something is compiled."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

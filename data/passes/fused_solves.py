@@ -13,7 +13,7 @@ def solved(
     scale: float, a: float, u: Vectors, b: float,
     *, accuracy: float, L: float, mu: float, most: int,
 ) -> tuple[Vectors, Vectors, NDArray[np.int64]]:  # fmt: skip
-    """Minimise a function plus (mu/2) |y - centre|^2 on every client, as far as is exact enough.
+    """Minimise a function plus (mu/2) |y - centre|^2 on every client, up to an accuracy.
 
     The gradients of the functions are scale grad h_i(y) + a y + b u_i. What is done, and with which
     momentum, is what :func:`~certibit.solvers.local_solve.minimise` does; this is the same by

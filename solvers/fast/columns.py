@@ -1,7 +1,7 @@
-"""Some runs, or all, of large vectors that are lent to a round: what it makes of them is put off.
+"""Views of some runs of large vectors, on which a round operates lazily and in place.
 
-A round changes a little of every vector: all of it in few of the runs, or a few entries. Taking the
-vectors out, making new ones and putting them back would be many passes over memory.
+A round changes only part of every vector: a few of the runs, or a few entries. Copying the vectors
+out, computing new ones and copying them back would take many passes over memory.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,8 +23,8 @@ LARGE, ALL_LARGE = 1 << 14, 1 << 18
 class Columns(Deferred):
     """The vectors c x_i + shared + added_i of some runs, (n, d, r), to be used like an array.
 
-    Scaling them, by a number or by one for every run, and adding vectors to them gives others of
-    the kind; entries of them are found without the rest.
+    Scaling by a number (or one per run) and adding vectors is lazy and gives another such object.
+    Single entries are computed without the others.
 
     Parameters
     ----------
@@ -127,9 +127,9 @@ class Columns(Deferred):
 
 
 def columns(x: Any, runs: NDArray[np.intp]) -> Columns | None:
-    """Return some runs of the vectors of many clients, not taken out; None where it does not pay.
+    """Return a view of some runs of large vectors; None for small ones and for other arrays.
 
-    That is for few numbers, and for other arrays than those of numpy with 64-bit floats.
+    Only numpy arrays of 64-bit floats are viewed.
     """
     if type(x) is not np.ndarray or len(x) == 1:
         return None

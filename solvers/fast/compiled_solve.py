@@ -1,4 +1,4 @@
-"""The local solve by compiled code, where what a method minimises is linear but for a gradient."""
+"""The local solve by compiled code, if the gradient is that of the losses plus linear terms."""
 
 from collections.abc import Callable
 from dataclasses import replace

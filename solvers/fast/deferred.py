@@ -1,4 +1,4 @@
-"""Vectors that are not written out until numbers are needed."""
+"""Lazy vectors, which are evaluated when their numbers are needed."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -12,10 +12,9 @@ from certibit.solvers.state import S
 
 
 class Deferred(NDArrayOperatorsMixin):
-    """Vectors (n, d, R) that are used like an array of numpy, and are written out by ``__array__``.
+    """Lazy vectors (n, d, R) that are used like a numpy array and evaluated by ``__array__``.
 
-    What operators make of two things without writing them out, :meth:`_combined` says; everything
-    else is done with the written vectors.
+    :meth:`_combined` defines the operators that stay lazy; all others use the evaluated vectors.
     """
 
     def _combined(self, ufunc: Any, other: Any, leads: bool) -> Any:
@@ -58,7 +57,7 @@ class Deferred(NDArrayOperatorsMixin):
 
 
 class Received(Deferred):
-    """What arrives from all clients, in less room than an array, on which sums spend little."""
+    """Received vectors of all clients in a compact form with fast sums."""
 
     @abstractmethod
     def total(self) -> NDArray[Any]:
@@ -70,11 +69,11 @@ class Received(Deferred):
 
 
 def written(x: Any) -> Any:
-    """Return an array itself, or the numbers of what is not written out yet."""
+    """Return an array itself, or the numbers of lazy vectors."""
     return np.asarray(x) if isinstance(x, Deferred) else x
 
 
 def settled(state: S) -> S:
-    """Write out what a step has left in the fields of a state."""
+    """Evaluate the lazy fields of a state."""
     late = {name: written(x) for name, x in vars(state).items() if isinstance(x, Deferred)}
     return replace(state, **late) if late else state

@@ -1,4 +1,4 @@
-"""Vectors with few entries, as they come out of a message, on which sums spend little."""
+"""Sparse vectors, as messages of few entries give them, with fast sums."""
 
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,10 @@ from certibit.solvers.fast.deferred import Deferred, Received
 
 
 class Entries(Received):
-    """Vectors (n, d, R) with k entries each, to be used like an array of numpy.
+    """Vectors (n, d, R) with k entries each, used like a numpy array.
 
-    Scaling them, adding them to an array, taking them from one and summing them over the clients
-    touches the entries only. For anything else the array is written out first.
+    Scaling, addition to an array, subtraction from one and sums over the clients touch the entries
+    only. For every other operation the array is written out first.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ class Entries(Received):
 
 
 class Shifted(Deferred):
-    """What all clients have alike, plus few entries of each: (n, d, R), used like an array.
+    """A shared vector plus few entries of each client: (n, d, R), used like an array.
 
     Parameters
     ----------
     shared : (1, d, R)
-        What all have.
+        The shared vector.
     entries : Entries
-        What is added to it.
+        The sparse vectors that are added.
     """
 
     def __init__(self, shared: NDArray[Any], entries: Entries) -> None:

@@ -1,4 +1,4 @@
-"""What this room registers: the world of runs on the host, and their iterations."""
+"""The registered extension: the fast world of runs on the host, and their iterations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +23,9 @@ world = fast_world
 class FastIterations:
     """The iterations of some runs in a fast world.
 
-    Where local steps are linear, all of a run until its next round are done at once, so that runs
-    go apart in time. Large arrays of the state are written over, unless all runs are in step.
+    If local steps are linear, all local steps of a run until its next round are done at once, so
+    that runs may be at different iterations. Large arrays of the state are overwritten, unless all
+    runs must stay at the same iteration.
     """
 
     method: Method

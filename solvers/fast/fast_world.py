@@ -21,7 +21,7 @@ from certibit.solvers.world.randomness import AHEAD
 
 @dataclass(frozen=True)
 class FastChannel(Channel):
-    """The network, whose messages are compressed and received by compiled code."""
+    """The network, with messages that are compressed and received by compiled code."""
 
     def steps_to_round(
         self, schedule: Schedule, iteration: NDArray[np.int64], last: int
@@ -46,7 +46,7 @@ class FastChannel(Channel):
 
 @dataclass(frozen=True)
 class FastOracle(Oracle):
-    """The gradients, which are evaluated when numbers are needed, and in one pass."""
+    """The oracle with lazy gradients, which are evaluated in one pass when needed."""
 
     def minimise(self, *arguments: Any, **options: Any) -> tuple[Array, Array] | None:
         """Do what :func:`~certibit.solvers.local_solve.minimise` does, by compiled code.

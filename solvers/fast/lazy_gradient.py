@@ -1,4 +1,4 @@
-"""Gradients that are not evaluated until numbers are needed, and then in one pass."""
+"""Lazy gradients, which are evaluated in one pass when their numbers are needed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,12 +19,12 @@ LARGE = 1 << 14
 
 
 class LazyGradient(Deferred):
-    """The vectors s grad f_i(x_i) + a x_i + b u_i, (n, d, R), to be used like an array of numpy.
+    """The vectors s grad f_i(x_i) + a x_i + b u_i, (n, d, R), used like a numpy array.
 
-    Scaling it, and adding or subtracting an array, gives another one. Its sum over the clients and
-    some of its entries are found without the rest. For anything else it is evaluated, once: in one
-    pass over the data, or from the one it was made of if that still is in use, whose numbers
-    others may ask for too. The arrays it holds must not change.
+    Scaling, and adding or subtracting an array, is lazy. The sum over the clients and single
+    entries are computed without the rest. For every other operation the gradient is evaluated, at
+    most once: in one pass over the data, or from the gradient that it was derived from if this is
+    still in use. The arrays that it refers to must not change before.
 
     Parameters
     ----------
@@ -138,10 +138,10 @@ def _nobody() -> None:
 
 
 def lazy_gradient(problem: Any, x: Any) -> LazyGradient | None:
-    """Return the gradients of all f_i at x, (n, d, R) or (1, d, R), not evaluated yet.
+    """Return the lazy gradients of all f_i at x, (n, d, R) or (1, d, R).
 
-    None where there is no fused pass, for other problems, other arrays than those of numpy with
-    64-bit floats, and without numba; and where vectors are so small that it does not pay.
+    None for problems without a compiled pass, for arrays other than numpy's with 64-bit floats,
+    without numba, and for small vectors.
     """
     if problem.n * x.shape[1] * x.shape[2] < LARGE:
         return None

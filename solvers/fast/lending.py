@@ -1,4 +1,4 @@
-"""Large vectors of a state are lent to a round, and what the round makes of them is put back."""
+"""States with views of large vectors for a round, and the update of the state in place."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,9 +14,9 @@ from certibit.solvers.state import S, number_of_runs, taken
 
 
 def lent(state: S, runs: NDArray[np.intp]) -> S | None:
-    """Return the state of some runs, of which large arrays are not taken out: :class:`Columns`.
+    """Return the state of some runs with large arrays as views: :class:`Columns`.
 
-    None where no array is large enough.
+    None if no array is large enough.
     """
     large = {name: columns(x, runs) for name, x in vars(state).items()}
     large = {name: x for name, x in large.items() if x is not None}
@@ -29,7 +29,7 @@ def lent(state: S, runs: NDArray[np.intp]) -> S | None:
 
 
 def returned(state: S, runs: NDArray[np.intp], part: S) -> S:
-    """Put what was made of :func:`lent` runs back among all R; the state is used up."""
+    """Write the new state of :func:`lent` runs back into the arrays of all R runs, in place."""
     everyone = runs.size == number_of_runs(state)
     before = vars(state)
     own = {

@@ -1,7 +1,7 @@
-"""The local steps until the next round at once, where they are linear but for a gradient.
+"""All local steps until the next round at once, if they are linear in state and gradient.
 
-Every run goes on alone until its own next round; then all communicate together, each after its own
-number of steps. What a local step does is found by letting the method do one with symbols.
+Every run does its own number of local steps until its next round; then all runs communicate
+together. The coefficients of a local step are found by one step of the method on symbols.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ class LocalSteps:
     Parameters
     ----------
     recursions : mapping
-        What a step makes of the fields that it changes.
+        The recursions of the fields that a step changes.
     gradients : int
-        What all clients together evaluate in a step.
+        The gradients that all clients together evaluate in a step.
     passes : FusedSteps or DenseSteps
         The compiled steps.
     """

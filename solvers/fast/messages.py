@@ -1,7 +1,7 @@
-"""Compressed messages by compiled code: the same numbers as of the compressors, bit for bit.
+"""Compressed messages by compiled code: equal to those of the compressors, bit for bit.
 
-Few entries of large vectors are received as :class:`Entries`, and natural messages of gradients
-that are not evaluated as :class:`Powers`.
+Few entries of large vectors are received as :class:`Entries`, and natural messages of lazy
+gradients as :class:`Powers`.
 """
 
 from collections.abc import Callable

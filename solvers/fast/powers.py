@@ -1,4 +1,4 @@
-"""Vectors of powers of two, as natural compression sends them, in a quarter of the room."""
+"""Vectors of powers of two, as natural compression sends them, in a quarter of the memory."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a method does with a state of symbols: linear combinations, found by letting it do it."""
+"""Linear recursions of local steps, found by one step of the method on a state of symbols."""
 
 import operator
 from collections.abc import Mapping
