@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -74,6 +74,24 @@ class Quadratic(RidgeProblem):
         mu = float(eigenvalues.min())
         if not mu > 0:
             raise Refusal(f"a matrix has the eigenvalue {mu:g}; all have to be positive")
+        content = repr(H.shape).encode() + H.tobytes() + c.tobytes()
+        return cls._made(H, c, mu, eigenvalues[:, -1], name, seed, content)
+
+    @classmethod
+    def _made(
+        cls,
+        H: NDArray[np.float64],
+        c: NDArray[np.float64],
+        mu: float,
+        L_i: NDArray[np.float64],
+        name: str,
+        seed: int,
+        content: bytes,
+    ) -> Self:
+        """Make the problem of matrices whose smallest and largest eigenvalues are known.
+
+        ``content`` tells it from others.
+        """
         average = H.mean(axis=0)
         pull = np.einsum("nij,nj->i", H, c) / len(H)
         x_star = np.linalg.solve(average, pull)
@@ -81,10 +99,8 @@ class Quadratic(RidgeProblem):
         return cls(
             name=name,
             seed=seed,
-            fingerprint=hashlib.sha256(
-                repr(H.shape).encode() + H.tobytes() + c.tobytes()
-            ).hexdigest(),
-            bare=Constants(mu, eigenvalues[:, -1], float(np.linalg.eigvalsh(average)[-1])),
+            fingerprint=hashlib.sha256(content).hexdigest(),
+            bare=Constants(mu, L_i, float(np.linalg.eigvalsh(average)[-1])),
             ridge=0.0,
             ridge_g=0.0,
             x_star=x_star.reshape(1, -1, 1),
@@ -152,18 +168,16 @@ class Quadratic(RidgeProblem):
         q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
         H = (q * eigenvalues[:, None, :]) @ np.matrix_transpose(q)
         centres = generator.standard_normal((n, d))
-        problem = cls.from_arrays(
-            (H + np.matrix_transpose(H)) / 2,
-            np.tile(centres[:1], (n, 1)) if shared_minimiser else centres,
-            name=name or f"quadratic:d={d}@{n}",
-            seed=seed,
-        )
         asked = repr((n, d, float(mu), smoothness.tolist(), shared_eigenvectors, seed))
         asked += " shared minimiser" if shared_minimiser else ""
-        return replace(
-            problem,
-            fingerprint=hashlib.sha256(asked.encode()).hexdigest(),
-            bare=Constants(float(mu), smoothness, problem.bare.L_f),
+        return cls._made(
+            (H + np.matrix_transpose(H)) / 2,
+            np.tile(centres[:1], (n, 1)) if shared_minimiser else centres,
+            float(mu),
+            smoothness,
+            name or f"quadratic:d={d}@{n}",
+            seed,
+            asked.encode(),
         )
 
     def _bare_grad(self, x: Array, ridge: float) -> Array:

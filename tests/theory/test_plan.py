@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from time import process_time
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.network import NETWORKS, Network, amount, network_named, read_amount
 from certibit.theory.checks.method.promise import promise
 from certibit.theory.plan.crossover import fastest, reigns
-from certibit.theory.plan.offers import LONGEST_SOLVE, Costs
+from certibit.theory.plan.offers import SAMPLED_WORK, Costs
 from certibit.theory.plan.planning import plan
 from certibit.theory.setting import Setting
 
@@ -208,7 +209,28 @@ def test_a_plan_is_bounded_where_local_solves_may_take_for_ever():
     assert offer.sampled
     per_round = offer.promised.gradients / offer.promised.rounds
     assert per_round == pytest.approx(offer.experiment.method.K, rel=1e-12)
-    assert offer.experiment.method.K > LONGEST_SOLVE
+    assert offer.experiment.method.K > SAMPLED_WORK / (4 * 12 * 12)
+
+
+BOUNDED = {
+    "at the largest kappa": ("breast-cancer@9", 1e15),
+    "at a large kappa": ("breast-cancer@9", 1e9),
+    "with many features": ("quadratic:d=600@10", 100.0),
+    "with many clients": ("breast-cancer@250", 1e4),
+}
+MOST_SECONDS = 12.0  # of the processor; they take a third of it alone on a machine
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * ("many" in name)) for name in BOUNDED],
+)
+def test_a_plan_of_all_methods_takes_seconds(name):
+    selector, kappa = BOUNDED[name]
+    start = process_time()
+    made = plan(select_problem(selector, kappa=kappa))
+    assert {offer.card.name for offer in made.offers} >= {"agd", "gd"}
+    assert process_time() - start < MOST_SECONDS
 
 
 def test_measured_runs_keep_to_the_limits_of_a_budget(made):

@@ -27,8 +27,9 @@ from certibit.theory.setting import Setting
 SAMPLED_ROUNDS, SAMPLED_GRADIENTS = 30, 5000
 """Where the gradients of a round depend on the state, they are counted over so many rounds, or
 until so many gradients are evaluated."""
-LONGEST_SOLVE = 1_000_000
-"""Local steps of a round; where there may be more, nothing is run, and they stand for the mean."""
+SAMPLED_WORK = 500_000_000
+"""Numbers of the data that are read for it at most; where the local steps of one round may read
+more, nothing is run, and the most steps stand for the mean."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Offer:
         What promises: the title of a theorem, or "certificate".
     sampled : bool
         Whether the gradients of a round are those of the first rounds of a run, since they depend
-        on the state, and not their mean; where a round may have more than ``LONGEST_SOLVE`` local
-        steps, they are its most.
+        on the state, and not their mean; where one round may take too many local steps to be run
+        (``SAMPLED_WORK``), they are its most.
     """
 
     card: Card
@@ -200,8 +201,11 @@ def _sampled(experiment: ConvexExperiment) -> float:
     """Count the gradients of a round over the first rounds of one run, or bound them."""
     method = experiment.method
     most = getattr(method, method.steps_of_a_round) if method.steps_of_a_round else 0
-    if most > LONGEST_SOLVE:
+    problem = experiment.problem
+    affordable = SAMPLED_WORK / (problem.n * getattr(problem, "m", problem.d) * problem.d)
+    if most > affordable:
         return float(most)
-    budget = Budget(rounds=SAMPLED_ROUNDS, gradients=SAMPLED_GRADIENTS)
+    few = max(1.0, min(SAMPLED_GRADIENTS, affordable))
+    budget = Budget(rounds=SAMPLED_ROUNDS, gradients=few)
     trace = simulate(experiment, seeds=1, budget=budget)
     return float(trace.final("gradients")[0] / trace.final("rounds")[0])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +114,19 @@ class _CountedOnce(Oracle):
         if not foreseen and not any(active is mask for mask in self.masks):
             self.unforeseen.append(True)
         return super().grad(x, active, sample)
+
+    def minimise(
+        self,
+        gradient: Callable[..., Array],
+        start: Array,
+        centre: Array,
+        given: Any,
+        active: Array,
+        **options: Any,
+    ) -> tuple[Array, Array]:
+        """Do no step of a local solve: how many it takes depends on the state."""
+        self.unforeseen.append(True)
+        return start, gradient(centre + start, given, active, self)
 
     def gradient_steps(
         self,
