@@ -13,10 +13,9 @@ Examples
 array([2352., 1764.])
 """
 
-from certibit.data.interrupts import end_at_interrupts
+import certibit.data.interrupts  # noqa: F401  (first: it answers Ctrl-C from here on)
 from certibit.solvers.registry import register
 
-end_at_interrupts()
 register("certibit.solvers.fast.extension")
 
 TYPE_CHECKING = False  # that of typing, which is slow to import

@@ -1,6 +1,7 @@
 """Ctrl-C while the command is imported, or while it ends: one line, at once.
 
-Little is imported here: until the end of it an interrupt ends in a traceback.
+It is answered once this module has been imported; before, an interrupt ends in a traceback of
+Python, so little is imported here.
 """
 
 import _signal  # type: ignore[import-not-found]  # of signal, without its enumerations
@@ -41,3 +42,6 @@ def _is_command() -> bool:
 def _end(number: int, frame: "FrameType | None") -> None:
     os.write(2, b"certibit: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+end_at_interrupts()

@@ -51,8 +51,11 @@ def run_words(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt as interrupt:
             print(f"certibit: interrupted {interrupt}".rstrip(), file=sys.stderr)
             return INTERRUPTED
-        except SystemExit:  # of argparse, which has said why
-            raise
+        except SystemExit as end:
+            if not _own_place(end):  # of argparse, which has said why
+                raise
+            print(f"certibit: {_sentence(end)}", file=sys.stderr)
+            return WRONG_INPUT
         except BaseException as error:  # also those of a user's own
             if debug:
                 traceback.print_exception(error)
@@ -73,9 +76,17 @@ def _sentence(error: BaseException) -> str:
         told = "the memory of this machine does not suffice; choose smaller numbers"
     else:
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
-        told = f"something unforeseen went wrong ({what}); --debug shows where"
+        told = f"something unforeseen went wrong ({what}{_own_place(error)}); --debug shows where"
     line = " ".join(told.split())
     return re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...{word[0][-20:]}", line)
+
+
+def _own_place(error: BaseException) -> str:
+    """Return where in a user's file an error comes from, such as `` in own.py, line 9``; or ""."""
+    from certibit.data.own.own_file import own_place  # noqa: PLC0415  (slow to import)
+
+    place = own_place(error)
+    return f" in {place}" if place else ""
 
 
 class _Log(StringIO):

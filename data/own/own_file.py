@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
+from traceback import walk_tb
 from types import ModuleType
 from typing import NoReturn, TypeVar
 
 from certibit.data.errors import Refusal
-from certibit.data.own.own_modules import load_module
+from certibit.data.own.own_modules import is_own_module, load_module
 
 _PATIENCE = 10.0
 """Seconds for which a file may run until its name is told."""
+_PROCESS, _exit = os.getpid(), os._exit
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
 T = TypeVar("T")
 
@@ -131,21 +133,37 @@ def load_file(path: Path, meaning: str) -> ModuleType:
 
 @contextmanager
 def _told_of(path: Path) -> Iterator[None]:
-    """Say which file it is that does not end, or that ends the process."""
+    """Say which file it is that does not end, and refuse that it ends the process."""
     text = f"certibit: {path} has been running for {_PATIENCE:g} s; Ctrl-C ends it"
     timer = Timer(_PATIENCE, print, [text], {"file": sys.stderr, "flush": True})
     timer.daemon = True
-    process, end = os.getpid(), os._exit
-
-    def stop(status: int) -> NoReturn:
-        if os.getpid() != process:  # a child that the file has forked
-            end(status)
-        raise SystemExit(f"it calls os._exit({status})")
-
     timer.start()
-    os._exit = stop
+    os._exit = _end
     try:
         yield
     finally:
-        os._exit = end
         timer.cancel()
+
+
+def _end(status: int) -> NoReturn:
+    """End this process as ``os._exit``, which it replaces; refuse it if a user's file asks for it.
+
+    A process that a file has forked ends as it likes.
+    """
+    caller = sys._getframe(1)
+    if os.getpid() == _PROCESS and is_own_module(caller.f_globals.get("__name__", "")):
+        raise Refusal(
+            f"{caller.f_code.co_filename}, line {caller.f_lineno}, calls os._exit({status}), which "
+            "would end certibit without a word; raise an error instead"
+        )
+    _exit(status)
+
+
+def own_place(error: BaseException) -> str:
+    """Return where in a user's file an error comes from, such as ``own.py, line 9``; or ""."""
+    places = [
+        f"{frame.f_code.co_filename}, line {line}"
+        for frame, line in walk_tb(error.__traceback__)
+        if is_own_module(frame.f_globals.get("__name__", ""))
+    ]
+    return places[-1] if places else ""

@@ -1,6 +1,5 @@
 """Words and files that nobody thinks of are answered in one sentence, soon."""
 
-import os
 import subprocess
 import sys
 
@@ -60,16 +59,18 @@ def test_large_sets_are_counted_at_once():
     ("text", "sentence"),
     [
         ("class Stop(BaseException): pass\nraise Stop('enough')", "cannot be run: Stop: enough"),
-        ("import os\nos._exit(3)", r"cannot be run: SystemExit: it calls os._exit\(3\)"),
+        (
+            "import os\nos._exit(3)",
+            r"cannot be run: Refusal: .*, line 2, calls os._exit\(3\)",
+        ),
         ("raise GeneratorExit", "cannot be run: GeneratorExit"),
     ],
 )
 def test_a_file_that_ends_everything_is_named(text, sentence, tmp_path):
-    end, file = os._exit, tmp_path / "ends.py"
+    file = tmp_path / "ends.py"
     file.write_text(text)
     with pytest.raises(Refusal, match=rf"ends\.py {sentence}"):
         load_file(file, "a method")
-    assert os._exit is end
 
 
 def test_a_child_of_a_file_ends_as_it_likes(tmp_path):
@@ -92,7 +93,34 @@ def test_a_base_exception_of_a_method_is_told_in_a_sentence(tmp_path, capsys):
     file = tmp_path / "own.py"
     file.write_text(OWN)
     sentence = refused(capsys, "run", PROBLEM, f"{file}:Own", "--set", "gamma=0.01")
-    assert sentence == "something unforeseen went wrong (Stop: enough); --debug shows where"
+    assert sentence == (
+        f"something unforeseen went wrong (Stop: enough in {file}, line 14); --debug shows where"
+    )
+
+
+ENDINGS = {
+    "import os; os._exit(0)": "line 14, calls os._exit(0), which would end certibit",
+    "from os import _exit; _exit(0)": "line 14, calls os._exit(0), which would end certibit",
+    "import sys; sys.exit(0)": "line 14); --debug shows where",
+}
+
+
+@pytest.mark.parametrize("line", ENDINGS)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_step_that_ends_the_process_is_told_with_its_file(line, command, tmp_path, capsys):
+    file = tmp_path / "own.py"
+    file.write_text(OWN.replace('raise Stop("enough")', line))
+    method = [f"{file}:Own", "--set", "gamma=0.01"] if command == "run" else [f"{file}[gamma=0.01]"]
+    sentence = refused(capsys, command, PROBLEM, *method)
+    assert f"{file}, {ENDINGS[line]}" in sentence
+
+
+def test_others_end_the_process_as_they_like(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text("")
+    code = "import os, sys, pathlib; from certibit.data.own.own_file import load_file\n"
+    code += "load_file(pathlib.Path(sys.argv[1]), 'a method'); os._exit(7)"
+    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 7
 
 
 OWN = """
@@ -112,6 +140,32 @@ class Own(GD):
 """
 
 COMMAND = [sys.executable, "-X", "importtime", "-m", "certibit", "list"]
+
+
+LISTENING = """
+import _signal, sys
+
+class Look:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("certibit."):
+            print(name, _signal.getsignal(_signal.SIGINT).__name__)
+
+sys.argv[0] = "certibit"
+sys.meta_path.insert(0, Look())
+import certibit
+"""
+
+
+def test_an_interrupt_is_answered_from_our_first_module_on():
+    done = subprocess.run(
+        [sys.executable, "-c", LISTENING], capture_output=True, text=True, check=True
+    )
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert [name for name, handler in told if handler == "default_int_handler"] == [
+        "certibit.data",
+        "certibit.data.interrupts",
+    ]
+    assert len(told) > 2
 
 
 def test_little_is_imported_before_an_interrupt_ends_in_one_line():
