@@ -1,4 +1,4 @@
-"""Certified factors of several steps, by a potential that changes from step to step."""
+"""Certified contraction factors of several steps, with potentials that change between steps."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -37,21 +37,21 @@ def certify_steps(
 ) -> Chain:
     """Return the smallest provable factor of several steps, over a function class.
 
-    The Lyapunov function Psi bounds the state at the start, and what is wanted at the end: Psi
-    itself, f - f* or |x - x*|^2 at the model. Between them stand quadratic forms of the state and
-    values of f, each for its own step, which are found together; where there are many steps, one is
-    kept for most of them. The cost depends neither on the number of clients nor on that of steps.
-    Where one step is certified in a region that its Psi keeps, a run that begins there stays there,
-    and all steps are, whatever stands between them.
+    The first potential is the Lyapunov function Psi at the start, the last one the ``measure`` at
+    the end: Psi itself, f - f* or |x - x*|^2 of the model. The potentials between them are
+    quadratic forms of the state plus function values, one for each step, and are optimised
+    together; for many steps one of them is used for most steps. The cost depends neither on the
+    number of clients nor on the number of steps. If one step is certified in a region that Psi
+    preserves, a run that starts there stays there, and all of its steps are certified.
 
     Parameters
     ----------
     steps : int
-        How many: 1 is :func:`~certibit.theory.certificates.certify.certify`.
+        The number of steps; 1 is :func:`~certibit.theory.certificates.certify.certify`.
     potential : Potential or "search", optional
         Psi; by default, that of the method's first theorem.
     measure : "potential", "gap" or "distance"
-        What is wanted at the end.
+        The quantity that is bounded at the end.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A chain of certificates: what is proved about several steps, by a potential that changes.
+"""A chain of certificates: a proof about several steps, with potentials that change between steps.
 
 Each link proves E[Psi_(t+1) after the step] <= (1 - d_t) Psi_t for all states, so that the factors
 multiply. No potential between the first and the last needs to be positive.
@@ -19,11 +19,11 @@ class Chain:
     Attributes
     ----------
     links : tuple of Certificate
-        One after the other; the weights of Psi+ in each are those of Psi in the next.
+        The certificates in order; the weights of Psi+ in each are those of Psi in the next.
     counts : tuple of int
-        For how many steps each is used: only one that keeps its potential for more than one.
+        The number of steps of each; more than one only if it does not change its potential.
     proviso : str
-        Where it holds and what keeps a run there, in words; nothing where it always holds.
+        The region in which it holds, and why runs stay there; "" if it holds everywhere.
 
     Examples
     --------

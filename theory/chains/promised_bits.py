@@ -33,7 +33,7 @@ SEEDS = 3
 
 @dataclass(frozen=True)
 class PromisedBits:
-    """Bits per client until E[f - f*] is at most the target; infinity where nothing is.
+    """Bits per client until E[f - f*] is at most the target; infinite if nothing is proved.
 
     They are uplink bits, with a weight of the downlink total bits.
 
@@ -64,7 +64,7 @@ def promised_bits(
     target: float,
     downlink: float = 0.0,
 ) -> PromisedBits:
-    """Evaluate what is promised about whole runs from x = 0, and run.
+    """Compute the proved bits of whole runs from x = 0, and measure them.
 
     Raises
     ------

@@ -33,8 +33,8 @@ class Discovery:
     candidate : Candidate
         Its structure and constants, with the certified cost.
     screened : float or None
-        Bits per digit on quadratics, which no certificate undercuts; None for more clients than
-        are screened.
+        Bits per digit on quadratics, a lower bound on the certified ones; None for more clients
+        than are screened.
     certificate : Certificate
         The proof of its factor, at mu = 1 and L = kappa.
     known : Method or None
@@ -54,15 +54,15 @@ class Search:
     Attributes
     ----------
     task : Task
-        What was searched for.
+        The task of the search.
     found : tuple of Discovery
-        The certified ones, the fewest bits per digit first.
+        The certified methods, the fewest bits per digit first.
     sentences : int
         Structures that were screened.
     convergent : int
-        Those of them that converge on quadratics with some constants.
+        Structures that converge on quadratics with some constants.
     uncertified : int
-        Those that were among the best, and nothing was certified for.
+        Structures among the best that were not certified.
     """
 
     task: Task
@@ -91,14 +91,13 @@ def discover(
     Parameters
     ----------
     best : int
-        How many of every kind, which is what they compress and whether they have local steps, and
-        number of constants.
+        Number of methods of every kind (compression, local steps) and number of constants.
     certificates : int
         Largest number of certificates for the constants of each.
     seed : int
-        Of the constants that the tuning begins with.
+        Seed of the constants at which the tuning starts.
     kept : KeptResults, optional
-        What was done before an interrupt.
+        Results of an interrupted search.
 
     Raises
     ------

@@ -23,7 +23,7 @@ GENTLE_KAPPA, GENTLE_ERROR = 4.0, 0.1
 
 @dataclass(frozen=True)
 class Task:
-    """What a method is wanted for.
+    """The problems and compressors for which methods are searched.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Task:
     unbiased, contractive : Compressor
         The compressors of the two classes, for clients and server.
     weight : float
-        What a bit received counts against one sent.
+        The weight of a received bit.
     """
 
     n: int

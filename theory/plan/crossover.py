@@ -12,14 +12,14 @@ from certibit.theory.plan.offers import Offer
 
 @dataclass(frozen=True, eq=False)
 class Reign:
-    """The offer that is promised to be the fastest up to some uplink, all else being equal.
+    """The offer with the smallest promised time for uplinks up to a limit.
 
     Attributes
     ----------
     offer : Offer
-        The fastest.
+        The fastest offer.
     up_to : float
-        The uplink, in bits per second, from which on another one is; infinite for the last.
+        The largest uplink, in bits per second, at which it is the fastest; infinite for the last.
     """
 
     offer: Offer
@@ -27,10 +27,11 @@ class Reign:
 
 
 def reigns(offers: Sequence[Offer], network: Network) -> tuple[Reign, ...]:
-    """Return who is the fastest at which uplink, from slow to fast, exactly.
+    """Return the fastest offer for every uplink, from slow to fast uplinks, exactly.
 
-    The seconds are a + b s for the s = 1/uplink seconds of a bit, with b the bits sent: the fastest
-    are the lower envelope of these lines, walked from s = infinity, where the fewest bits win.
+    The time of an offer is a + b s with s = 1/uplink and b the bits sent. The fastest offers form
+    the lower envelope of these lines; at s = infinity the offer with the fewest bits is the
+    fastest.
     """
     rest = np.array([offer.promised.seconds(network) for offer in offers])
     bits = np.array([offer.promised.up for offer in offers])

@@ -34,7 +34,7 @@ more, nothing is run, and the most steps stand for the mean."""
 
 @dataclass(frozen=True)
 class Costs:
-    """What an accuracy costs, per client.
+    """The cost of an accuracy, per client.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """A method with its parameters and compressor, and what it is promised to cost.
+    """A method with its parameters and compressor, and its promised costs.
 
     Attributes
     ----------
@@ -102,10 +102,10 @@ class Offer:
 
 
 def usual_compressors(n: int, d: int) -> tuple[Compressor, ...]:
-    """Return compressors worth a look for n clients and d features: natural, l1, top-k, rand-k.
+    """Return the usual compressors for n clients and d features: natural, l1, top-k, rand-k.
 
-    The k are 1, d/n and d/10, rounded up. Each is there with natural compression of the broadcast,
-    too, for methods whose server compresses.
+    The k are 1, d/n and d/10, rounded up. For methods whose server compresses each is also combined
+    with natural compression of the broadcast.
     """
     sizes = sorted({1, -(-d // n), -(-d // 10)})
     forms = ["rand-k:{}", "rand-k:{}+natural", "top-k:{}"]
@@ -120,7 +120,7 @@ def offers(
     compressors: Iterable[Compressor],
     target: float,
 ) -> tuple[Offer, ...]:
-    """Return what is promised for every method, rule and compressor that fit and have a theorem."""
+    """Return the offers of all methods, rules and compressors that fit and have a theorem."""
     compressors = tuple(compressors)
     with quiet_machine():  # threads of BLAS only wait for each other here
         found = [
@@ -156,9 +156,9 @@ def certified(offer: Offer, target: float) -> Offer:
 
 
 def measured(offer: Offer, target: float, seeds: int, budget: Budget | None = None) -> Costs:
-    """Run an offer and return what the target costs, medians over the seeds; NaN where never.
+    """Run an offer and return its median costs to the target; NaN if it is not reached.
 
-    A run is given up at four times the promised rounds, and at the limits of the budget.
+    A run ends at four times the promised rounds, and at the limits of the budget.
     """
     limits = budget or Budget()
     rounds = min(int(min(4 * offer.promised.rounds + 100, 1e9)), limits.rounds or 10**9)

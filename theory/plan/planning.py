@@ -16,17 +16,17 @@ from certibit.theory.plan.crossover import Reign, reigns
 from certibit.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
 
 BEST = 5
-"""Offers that are certified, or measured, if nothing is said."""
+"""Default number of offers that are certified, or measured."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What is promised about every method on one problem; made by :func:`plan`.
+    """The promised costs of every method on one problem; returned by :func:`plan`.
 
     Attributes
     ----------
     problem : Problem
-        What would be solved.
+        The problem.
     target : float
         The accuracy f - f*.
     network : Network
@@ -58,15 +58,15 @@ class Plan:
         return replace(self, network=network, offers=_ranked(self.offers, network))
 
     def crossover(self) -> tuple[Reign, ...]:
-        """Return which offer is promised to be the fastest at which uplink, from slow to fast."""
+        """Return the fastest offer by promise for every uplink, from slow to fast uplinks."""
         return reigns(self.offers, self.network)
 
     def measured(
         self, best: int = BEST, seeds: int = 3, budget: Budget | None = None
     ) -> dict[str, Costs]:
-        """Run the best few offers and return by name what the target cost them, medians.
+        """Run the best few offers and return their median costs to the target by name.
 
-        The limits of the budget end a run that has not reached the target.
+        The limits of the budget end a run that does not reach the target.
         """
         few = self.offers[: max(best, 1)]
         return {offer.name: measured(offer, self.target, seeds, budget) for offer in few}
@@ -94,7 +94,7 @@ def plan(
     methods: Sequence[str] | None = None,
     compressors: Sequence[Compressor | str] | None = None,
 ) -> Plan:
-    """Evaluate what theorems promise about every method on a problem, before anything is run.
+    """Compute the costs that theorems promise for every method on a problem, without a run.
 
     Parameters
     ----------
@@ -105,16 +105,16 @@ def plan(
     network : Network or str
         What seconds are modelled on, or its name: ``lte``, ``dsl``, ``lan``, ``sensor``.
     methods : sequence of str, optional
-        Of the catalogue, or ``path/to/file.py`` with a card; by default, all with theorems for
-        strongly convex problems.
+        Names of the catalogue, or ``path/to/file.py`` with a card; by default, all methods with
+        theorems for strongly convex problems.
     compressors : sequence, optional
         By default, natural, l1, and rand-k, rand-k+natural and top-k with a few k.
 
     Raises
     ------
     Refusal
-        If the problem is not strongly convex, the target is not below what f - f* is at the start,
-        a name is unknown, or nothing is promised about any pair.
+        If the problem is not strongly convex, the target is not below f - f* at the start, a name
+        is unknown, or no theorem applies to any pair.
 
     Examples
     --------
