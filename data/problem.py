@@ -9,7 +9,7 @@ Arrays are (n, d, R): clients, features, runs; a point that all clients share is
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeGuard
+from typing import ClassVar, Protocol, Self, TypeGuard
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.noise import Noise
@@ -65,6 +65,33 @@ class Constants:
     def kappa(self) -> float:
         """The condition number L / mu, infinite for mu = 0."""
         return self.L / self.mu if self.mu else math.inf
+
+
+@dataclass(frozen=True)
+class RelaxedConstants:
+    """The constants of EPISODE's assumptions; NaN where one is not known.
+
+    Parameters
+    ----------
+    L0, L1 : float
+        Every f_i is (L0, L1)-smooth.
+    kappa, rho : float
+        |grad f_i(x)| <= kappa + rho |grad f(x)| for all x and i.
+    sigma : float
+        |g_i(x; sample) - grad f_i(x)| <= sigma almost surely.
+    Delta : float
+        f(x_0) - inf f.
+    """
+
+    L0: float
+    L1: float
+    kappa: float = math.nan
+    rho: float = math.nan
+    sigma: float = 0.0
+    Delta: float = math.nan
+
+    mu: ClassVar[float] = 0.0
+    """Strong convexity is not assumed."""
 
 
 class Problem(Protocol):

@@ -8,10 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from certibit.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.backend import squared_norm, where
-from certibit.solvers.method import Every, Gradients, Messages, Method, Needs
+from certibit.solvers.method import Every, Gradients, Messages, Method, Needs, require_positive
 
 
 def norm(v: Array) -> Array:
@@ -83,15 +83,6 @@ class ClippedMethod(Method):
     def model(self, s: Any) -> Array:
         """Return x, (1, d, R)."""
         return s.x
-
-
-def require_positive(method: Method, *names: str) -> None:
-    """Refuse parameters of a method, numbers or one for every run, that are not above 0."""
-    for name in names:
-        value = getattr(method, name)
-        above = value > 0
-        if not (array_namespace(above).all(above) if hasattr(above, "shape") else above):
-            raise Refusal(f"{name} = {value} of {method.name}; give a number above 0")
 
 
 def participants(S: int | None, n: int) -> int:

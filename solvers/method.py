@@ -266,3 +266,12 @@ class Method(ABC):
         Each is linear in the deviation of the state from the fixed point. None: they are computed.
         """
         return None
+
+
+def require_positive(method: Method, *names: str) -> None:
+    """Refuse parameters of a method, numbers or one for every run, that are not above 0."""
+    for name in names:
+        value = getattr(method, name)
+        above = value > 0
+        if not (array_namespace(above).all(above) if hasattr(above, "shape") else above):
+            raise Refusal(f"{name} = {value} of {method.name}; give a number above 0")

@@ -73,6 +73,11 @@ LEVELS = [
 """All folders from the bottom up. Each may know those below; those of one line do not know
 each other. The files of a room that stand in no inner room have a line of their own."""
 
+CLIPPING = (
+    *("episode", "episode_plus_plus", "celgc", "clip21", "clipped_minibatch_sgd"),
+    *("clipped_scaffold", "clipped_sgd", "momentum_clipping", "naive_parallel_clip"),
+    *("normalised_ef21", "normalised_gd"),
+)
 EXTENSIONS = {
     "fast": ["solvers.fast", "data.passes"],
     "papers": [
@@ -85,6 +90,12 @@ EXTENSIONS = {
         "certibit.cli.commands.figures",
         "figures.report",  # of the papers' results, too
         "certibit.cli.commands.report",
+        "data.relaxed",
+        "solvers.clipping",
+        *(f"solvers.methods.{name}" for name in CLIPPING),
+        *(f"theory.theorems.{name}" for name in CLIPPING),
+        *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
+        "theory.formulas.relaxed_constants",
     ],
     "chains": ["theory.chains", "figures.text.chains", "certibit.cli.commands.chain"],
     "export": ["theory.export", "certibit.cli.commands.export"],

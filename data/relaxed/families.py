@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
-from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.problem import RelaxedConstants
+from certibit.data.relaxed.relaxed_problem import RelaxedProblem, start_at
 from certibit.data.relaxed.shapes import Cosh, PseudoHuber, Shape, Square, Steep, Well, unit_vectors
 
 

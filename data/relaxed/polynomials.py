@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
-from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.problem import RelaxedConstants
+from certibit.data.relaxed.relaxed_problem import RelaxedProblem, start_at
 
 
 def smallest_offset(coefficients: Sequence[float], L1: float) -> float:

@@ -11,7 +11,8 @@ import scipy
 from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
-from certibit.data.relaxed.relaxed_problem import RelaxedConstants, RelaxedProblem, start_at
+from certibit.data.problem import RelaxedConstants
+from certibit.data.relaxed.relaxed_problem import RelaxedProblem, start_at
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -6,7 +6,6 @@ have what the engine asks of a problem, no ridge, a starting point and, if wante
 
 import hashlib
 import json
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -18,33 +17,7 @@ from numpy.typing import ArrayLike
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
-
-
-@dataclass(frozen=True)
-class RelaxedConstants:
-    """The constants of EPISODE's assumptions; NaN where one is not known.
-
-    Parameters
-    ----------
-    L0, L1 : float
-        Every f_i is (L0, L1)-smooth.
-    kappa, rho : float
-        |grad f_i(x)| <= kappa + rho |grad f(x)| for all x and i.
-    sigma : float
-        |g_i(x; sample) - grad f_i(x)| <= sigma almost surely.
-    Delta : float
-        f(x_0) - inf f.
-    """
-
-    L0: float
-    L1: float
-    kappa: float = math.nan
-    rho: float = math.nan
-    sigma: float = 0.0
-    Delta: float = math.nan
-
-    mu: ClassVar[float] = 0.0
-    """Strong convexity is not assumed."""
+from certibit.data.problem import RelaxedConstants
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

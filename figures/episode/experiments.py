@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from certibit.data.files.records import write_record
-from certibit.data.relaxed.relaxed_problem import RelaxedConstants
+from certibit.data.problem import RelaxedConstants
 from certibit.data.terminal import paragraph, table
 from certibit.figures.episode.clipping_drawing import (
     against_promise,

@@ -16,7 +16,8 @@ from certibit.solvers.authoring import (
     mean,
     where,
 )
-from certibit.solvers.clipping import norm, require_positive, unit
+from certibit.solvers.clipping import norm, unit
+from certibit.solvers.method import require_positive
 
 
 @dataclass(frozen=True)

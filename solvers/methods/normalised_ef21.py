@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from certibit.solvers.authoring import Gradients, Messages, Needs, mean
-from certibit.solvers.clipping import require_positive, unit
+from certibit.solvers.clipping import unit
+from certibit.solvers.method import require_positive
 from certibit.solvers.methods.ef21 import EF21, State
 
 

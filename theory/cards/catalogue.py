@@ -1,25 +1,29 @@
 """The catalogue of all methods by name.
 
-A method of the package is added by its file's line in ``_FILES``. The cards of other packages are
-found through the entry point group ``certibit.methods``, each entry being a :class:`Card`.
+The card of a method of the package is found by its file in the folder of cards. The cards of other
+packages are found through the entry point group ``certibit.methods``, each entry being a
+:class:`Card`.
 """
 
 import warnings
+from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from typing import Any
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
+from certibit.theory import theorems
 from certibit.theory.card import Card, Tuning
 
 GROUP = "certibit.methods"
 """The entry points of other packages."""
 
-_FILES = (
+_LEGEND = (
     "locodl",
     "adiana",
     "diana",
@@ -52,11 +56,18 @@ _FILES = (
     "clip21",
     "normalised_ef21",
 )
-"""The files of this folder with a card, in the order of a legend."""
+"""The order of a legend, by file; methods that are not named here follow by name."""
 
-_CARDS: tuple[Card, ...] = tuple(
-    import_module(f"certibit.theory.theorems.{name}").CARD for name in _FILES
-)
+
+def _cards() -> Iterator[Card]:
+    """Load the card of every file of the folder, in the order of a legend."""
+    found = {module.name for module in iter_modules(theorems.__path__)}
+    first = [name for name in _LEGEND if name in found]
+    for name in (*first, *sorted(found - set(first))):
+        yield import_module(f"{theorems.__name__}.{name}").CARD
+
+
+_CARDS = tuple(_cards())
 
 
 def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:

@@ -10,10 +10,9 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.data.problems.ridge_problem import RidgeProblem
-from certibit.solvers.clipping import require_positive
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
-from certibit.solvers.method import Method
+from certibit.solvers.method import Method, require_positive
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress

@@ -78,7 +78,7 @@ def _given(card: Card) -> str:
 
 def _named(told: Mapping[str, str]) -> list[str]:
     """Return lines of names, each with its explanation."""
-    width = max(map(len, told))
+    width = max(map(len, told), default=0)
     hanging = " " * (width + 4)
     return [paragraph(f"  {name:{width}}  {text}", hanging=hanging) for name, text in told.items()]
 

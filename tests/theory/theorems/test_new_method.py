@@ -1,4 +1,4 @@
-"""Adding a method with a theorem to the package touches two new files and one line."""
+"""Adding a method with a theorem to the package touches two new files and nothing else."""
 
 import json
 import os
@@ -113,10 +113,6 @@ def package(tmp_path_factory):
         shutil.copytree(source.parent / room, copy / room, ignore=ignored)
     (copy / "solvers" / "methods" / "toy.py").write_text(METHOD, encoding="utf-8")
     (copy / "theory" / "theorems" / "toy.py").write_text(CARD, encoding="utf-8")
-    catalogue = copy / "theory" / "cards" / "catalogue.py"
-    lines = catalogue.read_text(encoding="utf-8").splitlines(keepends=True)
-    lines.insert(lines.index('    "diana",\n') + 1, '    "toy",\n')
-    catalogue.write_text("".join(lines), encoding="utf-8")
     return folder
 
 
@@ -153,8 +149,7 @@ def test_every_command_and_table_knows_it(package):
     said, examined = json.loads(printed)
     assert [code for code, _ in said] == [0, 0, 0, 0]
     listed, run, checked, certified = (text for _, text in said)
-    names = [line.split()[0] for line in listed.splitlines()[1:6]]
-    assert names == ["locodl", "adiana", "diana", "toy", "ef21p-diana"]
+    assert "\n  toy " in listed
     assert json.loads(run)["method"]["name"] == "toy"
     for words in ("the toy's theorem", "bits of a round as published", "no check fails"):
         assert words in checked

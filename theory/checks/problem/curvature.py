@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.problem import Problem, StronglyConvexProblem
+from certibit.data.problem import Problem, RelaxedConstants, StronglyConvexProblem
 from certibit.data.problems.linear_model import LinearModel
 from certibit.data.problems.ridge_problem import RidgeProblem
-from certibit.data.relaxed.relaxed_problem import RelaxedConstants
 from certibit.theory.checks.problem.differences import Function, Points, jacobian_products
 from certibit.theory.checks.problem.gradients import sample_points, whole_gradient
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
