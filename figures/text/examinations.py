@@ -32,7 +32,7 @@ _TELLING = (
     "stays at the solution",
     "rests without gradients",
     "bits counted are bits sent",
-    "nothing passes unsent",
+    "the server uses only what was sent",
     "runs as plain ones",
     "variance - omega |x|^2",
     "L_i, L_f, mu and eigenvalues",

@@ -112,7 +112,13 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
     [
         ("send", "0.0", "4", "worst case on quadratics / tau", "One step does not decrease"),
         ("send", "1.0", "2", "stays at the solution", "Started at its fixed point"),
-        ("send", UNSENT, "2", "nothing passes unsent", "went through no uplink or send"),
+        (
+            "send",
+            UNSENT,
+            "2",
+            "the server uses only what was sent",
+            "went through no uplink or send",
+        ),
     ],
 )
 def test_what_fails_says_where_to_look(capsys, own, message, star, factor, check_name, words):
@@ -205,9 +211,9 @@ def test_what_fails_is_printed_beside_the_ten(capsys, own):
     path = own(star=UNSENT, rules=RULES)
     main(["check", PROBLEM[0], path, *PROBLEM[1:], "--seeds", "1"])
     text = capsys.readouterr().out
-    assert "nothing passes unsent" in checks_of(text)
+    assert "the server uses only what was sent" in checks_of(text)
     assert "went through no uplink or send" in " ".join(text.split())
-    assert "A CHECK FAILS: nothing passes unsent" in text
+    assert "A CHECK FAILS: the server uses only what was sent" in text
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,11 @@ PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
         (Writing, "pure steps", "A step writes into h of the state before"),
         (OverRuns, "alone as in a batch", "of a run is another one beside other runs"),
         (Silent, "bits counted are bits sent", "communicate must broadcast"),
-        (Untold, "nothing is used untold", "look for a mean or total that goes through no broad"),
+        (
+            Untold,
+            "clients use only what they received",
+            "look for a mean or total that goes through no broad",
+        ),
         (Leaves, "stays at the solution", "look at the line that updates x"),
     ],
 )

@@ -21,7 +21,7 @@ CONDUCT = [
     "pure steps",
     "alone as in a batch",
     "bits counted are bits sent",
-    "nothing passes unsent",
+    "the server uses only what was sent",
     "communicates as scheduled",
 ]
 
@@ -45,7 +45,7 @@ ROOMS = {
             "stays at the solution",
             "invariants",
             *CONDUCT,
-            "nothing is used untold",
+            "clients use only what they received",
             "runs as plain ones",
             "Psi at the solution",
             "bits of a round as published",

@@ -23,7 +23,7 @@ WRONG = [
     ("a momentum that is not 0 at first", "solvers.methods.momentum_clipping", "State(x, 0 * x)",
      "State(x, 1 + 0 * x)", "momentum-clipping", "rests without gradients"),
     ("models that are not sent", "solvers.methods.episode", "total(channel.send(y, cohort))",
-     "total(y * cohort)", "episode", "nothing passes unsent"),
+     "total(y * cohort)", "episode", "the server uses only what was sent"),
     ("a step into the state", "solvers.methods.naive_parallel_clip",
      "x = channel.broadcast(x - self.clip(g), cohort)", "x -= self.clip(g)",
      "naive-parallel-clip", "pure steps"),

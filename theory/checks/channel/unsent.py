@@ -62,7 +62,9 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
         f"The server or another client changes by {worst:.3g} when only what one client did not "
         "send changes: look for a mean or total of something that went through no uplink or send."
     )
-    return Verdict("nothing passes unsent", worst / (1 + size(state)), EXACT, advice=advice)
+    return Verdict(
+        "the server uses only what was sent", worst / (1 + size(state)), EXACT, advice=advice
+    )
 
 
 def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int) -> set[str]:

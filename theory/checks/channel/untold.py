@@ -68,10 +68,10 @@ def _untold(experiment: ConvexExperiment, seed: int) -> Verdict:
             told = np.concatenate([told, change[None] / size])
     worst, what = worst_of(found)
     advice = (
-        f"{what} depends on messages of other clients that the server has not told it of: look for "
+        f"{what} depends on messages of other clients that the server has not sent to it: look for "
         "a mean or total that goes through no broadcast or downlink."
     )
-    return Verdict("nothing is used untold", worst, _LEFT, advice=advice)
+    return Verdict("clients use only what they received", worst, _LEFT, advice=advice)
 
 
 def _beside(vector: NDArray[Any], rows: NDArray[Any]) -> float:
