@@ -76,12 +76,15 @@ def compiled_from(fault: Fault) -> Iterator[None]:
         write_text(path, wrong)
     spec = spec_from_file_location(name, path)
     module = module_from_spec(spec)
-    with patch.dict(sys.modules, {name: module}):
+    sys.modules[name] = module
+    try:
         spec.loader.exec_module(module)
         dispatchers = {key: x for key, x in vars(module).items() if hasattr(x, "py_func")}
         own = {key: x for key, x in dispatchers.items() if x.py_func.__module__ == name}
         with patch.multiple(f"certibit.{fault.module}", **own):
             yield
+    finally:
+        del sys.modules[name]
 
 
 @contextmanager
