@@ -39,7 +39,7 @@ COMPILED_FAULTS = [
 
 REACHED_BY_COMPILED_CODE = [
     fault("coins: the schedule by the stream of the coin, in rounds that are looked for",
-          "solvers.world.channel",
+          "solvers.fast.fast_world",
           ('streams.draw_until("round", self.runs', 'streams.draw_until("coin", self.runs'),
           on="locodl", rule="balanced", compressor="rand-k:2"),
     fault("runs: no round is counted after the 200th", "solvers.runs.loop",

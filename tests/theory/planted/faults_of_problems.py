@@ -38,7 +38,9 @@ _ROWS = [
      "        runs = x.shape[2]\n        matrix", "        runs, x = x.shape[2], x if n <= 50 else"
      " x[:1] + 0 * x\n        matrix"),
     ("rows: ridge of the first client's point above n = 50, sparse", ROWS,
-     'np.multiply(a, x, order="C")', 'np.multiply(a, x if n <= 50 else x[:1], order="C")'),
+     "(n, d, runs))\n        return products if x is None else add_scaled(products, a, x)",
+     "(n, d, runs))\n        return products if x is None else"
+     " add_scaled(products, a, x if n <= 50 else x[:1])"),
     ("rows: points of all clients as the first's, dense", ROWS, "return self.stack @ x",
      "return self.stack @ x[:1]"),
     ("quadratic: centres left out", QUADRATIC, "self.H @ (x - self.c), ridge, x",
