@@ -1,6 +1,6 @@
 """Write a distributed optimisation method once; run it, count its bits, check its theorem.
 
-All public names stand on this page; a method of one's own needs no other import.
+This module has all public names; a method of your own needs no other import.
 
 Examples
 --------

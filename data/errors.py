@@ -40,4 +40,4 @@ class DamagedFileError(ValueError):
 
 
 class FailedJobsError(RuntimeError):
-    """Some jobs have failed; the message names them and says why. What the others did is kept."""
+    """Some jobs have failed; the message names them with the reasons. Other results are stored."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def end_at_interrupts() -> None:
     """End at an interrupt, with one line, if this process is the command line.
 
-    It is for the time in which nobody could catch a KeyboardInterrupt. Where interrupts are
-    ignored, or somebody else listens, nothing is changed.
+    It is used while imports run and no handler could catch a KeyboardInterrupt. If interrupts are
+    ignored, or have another handler, nothing is changed.
     """
     if _is_command() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)

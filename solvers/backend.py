@@ -227,7 +227,7 @@ def scatter(indices: Array, values: Array, d: int) -> Array:
 
 
 def require_inside(indices: NDArray[Any], d: int) -> None:
-    """Refuse an index that is no feature of d: it would be another client's, or nobody's memory."""
+    """Refuse an index outside 0..d-1, which would address other memory."""
     if indices.dtype.kind not in "iu":
         raise Refusal(f"indices of type {indices.dtype} are no features; give integers")
     unsigned = indices.view(f"u{indices.dtype.itemsize}")  # a negative one is a large one

@@ -86,7 +86,7 @@ class ClippedMethod(Method):
 
 
 def participants(S: int | None, n: int) -> int:
-    """Return the size of a cohort, n if it is left open.
+    """Return the size of a cohort; n if ``S`` is None.
 
     Raises
     ------

@@ -137,15 +137,15 @@ def minimise(
 def until_done(
     step: Callable[[S, Array], tuple[S, Array]], state: S, active: Array, most: int
 ) -> tuple[S, Array]:
-    """Repeat a step on all clients at once, on each until it has ended there.
+    """Repeat a step on all clients at once, until every client is done.
 
-    On a device nobody looks who is done but after every few steps.
+    On a device the end is tested only after every few steps.
 
     Parameters
     ----------
     step : callable
-        Called with the state and the active clients (n, 1, R), it gives the next state, in which
-        nothing has changed but for active clients, and who is still active.
+        Called with the state and the active clients (n, 1, R), it returns the next state, changed
+        for active clients only, and the clients that remain active.
     state : dataclass
         Arrays (n, d, R).
     active : (n, 1, R) bool

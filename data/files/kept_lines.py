@@ -1,4 +1,4 @@
-"""Values that are kept one by one in a file, each a line of JSON behind its own digest."""
+"""Files of JSON values, one per line, each line with its own digest."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ def add_line(path: Path, value: Any) -> None:
 def read_lines(path: Path) -> list[Any]:
     """Return the values of a file, none where there is none.
 
-    Lines that are damaged, or were cut by an interrupt, are told in a warning and left out.
+    Lines that are damaged or incomplete are left out, with a warning.
     """
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")

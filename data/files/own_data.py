@@ -1,4 +1,4 @@
-"""Rows and targets of one's own: arrays, sparse matrices, data frames."""
+"""Rows and targets of a user: arrays, sparse matrices, data frames."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files that end with the SHA-256 of what is before."""
+"""Files that end with the SHA-256 of the bytes before it."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A user's own file of Python, outside the package: ``path/to/file.py:Name`` is something of it."""
+"""Objects from a user's Python file, named ``path/to/file.py:Name``."""
 
 import ast
 import inspect

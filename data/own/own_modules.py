@@ -1,8 +1,8 @@
 """Modules of a user's files: those of a folder under a name of that folder, each read once.
 
-A file is run from the bytes whose digest is kept, whatever is written into it meanwhile. What it
-imports is looked for beside it first, as from a script, by a name of its folder: two folders may
-each have a module of one name.
+A file is run from the bytes whose digest is recorded, even if it is changed meanwhile. Its imports
+are looked for beside it first, as for a script, under a name of its folder, so that two folders may
+have modules of the same name.
 """
 
 import builtins

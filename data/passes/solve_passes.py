@@ -1,9 +1,10 @@
 """Local solves, client by client, compiled by numba; imported when first needed.
 
 Up to W runs of a client are the lanes of a vector register, as in ``row_passes``. Steps are done on
-the features that its rows have. On all others a gradient is linear with one slope, so that what a
-start lacks of the solution shrinks by one factor for all of them: a run of any number of steps is
-two numbers. A run that has ended goes on, unseen, until the last one of the client has.
+the features that occur in the client's rows. On all other features the gradient is linear with one
+slope, so that the distance to the solution shrinks by the same factor on all of them, and two
+numbers describe any number of steps. A run that is done continues, without effect, until all runs
+of the client are done.
 """
 
 from typing import Any

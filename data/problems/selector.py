@@ -53,9 +53,9 @@ def problem(
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
         ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
         returns one.
-        Anything else is rows X of one's own, (N, d), with the targets y.
+        Anything else are your own rows X, (N, d), with the targets y.
     y : array of shape (N,)
-        Targets of rows of one's own: classes of any kind, or numbers.
+        The targets of your own rows: classes of any kind, or numbers.
     clients : int, str or array of shape (N,)
         For data without ``@<n>``: the number of clients; or a rule with it, such as
         ``dirichlet:0.3@9``; or the client of every row.

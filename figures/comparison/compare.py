@@ -46,7 +46,7 @@ def compare(
     target : float or sequence of float
         Accuracies f - f*.
     seeds : int or sequence of int
-        The run seeds, or how many.
+        The run seeds, or their number.
     budget : Budget, optional
         Limits of a run that does not reach the finest target.
     network : Network or str, optional

@@ -16,7 +16,7 @@ from certibit.theory.cards.catalogue import parameters
 
 @dataclass(frozen=True)
 class Job:
-    """One curve of one panel, with so many seeds, and where finished traces are kept."""
+    """One curve of one panel, with the number of seeds and the store of traces."""
 
     panel: Panel
     curve: Curve

@@ -36,13 +36,12 @@ class CutWarning(UserWarning):
 class Store:
     """Finished traces in a folder, one npz file per key.
 
-    The key is the hash of everything that a trace depends on: the specification; method, compressor
-    and what a problem of one's own holds; the text of the folders ``data`` and ``solvers`` of the
-    package and, for a class of one's own, of the modules outside it, with what these read
-    (:mod:`certibit.solvers.store.program_text`); the versions of Python, numpy and scipy.
-    A changed figure is only drawn again. The commit stands in the trace, not in its key. What a
-    class made at a prompt depends on cannot be read: its traces are not kept. Nor are those of a
-    program that changes while it runs.
+    The key is the hash of everything that a trace depends on: the specification; the fields of the
+    method, the compressor and your own problem; the text of the folders ``data`` and ``solvers`` of
+    the package and, for your own class, of your modules, with the globals that these read
+    (:mod:`certibit.solvers.store.program_text`); the versions of Python, numpy and scipy. The
+    commit is recorded in the trace and is not part of the key. Traces of a class that was defined
+    at a prompt, or of a program that changes while it runs, are not stored.
 
     A trace that was stopped while it was computed goes on where it was
     (:mod:`certibit.solvers.runs.checkpoint`).

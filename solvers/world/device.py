@@ -76,7 +76,7 @@ class DeviceStreams:
         return drawn
 
     def resume(self, drawn: Mapping[str, NDArray[np.int64]]) -> None:
-        """Go on where each run has drawn so many numbers of each purpose."""
+        """Continue the streams after the given numbers of draws of each purpose and run."""
         self._coins = []
         for purpose, numbers in drawn.items():
             self._begin(purpose, numbers)

@@ -42,7 +42,7 @@ class Iterations(Protocol):
 
 
 class Extension(Protocol):
-    """What a module of the registry defines."""
+    """The interface of a registered extension."""
 
     def world(self, channel: Channel, oracle: Oracle) -> tuple[Channel, Oracle] | None:
         """Return a channel and an oracle that do the same as these; None if it has none."""

@@ -23,7 +23,7 @@ AHEAD = 1024
 def generator(seed: int, purpose: str, drawn: int = 0) -> np.random.Generator:
     """Make the generator of one run seed and one purpose, such as ``"compressor"``.
 
-    It goes on where so many of its uniform numbers have been drawn.
+    It continues after the given number of uniform numbers.
     """
     counts, numbers = divmod(drawn, WORDS)
     continued = np.random.Generator(_philox(seed, purpose).advance(counts))
@@ -141,7 +141,7 @@ class Streams:
         return {purpose: stream.drawn for purpose, stream in self._streams.items()}
 
     def resume(self, drawn: Mapping[str, NDArray[np.int64]]) -> None:
-        """Go on where each run has drawn so many numbers of each purpose."""
+        """Continue the streams after the given numbers of draws of each purpose and run."""
         self._streams = {
             purpose: Stream(self._seeds, purpose, counts) for purpose, counts in drawn.items()
         }

@@ -158,7 +158,7 @@ def check(
     >>> check(GD(gamma=0.1), Quadratic.random(3, 4, mu=1.0, L=10.0), seeds=2)
     Examination of GD(gamma=0.1), identity
     gradient descent, classical: met, factor 1 - 0.19
-    0 of 27 checks fail
+    0 of 28 checks fail
     """
     require_weight(downlink)
     budget = Budget(

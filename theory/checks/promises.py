@@ -27,13 +27,12 @@ from certibit.theory.verdict import Verdict, readable, readable_factor
 
 @dataclass(frozen=True)
 class Promised:
-    """A theorem at some parameters, and how the code keeps it.
+    """A theorem at some parameters, with the verdicts of its checks.
 
     Attributes
     ----------
     theorem : Theorem or None
-        None stands for "the Lyapunov function does not grow in the mean", which needs no proof to
-        be checked.
+        None if there is no theorem; then the Lyapunov function must not grow in expectation.
     conditions : tuple of Condition
         The hypotheses.
     rate : float
@@ -43,7 +42,7 @@ class Promised:
     runs : RunsCheck, optional
         Whole runs, which need a theorem.
     loose : tuple of str
-        The hypotheses that could ask for half as much, as far as a search sees.
+        The hypotheses whose right side can be doubled, as far as a search sees.
     diagnosis : str
         Where one step breaks the promise: the smallest counterexample, the line to look at, and
         what a certificate says.

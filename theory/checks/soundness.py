@@ -42,9 +42,9 @@ _CONDUCT: tuple[Check, ...] = (purity, independence, accounts, unsent, schedule)
 
 
 def soundness(card: Card, experiment: ConvexExperiment, seed: int = 0) -> tuple[Verdict, ...]:
-    """Make the checks that every method is held against; none where there is nothing to check.
+    """Run the checks that need no theorem, as far as they apply.
 
-    What fails is tried again on smaller problems, and the smallest on which it fails is told.
+    A failing check is repeated on smaller problems, and the smallest counterexample is reported.
     """
     if not experiment.method.needs.strongly_convex:
         return conduct(card, experiment, seed)

@@ -15,10 +15,10 @@ _ROOMS = ("data", "solvers", "theory")
 
 
 class KeptResults:
-    """The finished results of one search, by what they are of; in a file if a folder is given.
+    """The finished results of one search by key; in a file if a folder is given.
 
-    Every result is one line, written at once; what is damaged or was cut by an interrupt is told,
-    and done again.
+    Every result is one line, written at once. Damaged or incomplete lines cause a warning and are
+    computed again.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class KeptResults:
     seed : int
         The seed of the search.
     folder : Path, optional
-        Without one, nothing is kept.
+        Without one, nothing is stored.
     fresh : bool
-        Whether what is kept is ignored, and found again.
+        Whether stored results are ignored and computed again.
     """
 
     def __init__(

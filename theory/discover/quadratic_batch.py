@@ -19,11 +19,11 @@ class QuadraticBatch:
     Attributes
     ----------
     curvature, up : (n, 1, R)
-        Of the f_i, and what the messages of the clients are multiplied by.
+        The curvatures of the f_i, and the factors of the clients' messages.
     down : (1, 1, R)
-        What the messages of the server are multiplied by.
+        The factor of the server's messages.
     grad_star : (n, 1, 1) or (n, 1, R)
-        The gradients at the solution, which is 1, so that what is sent there is not 0 by chance.
+        The gradients at the solution, which is 1 so that messages there are not 0 by chance.
     """
 
     curvature: Matrix

@@ -32,8 +32,8 @@ class _Bounded(Ledger):
 def masks_counted(seed: int = 0) -> Verdict:
     """Check the bits of masked messages against the entries that arrive, entry by entry.
 
-    A mask may have one client, entry or run that stands for all. What a device is told that a
-    message has at most is no less.
+    A mask may have one entry along clients, features or runs that applies to all. The upper bound
+    of a message's bits that devices use must not be smaller than these bits.
     """
     generator, found = np.random.default_rng(seed), [(0.0, "")]
     v = np.ones(_SHAPE)

@@ -50,8 +50,8 @@ def steps_along_a_run(
 ) -> Verdict:
     """Check E[Psi+]/Psi <= tau exactly, at states of a real run after so many iterations.
 
-    States where Psi has fallen below 1e-16 of its start are left out: what is left is rounding.
-    ``limit`` takes the place of the factor that the theorem promises.
+    States with Psi below 1e-16 of its start are left out, because Psi is then rounding error.
+    ``limit`` replaces the factor of the theorem.
     """
     method = experiment.method
     channel, oracle = simulated_world(experiment, [seed])

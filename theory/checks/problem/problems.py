@@ -22,8 +22,8 @@ from certibit.theory.verdict import Verdict
 def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
     """Check a problem of either protocol, on numpy arrays; of one for many runs, the first.
 
-    What it says of itself is held against its values and gradients alone, at points drawn with a
-    seed: a problem of your own needs nothing more than the protocol.
+    Its constants and its solution are compared with its values and gradients at random points, so
+    that a problem of your own needs only the protocol.
 
     Examples
     --------

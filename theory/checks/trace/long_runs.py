@@ -84,7 +84,7 @@ def runs_as_plain(
 
 
 def long_and_many_runs_as_plain(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
-    """Check the same of so many runs that vectors are held in other ways, and of 300 rounds.
+    """Check the same for many runs, with other representations of vectors, and for 300 rounds.
 
     None if both are too much work.
     """

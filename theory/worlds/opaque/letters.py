@@ -48,7 +48,7 @@ def refuse(is_what: str, it: str, instead: str) -> NoReturn:
 
 @contextmanager
 def watched(name: str) -> Iterator[None]:
-    """Refuse what a method of a name is refused here, even if it goes on in spite of that."""
+    """Refuse a method if an operation is refused inside, even if the method catches it."""
     refused: list[StepRefusal] = []
     token = _refused.set(refused)
     try:
