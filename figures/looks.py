@@ -1,4 +1,4 @@
-"""How methods look in figures: a view of their cards."""
+"""Colours, markers and labels of methods in figures, from their cards."""
 
 from collections.abc import Sequence
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""Which array library a run takes, and how arrays get there and back."""
+"""The array library of a run, and transfers of arrays to it and back."""
 
 import dataclasses
 import importlib.util

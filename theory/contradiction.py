@@ -2,4 +2,4 @@
 
 
 class ContradictionError(Exception):
-    """What was proved and what was attained contradict each other: the tool itself is wrong."""
+    """A proved factor and an attained one contradict each other: an error of certibit."""

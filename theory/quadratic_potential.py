@@ -49,7 +49,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class AtModel:
-    """What is wanted of a model: f - f* there, or its squared distance to the solution."""
+    """The measure of a model: f - f* there, or its squared distance to the solution."""
 
     measure: Literal["gap", "distance"]
 

@@ -1,4 +1,4 @@
-"""How loose the theorems are: promised over measured bits."""
+"""The looseness of theorems: promised over measured bits."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which k of rand-k theory recommends: the one with the fewest promised bits."""
+"""The k of rand-k that theory recommends: the one with the fewest promised bits."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What certificates say about one method, as text and as JSON."""
+"""Certificates of one method as text and as JSON."""
 
 import math
 from dataclasses import asdict

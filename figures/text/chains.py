@@ -1,4 +1,4 @@
-"""What chains of certificates say about several steps and whole runs, as text and as JSON."""
+"""Certificates of several steps and whole runs as text and as JSON."""
 
 import math
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What a search for methods has found, as text and as JSON."""
+"""Results of a search for methods as text and as JSON."""
 
 from dataclasses import asdict
 from typing import Any

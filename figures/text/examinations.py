@@ -1,4 +1,4 @@
-"""What an examination found about one method, as text and as JSON."""
+"""The examination of one method as text and as JSON."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What an experiment says about a claim: supported, FAILS, or undecided."""
+"""Verdicts on claims: supported, FAILS, or undecided."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

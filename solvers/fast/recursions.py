@@ -47,7 +47,7 @@ class LinearCombination:
 
 
 class SymbolicGradients:
-    """What a method sees of a problem when its state is made of symbols."""
+    """The problem that a method is given when its state consists of symbols."""
 
     def __init__(self, problem: LogisticRegression) -> None:
         self.n, self.d = problem.n, problem.d

@@ -17,7 +17,7 @@ _QUANTITY = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*([kMGmuµn]?)(bit|s)")
 
 @dataclass(frozen=True)
 class Network:
-    """What a bit, a round and a gradient cost in seconds; a model, not a measurement.
+    """A model of the seconds that a bit, a round and a gradient take.
 
     All clients have the same link and work at the same time, a server waits for all of them, and
     nothing overlaps: a run takes bits up/uplink + bits down/downlink + 2 latency x rounds +

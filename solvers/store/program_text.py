@@ -1,4 +1,4 @@
-"""What runs: the text of the package and of a user's modules, and the values that they read."""
+"""The text of the package and of a user's modules, and the values that they read."""
 
 import hashlib
 import sys

@@ -111,7 +111,7 @@ class DeviceStreams:
 
 
 class DeviceLedger:
-    """What each run has spent so far, as in :class:`~certibit.solvers.world.ledger.Ledger`.
+    """The costs of each run so far, as in :class:`~certibit.solvers.world.ledger.Ledger`.
 
     The arrays are on the device. The host has bounds, and asks for the numbers when these reach a
     limit.

@@ -1,4 +1,4 @@
-"""Which client sends which entry: the template of the masks of CompressedScaffnew and TAMUNA."""
+"""The template of the masks of CompressedScaffnew and TAMUNA: which client sends which entry."""
 
 from functools import lru_cache
 

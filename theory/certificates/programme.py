@@ -18,7 +18,7 @@ SMALL = 1e-6
 
 @dataclass(frozen=True)
 class SolverResult:
-    """What a solver gives back.
+    """The result of a solver.
 
     Attributes
     ----------

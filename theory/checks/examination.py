@@ -36,7 +36,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, repr=False)
 class Examination:
-    """What was found about a method on a problem; its text says what holds in a few lines.
+    """The verdicts of all checks of a method on a problem; printed in a few lines.
 
     Attributes
     ----------

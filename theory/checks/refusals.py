@@ -46,7 +46,7 @@ class Second(GD):
 
 @dataclass(frozen=True)
 class Misfit:
-    """Something that must be refused.
+    """An input that must be refused.
 
     Attributes
     ----------

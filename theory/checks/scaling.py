@@ -34,7 +34,7 @@ LAW_ITERATIONS = 400_000
 
 @dataclass(frozen=True)
 class Law:
-    """What is measured: a method while one quantity grows.
+    """A scaling experiment: the bits of a method while one quantity grows.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ HALVINGS = 5
 
 @dataclass(frozen=True, eq=False)
 class PathEnd:
-    """Where a path ends.
+    """The end of a central path.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ AT_REST = 1e-9
 
 @dataclass(frozen=True)
 class Draw:
-    """What messages may be multiplied by.
+    """The possible factors of messages.
 
     Attributes
     ----------

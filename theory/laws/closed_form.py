@@ -11,7 +11,7 @@ from certibit.theory.proofs.symbolic_step import symbolic_step
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """What a method's best step size and decrease are, for all parameters of a family.
+    """The best step size and decrease of a method, for all constants of a class.
 
     Attributes
     ----------

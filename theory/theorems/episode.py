@@ -22,7 +22,7 @@ from certibit.theory.theorem import Condition
 
 @dataclass(frozen=True)
 class Parameters:
-    """What Theorem 1 chooses: step size, threshold tau = gamma/eta, length gamma, rounds R."""
+    """The choice of Theorem 1: step size, threshold tau = gamma/eta, length gamma, rounds R."""
 
     eta: float
     tau: float

@@ -23,7 +23,7 @@ _CLIENTS, _KAPPA, _FEATURES, _GROUPS = 10, 1e3, 20, 3
 
 @dataclass(frozen=True)
 class CertifiedSubject:
-    """What is certified: a method with its parameters, over a class of functions."""
+    """The subject of a certificate: a method with its parameters, over a class of functions."""
 
     card: Card
     values: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Whether EPISODE's Theorem 1 itself fails: a proved lower bound of its average on one family.
+"""A proved lower bound on the average in EPISODE's Theorem 1, which contradicts its conclusion.
 
 f_1 = e^x, f_2 = e^{-x}: every f_i is (L0, 1)-smooth for every L0 >= 0, f = cosh x is so only for
 L0 >= 1; kappa = 1, rho = 2. N = 2, I = 1, Rademacher noise sigma < tau, x_0 = 0, so Delta may be

@@ -83,7 +83,7 @@ OPERANDS = (Polynomial, int, float, Fraction, np.number)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a proof attempt found.
+    """The outcome of an attempted proof.
 
     Attributes
     ----------

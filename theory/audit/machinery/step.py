@@ -73,7 +73,7 @@ Cell = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Space:
-    """Where the free quantities of a step live.
+    """The space of the free quantities of a step.
 
     Attributes
     ----------

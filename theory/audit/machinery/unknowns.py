@@ -79,7 +79,7 @@ class Expansion:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What n clients and the server hold: the clients' mean, the server's, the clients' own rest.
+    """Vectors of n clients and the server: the clients' mean, the server's, the deviations.
 
     The rests sum to 0. The server counts n times in the inner product, and n is a variable.
     """

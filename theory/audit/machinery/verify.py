@@ -49,7 +49,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the audit found about a step.
+    """The result of the audit of a step.
 
     Attributes
     ----------

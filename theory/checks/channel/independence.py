@@ -1,4 +1,4 @@
-"""Whether random choices are independent of each other: of clients, rounds, runs and purposes."""
+"""Checks that random choices are independent over clients, rounds, runs and purposes."""
 
 import math
 from dataclasses import dataclass

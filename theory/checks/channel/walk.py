@@ -81,7 +81,7 @@ def distance(x: Array, y: Array) -> float:
 
 
 class Wrapped:
-    """Something with a few methods changed."""
+    """An object with a few methods replaced."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner

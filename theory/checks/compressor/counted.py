@@ -1,4 +1,4 @@
-"""What ``certibit count`` says of messages that were sent, against the bytes that they were."""
+"""Checks that ``certibit count`` gives the number of bits of known messages."""
 
 import numpy as np
 

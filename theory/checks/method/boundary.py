@@ -30,7 +30,7 @@ HALVINGS = 30
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where one parameter can go no farther without leaving the hypotheses.
+    """The parameters at which a hypothesis holds with equality, one parameter being moved.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from certibit.solvers.world.randomness import generator
 
 
 class PlainLedger:
-    """What one run has spent, counted one message at a time."""
+    """The costs of one run, counted one message at a time."""
 
     def __init__(self) -> None:
         self.uplink_bits = self.downlink_bits = self.gradients = self.synchronisations = 0

@@ -49,7 +49,7 @@ MOST_OUTCOMES = 64
 
 @dataclass(frozen=True)
 class ErrorLaw:
-    """How a compressor errs on every vector: C(v) = share v + e, E|e|^2 = ratio |v|^2."""
+    """The error of a compressor on every vector: C(v) = share v + e, E|e|^2 = ratio |v|^2."""
 
     share: float
     ratio: float

@@ -48,7 +48,7 @@ _PRODUCTS = {"norm", "dot", "vdot", "vecdot", "inner", "outer", "einsum", "tenso
 
 @dataclass(frozen=True, eq=False)
 class ClientRows:
-    """Which client each row stands for.
+    """The clients that each row represents.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ def watched(name: str) -> Iterator[None]:
 
 
 class Opaque:
-    """Something that is refused all that Python can do with it, but for what a subclass allows."""
+    """An object that refuses every operation of Python that a subclass does not allow."""
 
     WORD: ClassVar[str]
     """What it is, for sentences."""
