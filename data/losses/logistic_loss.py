@@ -53,58 +53,25 @@ def sigmoid(z: Array) -> Array:
 
 
 def logistic_divergence(z: Array, step: Array) -> Array:
-    """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step."""
-    return LogisticDivergence.at(z)(step)
-
-
-@dataclass(frozen=True, eq=False)
-class LogisticDivergence:
-    """phi(z+step) - phi(z) - phi'(z) step, phi(z) = log(1 + exp(-z)), as a function of the step.
+    """Bregman divergence of phi(z) = log(1 + exp(-z)): phi(z+step) - phi(z) - phi'(z) step.
 
     It is the cumulant generating function of a centred Bernoulli variable of probability
     p = 1/(1 + exp(z)) at t = -step: K(t) = log(1 + p (exp(t) - 1)) - p t. The pair (p, t) is
     changed for (1 - p, -t) where p > 1/2, which leaves K as it is. For small t the two terms
     cancel; there it is the series of its cumulants.
-
-    Parameters
-    ----------
-    side
-        -1, or 1 where p > 1/2.
-    p
-        The smaller of the two probabilities.
-    cumulants
-        The second to the sixth, each over the factorial of its order and, but for the second, over
-        the second.
     """
+    xp = array_namespace(z)
+    p = sigmoid(-xp.abs(z))
+    t = xp.where(z < 0, xp.ones_like(z), -xp.ones_like(z)) * step
+    bounded = xp.minimum(t, exponent_limit(t))
+    direct = xp.log1p(p * xp.expm1(bounded)) + (t - bounded) - p * t
+    series = _series(p, xp.clip(t, -_SMALL_STEP, _SMALL_STEP))
+    return xp.where(xp.abs(t) < _SMALL_STEP, series, direct)
 
-    side: Array
-    p: Array
-    cumulants: tuple[Array, ...]
 
-    @classmethod
-    def at(cls, z: Array) -> "LogisticDivergence":
-        """Return the divergences from z."""
-        xp = array_namespace(z)
-        p = sigmoid(-xp.abs(z))
-        v, skew = p * (1.0 - p), 1.0 - 2.0 * p
-        sixth = (1.0 + v * (120.0 * v - 30.0)) / 720
-        fifth = skew * (1.0 - 12.0 * v) / 120
-        fourth = (1.0 - 6.0 * v) / 24
-        side = xp.where(z < 0, xp.ones_like(z), -xp.ones_like(z))
-        return cls(side, p, (v, skew / 6, fourth, fifth, sixth))
-
-    def __call__(self, step: Array) -> Array:
-        """Return the divergences of steps."""
-        xp = array_namespace(step)
-        t = self.side * step
-        small = xp.abs(t) < _SMALL_STEP
-        return xp.where(small, self._series(xp.clip(t, -_SMALL_STEP, _SMALL_STEP)), self._direct(t))
-
-    def _direct(self, t: Array) -> Array:
-        xp = array_namespace(t)
-        bounded = xp.minimum(t, exponent_limit(t))
-        return xp.log1p(self.p * xp.expm1(bounded)) + (t - bounded) - self.p * t
-
-    def _series(self, t: Array) -> Array:
-        second, third, fourth, fifth, sixth = self.cumulants
-        return second * t * t * (0.5 + t * (third + t * (fourth + t * (fifth + t * sixth))))
+def _series(p: Array, t: Array) -> Array:
+    """Sum the second to the sixth cumulant of a Bernoulli variable, t^k / k! of each."""
+    v, skew = p * (1.0 - p), 1.0 - 2.0 * p
+    third, fourth = skew / 6, (1.0 - 6.0 * v) / 24  # over the second
+    fifth, sixth = skew * (1.0 - 12.0 * v) / 120, (1.0 + v * (120.0 * v - 30.0)) / 720
+    return v * t * t * (0.5 + t * (third + t * (fourth + t * (fifth + t * sixth))))

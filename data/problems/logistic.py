@@ -14,7 +14,7 @@ from certibit.data.arrays import Array, array_namespace
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.splits import Division
 from certibit.data.files.splits import split as deal
-from certibit.data.losses.logistic_loss import LogisticDivergence, exponent_limit, sigmoid
+from certibit.data.losses.logistic_loss import exponent_limit, logistic_divergence, sigmoid
 from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
@@ -155,13 +155,13 @@ class LogisticRegression(RidgeProblem):
         return xp.mean(losses, axis=(0, 1))
 
     def _bare_gap(self, step: Array) -> Array:
-        divergences = self._divergence(self.rows.forward(step))
+        divergences = logistic_divergence(self._margins, self.rows.forward(step))
         return array_namespace(step).mean(divergences, axis=(0, 1))
 
     @cached_property
-    def _divergence(self) -> LogisticDivergence:
-        """The divergences of all rows from the products b a' x_star, (n, m, 1)."""
-        return LogisticDivergence.at(self.rows.forward(self.x_star))
+    def _margins(self) -> Array:
+        """The products b a' x_star of all rows, (n, m, 1)."""
+        return self.rows.forward(self.x_star)
 
     def _bare_hessian(self, x: Array) -> Array:
         return self.rows.gram(self._curvature(x))

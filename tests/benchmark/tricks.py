@@ -17,7 +17,6 @@ from timing import Action, Spread, compared
 import certibit
 from certibit import Experiment, compressor, parameters
 from certibit.data import quiet_machine
-from certibit.data.losses.logistic_loss import LogisticDivergence, logistic_divergence
 from certibit.data.passes.fused import fused_gradients
 from certibit.solvers import backend
 from certibit.solvers.compressors import natural
@@ -152,14 +151,6 @@ def rounds_in_place(problem: Any, runs: int, seconds: float, name: str) -> Sprea
     return compared(one, other, seconds, DRAWN_AHEAD)
 
 
-def kept_at_the_solution(problem: Any, runs: int, seconds: float) -> Spread:
-    """What divergences from the solution depend on beside the step is kept."""
-    step = np.random.default_rng(0).standard_normal((1, problem.d, runs)) / problem.d
-    margins, moved = problem.rows.forward(problem.x_star), problem.rows.forward(step)
-    kept = LogisticDivergence.at(margins)
-    return compared(lambda: kept(moved), lambda: logistic_divergence(margins, moved), seconds)
-
-
 def _adaptive_solves(problem: Any, runs: int) -> Iterator[Iterations]:
     """Yield the iterations of 5GCS-CC twice, with solves that are as exact as they need to be."""
     experiment = experiment_of(problem, "5gcs-cc", "rand-k:1", "best")
@@ -228,7 +219,6 @@ TRICKS: dict[str, Callable[[Any, int, float], Spread]] = {
     "local steps, rows as lanes (LoCoDL on breast-cancer@2)": rows_as_lanes,
     "local solves in one pass (5GCS-CC)": compiled_solves,
     "local solves on the features of the rows (5GCS-CC)": solves_on_own_features,
-    "divergences: what belongs to the solution kept": kept_at_the_solution,
     "natural compression in one pass": natural_pass,
     "two random numbers for a natural message (DIANA natural)": spread_numbers,
     "gradients rounded block by block (DIANA natural)": rounded_in_blocks,
