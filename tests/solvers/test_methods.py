@@ -7,11 +7,12 @@ import pytest
 from comparisons import assert_same_columns, assert_same_spending, assert_same_state
 from worlds import CASES, COMPRESSORS, LIBRARIES, Case, fitted, world_of
 
-from certibit.solvers import backend
+from certibit.solvers.fast import messages
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.state import each
+from certibit.solvers.world.iteration import iterations_of, world_of_runs
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.checks.channel.walk import difference, size
 from certibit.theory.worlds.fixed_points import fixed_point
@@ -87,9 +88,14 @@ def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
     """Entries that are not written out give the same, at any size."""
     found = []
     for large in (1, 1 << 40):
-        monkeypatch.setattr(backend, "_LARGE", large)
-        w = world_of(fitted(case))
-        found.append((w.iterate(w.start(), 8), w.ledger))
+        monkeypatch.setattr(messages, "LARGE", large)
+        w = world_of(fitted(case), together=False)
+        channel, oracle = world_of_runs(w.channel, w.oracle)
+        state = w.start()
+        iterations = iterations_of(w.method, state, channel, oracle, True)
+        for iteration in range(8):
+            state, *_ = iterations.after(state, np.full(3, iteration), 8)
+        found.append((state, w.ledger))
     (spared, counted), (full, expected) = found
     assert all(type(getattr(spared, field.name)) is np.ndarray for field in fields(spared))
     assert_same_state(spared, full)
