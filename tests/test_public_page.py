@@ -11,6 +11,7 @@ import pytest
 
 import certibit
 from certibit.solvers import authoring
+from certibit.solvers.method import Method
 from certibit.theory.cards.catalogue import CARDS
 
 PAGE = ast.parse(Path(certibit.__file__).read_text(encoding="utf-8"))
@@ -45,9 +46,20 @@ def test_all_that_is_imported_is_public():
     assert sorted(IMPORTED) == sorted(certibit.__all__)
 
 
-def test_methods_and_what_they_are_written_with_are_public():
-    classes = {card.method.__name__ for card in CARDS.values()}
-    assert (classes | set(authoring.__all__)) - set(certibit.__all__) == set()
+def test_what_methods_are_written_with_is_public():
+    assert set(authoring.__all__) - set(certibit.__all__) == set()
+
+
+def test_all_public_methods_are_in_the_catalogue():
+    """A new one is found by its name there; a public name is one more line."""
+    classes = {card.method for card in CARDS.values()}
+    public = {thing for name in certibit.__all__ if is_method(thing := getattr(certibit, name))}
+    assert len(public) > 20
+    assert public <= classes
+
+
+def is_method(thing):
+    return inspect.isclass(thing) and issubclass(thing, Method) and thing is not Method
 
 
 @pytest.mark.long(keep=8)

@@ -1,23 +1,34 @@
 """A page per compressor: what it is, its constants, and its message as a picture."""
 
 import inspect
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 
 from certibit.data.errors import Refusal
 from certibit.figures.report.chart import Chart, Series
 from certibit.solvers.compressors.base import Compressor
+from certibit.solvers.compressors.selector import NAMES, compressor
 from certibit.solvers.compressors.wire import Layout
 from making.method_page import toctree
 from making.text import charts, code, docstring, escaped, page, prose, table
 
 FEATURES = (16, 128, 1024)
 """The d of the table; the picture is at the first."""
-EXAMPLES = (
-    "identity", "natural", "l1", "ternary", "sign", "rand-k:2", "rand-k:2@shared",
-    "rand-k:2+natural", "top-k:2", "dithering:3", "scaled(rand-k:2)",
-)  # fmt: skip
-"""One of each form of a selector."""
+_VALUES = {"COMPRESSOR": "rand-k:2", "K": "2", "S": "3"}
+
+
+def _example(form: str) -> str:
+    """Return a selector of a form, such as ``rand-k:2`` for ``rand-k:K``."""
+    return re.sub("|".join(_VALUES), lambda letter: _VALUES[letter[0]], form)
+
+
+EXAMPLES = tuple(
+    name
+    for name in (_example(form) for form in NAMES if ";" not in form)
+    if compressor(name).name == name
+)
+"""One of each form of a selector, but for second names and pairs, whose parts have pages."""
 _COLOURS = {"Index": "#0072B2", "Float32": "#D55E00", "Norm": "#F0E442", "PowersOfTwo": "#009E73",
             "Sign": "#CC79A7", "Level": "#E69F00", "Shared": "#666666"}  # fmt: skip
 

@@ -94,7 +94,8 @@ ROOMS = {
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_makes_all_its_checks(room):
     make, names = ROOMS[room]
-    assert [verdict.check for verdict in make()] == names
+    made = [verdict.check for verdict in make()]
+    assert [name for name in made if name in names] == names
 
 
 def test_a_check_has_every_room():

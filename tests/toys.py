@@ -1,0 +1,135 @@
+"""A toy of each kind that can be added to the package: its files, and the lines that name it."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("data", "figures", "solvers", "theory")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file that is written, or a text of a file and what stands in its place.
+
+    A file is made of a text, or from another one, ``like``, by replacements.
+    """
+
+    file: str
+    replaced: tuple[tuple[str, str], ...] = ()
+    like: str = ""
+    text: str = ""
+
+    def change(self, root: Path) -> None:
+        text = self.text or (root / (self.like or self.file)).read_text(encoding="utf-8")
+        for old, new in self.replaced:
+            assert old in text, f"{old!r} in {self.file}"
+            text = text.replace(old, new)
+        (root / self.file).write_text(text, encoding="utf-8")
+
+
+def _of(name: str) -> str:
+    return f"solvers/{name}.py"
+
+
+_BEFORE = "from certibit.solvers.compressors.two_way"
+_COMMAND = '''"""The command ``toy``: print a word."""
+
+import argparse
+
+
+def add_toy(parser: argparse.ArgumentParser) -> None:
+    """Add the command."""
+    parser.set_defaults(command=print_word)
+
+
+def print_word(chosen: argparse.Namespace) -> None:
+    """Print a word."""
+    print("a toy")
+'''
+_LOSS = '''"""Half the squared error, by another name."""
+
+from dataclasses import dataclass
+
+from certibit.data.losses.losses import LeastSquares
+
+
+@dataclass(frozen=True)
+class Toy(LeastSquares):
+    """phi(z; b) = (z - b)^2 / 2."""
+
+    name = "toy"
+'''
+_CHECK = '''"""A check that always holds."""
+
+from certibit.theory.verdict import Verdict
+
+
+def toy_check() -> Verdict:
+    """Return a verdict that holds."""
+    return Verdict("toy", 0.0, 1.0)
+'''
+TOYS = {
+    "method": (
+        Place("solvers/methods/toy.py", (("GD", "Toy"), ('"gd"', '"toy"')), like=_of("methods/gd")),
+        Place(
+            "theory/theorems/toy.py",
+            (("GD", "Toy"), ("methods.gd", "methods.toy"), ("GradientDescent", "ToyDescent")),
+            like="theory/theorems/gd.py",
+        ),
+    ),
+    "compressor": (
+        Place(
+            "solvers/compressors/toy.py",
+            (("class Identity", "class Toy"), ('"identity"', '"toy"')),
+            like=_of("compressors/identity"),
+        ),
+        Place(
+            _of("compressors/selector"),
+            (
+                ('    "natural": Natural,\n', '    "natural": Natural,\n    "toy": Toy,\n'),
+                (_BEFORE, f"from certibit.solvers.compressors.toy import Toy\n{_BEFORE}"),
+            ),
+        ),
+    ),
+    "loss": (
+        Place("data/losses/toy.py", text=_LOSS),
+        Place(
+            "data/losses/loss_selector.py",
+            (
+                ("(Logistic, ", "(Logistic, Toy, "),
+                ("from certibit.data.own", "from certibit.data.losses.toy import Toy\n"
+                 "from certibit.data.own"),
+            ),
+        ),
+    ),
+    "check": (
+        Place("theory/checks/problem/toy.py", text=_CHECK),
+        Place(
+            "theory/checks/problem/problems.py",
+            (
+                ("            views_agree(", "            toy_check(),\n            views_agree("),
+                ("from certibit.theory.checks.problem.views", "from certibit.theory.checks.problem."
+                 "toy import toy_check\nfrom certibit.theory.checks.problem.views"),
+            ),
+        ),
+        Place("docs/checks.md", (("| invariants |", "| toy | Is 0 at most 1? | exact |\n"
+                                  "| invariants |"),)),
+    ),
+    "command": (Place("certibit/cli/commands/toy.py", text=_COMMAND),),
+}  # fmt: skip
+"""By kind, the places that are written or changed."""
+
+
+def copy_with(kind: str, folder: Path) -> Path:
+    """Copy the tree into a folder with the toy of a kind, and return the folder."""
+    for name in (*ROOMS, "certibit", "tests", "docs"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.png")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, folder)
+    for room in ROOMS:
+        (folder / "certibit" / room).symlink_to(folder / room)
+    for place in TOYS[kind]:
+        place.change(folder)
+    return folder
