@@ -51,6 +51,7 @@ LINES = [
 ]
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("line", LINES)
 def test_on_the_command_line(capsys, line):
     code = main(line.split())

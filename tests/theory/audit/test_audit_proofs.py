@@ -86,6 +86,7 @@ def test_a_turned_lemma(place):
     assert found.witness.arithmetic == "50 digits"
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize(
     ("place", "hypothesis"),
     [
@@ -123,6 +124,7 @@ def test_a_repair_is_right_when_it_is_made():
     assert audit_report(none, effort=EFFORT).finding(step.place).repair == ""
 
 
+@pytest.mark.long
 def test_a_wrong_end_of_the_proof_is_no_survival():
     proof = EPISODE.with_constants(main_3=3).only("(31) main", "(32) V main")
     report = audit_report(proof, effort=EFFORT)
@@ -147,6 +149,7 @@ LOCODL_PLANTS = [
 ]
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize(("place", "plant"), LOCODL_PLANTS)
 def test_errors_planted_in_locodl(place, plant):
     assert verdict(LOCODL, place).verdict == "holds"
@@ -214,6 +217,7 @@ def test_unknown_proof_is_refused():
         audit("locodel")
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("family", "odd"), FAMILIES, ids=lambda x: type(x).__name__)
 def test_families_have_the_constants_they_claim(family, odd):
     """On a grid: Hessians against gradients, heterogeneity, and whether f itself is smooth."""

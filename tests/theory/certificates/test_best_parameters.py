@@ -68,6 +68,7 @@ def test_the_cost_of_a_step_is_that_of_a_run(name):
         assert np.mean(last[key] / steps) == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "objective"), [("locodl", "bits"), ("diana", "rounds"), ("locodl", "gradients")]
 )
@@ -98,6 +99,7 @@ def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
     assert found.certificate.decrease > 0
 
 
+@pytest.mark.long
 def test_a_search_that_was_led_astray_begins_anew(monkeypatch):
     """The solver says that long steps are good, which no proof bears out: they are not searched."""
     sent, right = compressor("rand-k:5"), search_module.solver_decrease

@@ -113,6 +113,7 @@ WORST = [
 ]
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", [5.0, 50.0])
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize(("name", "selector", "d"), WORST)

@@ -84,6 +84,7 @@ def attained(method, where, potential):
     return 1 - max(factors)
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("n", "kappa"), [(2, 50.0), (3, 3.0)])
 @pytest.mark.parametrize("name", LINEAR)
 def test_theorem_certificate_lower_bound(name, n, kappa):
@@ -107,6 +108,7 @@ def test_theorem_certificate_lower_bound_over_p(name, p, omega_k):
     assert certified <= reached * (1 + SLACK)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("rule", ["paper", "refined", "best"])
 def test_adiana_of_both_variants_keeps_its_promise(rule):
     """Variant II is certified in steps that begin with the coin."""
@@ -156,6 +158,7 @@ def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
     assert 1 - theorem.rate(method, where) <= enough.decrease * (1 + SLACK)
 
 
+@pytest.mark.long(keep=7)
 @pytest.mark.parametrize("n", [87, 288])
 @pytest.mark.parametrize("name", LINEAR)
 def test_many_clients_are_no_slower(name, n):
@@ -174,6 +177,7 @@ def test_a_million_clients_are_tried_on_few():
     assert certify(DIANA(gamma=0.02, alpha=0.1), functions).seconds < 10
 
 
+@pytest.mark.long(keep=11)
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", DENSE)
 def test_an_independent_dense_assembly_gives_the_same(name, n):
@@ -253,6 +257,7 @@ def test_many_local_steps_are_refused():
         certify(replace(method, K=100), where)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("name", LINEAR)
 def test_free_weights_are_no_worse(name):
     method, where = by_rule(name, 10, 30.0, d=10)

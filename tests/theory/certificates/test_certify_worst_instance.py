@@ -27,6 +27,7 @@ def by_rule(name: str, n: int, kappa: float):
     return card.at(where), FunctionClass.of(where)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("kappa", [5.0, 50.0])
 @pytest.mark.parametrize(
     ("name", "n"),
@@ -84,6 +85,7 @@ def test_a_defect_of_the_class_is_seen():
     assert certify(bad, family, potential=potential).decrease < 0
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["gd", "scaffnew", "compressed-scaffnew", "tamuna"])
 def test_beyond_the_limit_of_the_step_a_run_diverges(name):
     method, family = by_rule(name, 4, 20.0)
@@ -123,6 +125,7 @@ DIFFERING = ["gd", "diana", "fedcomgate", "compressed-scaffnew", "ef", "ef21p-di
 """Methods that evaluate one gradient per client and step."""
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("counts", [(1, 2), (2, 1), (1, 1, 2)], ids=str)
 @pytest.mark.parametrize("name", DIFFERING)
 def test_clients_that_differ_attain_it_too(name, counts):

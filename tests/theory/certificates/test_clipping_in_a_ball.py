@@ -179,6 +179,7 @@ def test_what_would_leave_the_region_is_refused():
         certify_steps(replace(m, gamma=1.0), functions, 3)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("measure", ["potential", "gap"])
 def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
     m, functions = at_best_step(10.0, 0.5, 2)
@@ -190,6 +191,7 @@ def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
     assert chain.factor <= constant * once.factor**30 * (1 + 1e-9)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("problem", "tau"), RUNS)
 def test_the_accuracy_and_the_bits_of_whole_runs_are_those_promised(problem, tau):
     target, constants = 1e-6, problem.constants
@@ -238,6 +240,7 @@ def test_the_command_says_where_it_holds(capsys):
     assert "9.47214" in json.loads(capsys.readouterr().out)["where"]
 
 
+@pytest.mark.long
 def test_bits_and_several_steps_by_the_command(capsys):
     assert main([*CHAIN, *OWN, "--json", "--steps", "20", "--target", "1e-3"]) == 0
     told = json.loads(capsys.readouterr().out)

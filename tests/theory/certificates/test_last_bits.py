@@ -21,6 +21,7 @@ def at(name, n, kappa, omega):
     return card.at(where), where
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FIXED)
 def test_a_certificate_is_the_same(name, setting):
@@ -34,6 +35,7 @@ def test_a_certificate_is_the_same(name, setting):
         assert found.bound == pytest.approx(known.bound, rel=1e-8)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", SEARCHED)
 def test_a_searched_certificate_is_the_same(name):
     method, where = at(name, 10, 100.0, 4.0)

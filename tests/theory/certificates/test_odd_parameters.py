@@ -74,6 +74,7 @@ LOSSLESS = [("ef21", 1.4), ("ef", 3.3), ("compressed-gd", 3.3), ("econtrol", 0.6
 """Methods with contractions, and the decrease of Psi without compression, times kappa: at least."""
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", [10.0, 1000.0])
 @pytest.mark.parametrize(("name", "least"), LOSSLESS)
 def test_without_compression_error_feedback_is_certified(name, least, kappa):
@@ -168,6 +169,7 @@ def test_no_and_too_many_steps_are_refused(steps):
 ROUND = [name for name, card in METHODS.items() if card.theorems and card.rules]
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", ROUND)
 def test_functions_that_are_all_but_round_are_certified(name):
     """At kappa = 1 + 1e-9 the decrease is that at 1, up to rounding; -7071 was certified."""

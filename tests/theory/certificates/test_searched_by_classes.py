@@ -35,6 +35,7 @@ def case(name, counts, kappa=100.0):
     return method, FunctionClass.of_classes(classes)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "counts", "gain"),
     [
@@ -56,6 +57,7 @@ def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, 
     assert found.verify() == found.factor
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the dense programme
 @pytest.mark.parametrize("name", ["scaffnew", "gradskip"])
 def test_they_are_worth_the_same_in_a_dense_programme(name):

@@ -196,6 +196,7 @@ class EF(Method):
         return s.x
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5), (10.0, 0.9)])
 @pytest.mark.parametrize("n", [1, 3, 100])
 def test_the_tight_rate_of_ef21_is_found(n, kappa, alpha):

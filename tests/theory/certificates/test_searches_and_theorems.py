@@ -25,6 +25,7 @@ def at_a_point(name, n, kappa, omega):
     return card.at(where), where
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("point", [(3, 100.0, 4.0), (10, 1000.0, 9.0), (10, 100.0, 4.0)], ids=str)
 @pytest.mark.parametrize("name", [name for name, card in METHODS.items() if card.theorems])
 def test_a_search_never_gives_less_than_the_stated_potential(name, point):
@@ -38,6 +39,7 @@ def test_a_search_never_gives_less_than_the_stated_potential(name, point):
     assert found.verify() == found.factor
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "point"),
     [
@@ -72,6 +74,7 @@ def test_the_model_of_one_client_is_no_second_point_for_values():
     assert found.decrease >= 0.00108536476 * (1 - 1e-6)  # with the second point
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("name", "point", "gain"),
     [
@@ -122,6 +125,7 @@ def solved(monkeypatch):
     return calls
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -145,6 +149,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
         assert found[0] == pytest.approx(found[1], rel=1e-3)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "point", "least"),
     [

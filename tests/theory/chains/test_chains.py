@@ -33,6 +33,7 @@ def test_one_step_is_the_certificate_of_one_step(name):
     assert chain.decrease == pytest.approx(once.decrease, rel=1e-9)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_longer_chain_is_no_worse_and_no_better_than_the_truth(name):
     before = certify(*by_rule(name)).decrease
@@ -66,6 +67,7 @@ def test_what_is_wanted_at_the_end(measure, steps):
         assert chain.factor <= 10.0 / 2 * known
 
 
+@pytest.mark.long
 def test_most_of_the_looseness_of_a_step_is_gone_after_many():
     once = certify(*by_rule("locodl", kappa=100.0))
     chain = certify_steps(*by_rule("locodl", kappa=100.0), 1000)
@@ -80,6 +82,7 @@ def changed_link(chain, place, **changes):
     return replace(chain, links=tuple(links))
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["scaffnew", "ef21"])
 def test_a_planted_fault_in_any_link_is_refused(name):
     chain = certify_steps(*by_rule(name), 3)
@@ -97,6 +100,7 @@ def test_a_planted_fault_in_any_link_is_refused(name):
         assert replace(chain, counts=counts).verify() == math.inf
 
 
+@pytest.mark.long
 def test_values_of_the_next_potential_are_not_negative():
     """The mean of a value at a noisy point is bounded from above only."""
     chain = certify_steps(*by_rule("locodl"), 2, measure="gap")
@@ -106,6 +110,7 @@ def test_values_of_the_next_potential_are_not_negative():
     assert replace(chain, links=(*chain.links[:-1], lower)).verify() == math.inf
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["scaffnew", "ef21", "agd"])
 def test_every_link_is_next_to_its_bound(name):
     chain = certify_steps(*by_rule(name), 64)
@@ -114,6 +119,7 @@ def test_every_link_is_next_to_its_bound(name):
         assert link.decrease <= link.bound <= link.decrease + 1e-8 * abs(link.decrease)
 
 
+@pytest.mark.long
 def test_the_number_of_steps_changes_one_count_only():
     chain = certify_steps(*by_rule("locodl"), 64)
     counts = [count + 936 * (place == chain.longest) for place, count in enumerate(chain.counts)]
@@ -122,6 +128,7 @@ def test_the_number_of_steps_changes_one_count_only():
     assert longer.verify() == longer.factor < chain.factor
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [100, 10**6])
 def test_many_clients_cost_nothing(n):
     chain = certify_steps(*by_rule("locodl", n=n), 100)
@@ -129,6 +136,7 @@ def test_many_clients_cost_nothing(n):
     assert chain.decrease > certify(*by_rule("locodl", n=n)).decrease
 
 
+@pytest.mark.long
 def test_clients_that_differ():
     family = FunctionClass.of_classes([ClientClass(1, 1.0, 20.0), ClientClass(3, 1.0, 5.0)])
     method = METHODS["scaffnew"].method(0.05, 0.3)

@@ -64,6 +64,7 @@ def test_what_could_ask_for_half_as_much(name, number, loose):
     assert loose_hypotheses(theorem, card, rule) == loose
 
 
+@pytest.mark.long
 def test_a_check_tells_it():
     card, problem = METHODS["diana"], Quadratic.random(3, 4, mu=1.0, L=10.0)
     method = card.parameters(problem, RandK(2), "a")

@@ -107,6 +107,7 @@ def test_a_wrong_theorem_of_a_file_fails(capsys, own):
     assert "worst case on quadratics / tau" in wrong
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("message", "star", "factor", "check_name", "words"),
     [
@@ -130,6 +131,7 @@ def test_what_fails_says_where_to_look(capsys, own, message, star, factor, check
     assert words in failing["advice"]
 
 
+@pytest.mark.long
 def test_a_method_of_a_file_without_theorem(capsys, own):
     code, found = check(capsys, own(), "--set", "gamma=0.1")
     assert code == 0
@@ -171,6 +173,7 @@ def test_outside_every_theorem(capsys, own):
     assert "gamma <= 1/L fails with 0.15 and 0.1" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_text_says_margins_and_constants(capsys):
     assert main(["check", PROBLEM[0], "locodl", "rand-k:2", *PROBLEM[1:]]) == 0
     text = capsys.readouterr().out

@@ -97,6 +97,7 @@ class Leaves(Scaffnewish):
 PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [
@@ -186,6 +187,7 @@ def test_a_step_outside_of_every_theorem_is_what_is_named():
     assert "look at the line" not in str(found)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 @pytest.mark.parametrize(("name", "sent"), [("gd", None), ("diana", RandK(2))])
 def test_what_a_check_finds_does_not_depend_on_the_unit_of_l(name, sent, unit):

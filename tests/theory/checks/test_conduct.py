@@ -14,6 +14,7 @@ from certibit.theory.checks.method.conduct import bill_check, comes_back
 from certibit.theory.checks.soundness import soundness
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("cohort", [4, 9])
 def test_leaving_out_clients_that_are_done_changes_no_account(cohort):
     """Of nine clients few go on for long; what is counted and the state are as for all together."""

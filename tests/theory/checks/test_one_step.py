@@ -159,6 +159,7 @@ def test_every_method_has_its_leading_orders():
                 assert order(*numbers.values()) == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_every_check_has_its_sentence():
     card, problem = METHODS["diana"], Quadratic.random(3, 4, mu=1.0, L=10.0)
     method = card.parameters(problem, RandK(2), "b")

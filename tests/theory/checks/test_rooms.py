@@ -91,6 +91,7 @@ ROOMS = {
 }
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_makes_all_its_checks(room):
     make, names = ROOMS[room]

@@ -42,6 +42,7 @@ def examined():
         return list(rows(seeds=2, accuracy=1e-3))
 
 
+@pytest.mark.long
 def test_rows(examined):
     found = [row for some in examined for row in some]
     assert all(row.holds for row in found)
@@ -54,6 +55,7 @@ def test_rows(examined):
     assert all(row.bits > 1 and row.step >= 1 - 1e-9 for row in found)
 
 
+@pytest.mark.long
 def test_rows_count_what_is_received_by_its_weight(monkeypatch):
     monkeypatch.setattr(report, "METHODS", {"gd": report.METHODS["gd"]})
     alone, found = (

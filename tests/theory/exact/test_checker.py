@@ -325,6 +325,7 @@ def test_many_local_steps_are_one_inequality_that_is_checked():
         assert refused(perturbed(file, where, change)), where
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("kappa", "omega"), [(100.0, 4.0), (1e6, 3.0)])
 def test_local_solves_that_end_by_a_criterion_are_checked(kappa, omega):
     card = METHODS["5gcs-cc"]

@@ -37,6 +37,7 @@ LINEAR = {
 EVERY = [(name, rule) for name in LINEAR for rule in LINEAR[name].rules]
 
 
+@pytest.mark.long(keep=10)
 @pytest.mark.parametrize(
     ("name", "rule", "kappa"),
     [(*one, kappa) for one in EVERY for kappa in (10.0, 1e3, 1e6)],
@@ -83,6 +84,7 @@ def test_the_decrease_of_a_tiny_step_has_all_its_digits(gamma, kappa):
     assert 0 <= exact - proof.exact <= Fraction(1, 10**8) * exact
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 @pytest.mark.parametrize("name", ["ef21", "econtrol", "fedcomgate", "dasha"])
 def test_no_digits_are_lost_in_another_unit(name, unit):

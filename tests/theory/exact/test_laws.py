@@ -37,6 +37,7 @@ LAWS = [EF_LAW, EF21_LAW, DIANA_LAW, LOCODL_LAW]
 LAWS_OF_CLASSES = [EF_LAW_OF_CLASSES, EF21_LAW_OF_CLASSES]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("law", [*LAWS, *LAWS_OF_CLASSES], ids=lambda law: law.name)
 def test_a_law_holds_at_all_its_points(law):
     """For one client, for two and for a thousand, without a tolerance."""

@@ -146,6 +146,7 @@ def few_and_all(method, functions, every=1):
         yield few, spectral_radius(enumerated_moments(method, extreme))
 
 
+@pytest.mark.long(keep=46)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", LINEAR)
 def test_it_is_what_is_enumerated(name, n):
@@ -236,6 +237,7 @@ class Model:
         return (Squares(1.0, s.x - star.x),)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["diana", "marina", "fedcomgate", "adiana", "locodl"])
 @pytest.mark.parametrize("sent", ["rand-k:2@shared", "rand-k:5@shared"])
 def test_rand_k_that_is_shared_is_no_faster_than_attained(name, sent):
@@ -249,6 +251,7 @@ def test_rand_k_that_is_shared_is_no_faster_than_attained(name, sent):
     assert slowest_decrease(method, functions) <= independent * (1 + 1e-9)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [5, 10**6])
 @pytest.mark.parametrize("name", ["locodl", "diana", "ef21", "econtrol", "scaffold"])
 def test_any_number_of_clients(name, n):

@@ -137,6 +137,7 @@ print(json.dumps((said, [task[0].name for task in tasks()])))
 """
 
 
+@pytest.mark.long
 def test_every_command_and_table_knows_it(package):
     printed = subprocess.run(
         [sys.executable, "-c", SCRIPT],

@@ -62,6 +62,7 @@ def test_one_minimiser_is_reached(name, n):
     assert trace.ending == ("gap",)
 
 
+@pytest.mark.long
 def test_compressed_gradients_of_two_clients_may_cancel():
     """With top-1 of gradients that are mirror images nothing moves, and EF does move."""
     (a, b), (c, d) = np.linalg.qr([[2.0, 1.0], [1.0, -2.0]])[0]
@@ -92,6 +93,7 @@ class Distance:
         return (Squares(1.0, s.x - star.x),)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("kappa", [4.0, 10.0, 100.0])
 def test_several_clients_are_certified_up_to_where_their_messages_may_cancel(kappa):
     """s < 2 sqrt(kappa)/(kappa + 1), the cosine of gradients on either side of x - x*."""

@@ -53,6 +53,7 @@ def suitable(name, rule, compressor):
     return Scaled(compressor) if name == "ef21" and compressor.unbiased else compressor
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(("name", "rule", "options"), VARIANTS)
 @pytest.mark.parametrize("kappa", [2, 50, 2000])
 def test_worst_case_keeps_the_promise(name, rule, options, kappa):

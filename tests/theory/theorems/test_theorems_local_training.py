@@ -94,6 +94,7 @@ def label(case: Case) -> str:
     return f"{case.method}-{case.rule}-{case.options[0]}"
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_worst_case_is_within_the_rate(case):
     """No state of a small quadratic problem has E[Psi+] > tau Psi, and tight theorems are met."""
@@ -260,6 +261,7 @@ def test_the_rate_is_attained_on_the_worst_case_like_family(which):
     assert worst_case(experiment, theorem) == pytest.approx(rate, rel=1e-7)
 
 
+@pytest.mark.long(keep=6)
 @each_family
 @pytest.mark.parametrize("which", FAST)
 def test_runs_converge_at_least_at_the_rate(which, name):

@@ -46,6 +46,7 @@ def sampled(experiment, theorem, state):
     return float(np.mean(psi)), float(np.std(psi)) / np.sqrt(RUNS)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("name", "selector", "exact"),
     [
