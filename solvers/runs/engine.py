@@ -21,7 +21,7 @@ from certibit.solvers.runs.seeds import fitted_seeds
 from certibit.solvers.runs.trace import COLUMNS, Column, Trace
 from certibit.solvers.state import batch, narrow
 from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.memory import require_memory_of_runs
+from certibit.solvers.world.memory_of_runs import require_memory_of_runs
 
 _HELD = 1 << 22
 """Numbers in the vectors of a batch of runs: 32 MiB each."""

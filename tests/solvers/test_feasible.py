@@ -18,7 +18,7 @@ from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.memory import _numbers_of_state
+from certibit.solvers.world.memory_of_runs import _numbers_of_state
 from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.cards.catalogue import CLIPPING, METHODS, parameters
 

@@ -21,7 +21,7 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.memory import require_memory_of_runs
+from certibit.solvers.world.memory_of_runs import require_memory_of_runs
 from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.card import Card
 from certibit.theory.cards.from_file import card_from_file, read_settings

@@ -31,7 +31,7 @@ FAULTS = [
     fault("SCAFFOLD's options", "solvers.methods.scaffold",
           ('self.option == "I" and self.traffic == "minimal"',
            'self.option == "I" and self.traffic != "minimal"'), on="gd"),
-    fault("memory of random numbers", "solvers.world.memory",
+    fault("memory of random numbers", "solvers.world.memory_of_runs",
           (" + stream_width(message)),", "),"), on="gd"),
     fault("names in a file", "theory.cards.from_file",
           ('f"no method {name}" if name else f"{len(methods)} methods and no CARD"',
