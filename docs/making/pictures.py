@@ -1,6 +1,6 @@
-"""The pictures of the README, each with its numbers inside: ``make pictures``.
+"""The pictures of README and papers page, each with its numbers inside: ``make pictures``.
 
-The numbers are a text of the PNG file, so that a test can hold the README against its pictures.
+The numbers are a text of the PNG file, so that a test can hold the pages against their pictures.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, PngImagePlugin
 
+from certibit.data.files.records import read_record
 from certibit.figures.locodl.recipes import demonstration, paper_figure
 from certibit.figures.locodl.reproduction import reproduce
 from certibit.figures.text.tables import count_text, late_median
@@ -23,21 +24,37 @@ NUMBERS = "certibit"
 
 
 def numbers(record: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """Return by curve of a figure's record its median bits to each target, as a table has them."""
+    """Return by curve of a figure's record its medians, as a table has them.
+
+    They are the bits to each target, and the rounds and gradients to the finest.
+    """
     return {
-        f"{curve['method']} {curve['specification']['compressor']}": {
-            target: count_text(late_median(np.array(costs["bits"], dtype=float)))
-            for target, costs in curve["costs"].items()
+        name(curve): {
+            **{target: _median(costs["bits"]) for target, costs in curve["costs"].items()},
+            **{
+                counted: _median(curve["costs"][panel["targets"][-1]][counted])
+                for counted in ("rounds", "gradients")
+            },
         }
         for panel in record["panels"]
         for curve in panel["curves"]
     }
 
 
+def name(curve: dict[str, Any]) -> str:
+    """Return how a curve is called, such as ``locodl[paper] rand-k:1+natural``."""
+    rule = f"[{curve['rule']}]" if curve["rule"] else ""
+    return f"{curve['method']}{rule} {curve['specification']['compressor']}"
+
+
+def _median(costs: list[float | None]) -> str:
+    return count_text(late_median(np.array(costs, dtype=float)))
+
+
 def stamped(picture: Path, record: Path, target: Path) -> None:
     """Write a picture with the numbers of its record in it."""
     text = PngImagePlugin.PngInfo()
-    text.add_text(NUMBERS, json.dumps(numbers(json.loads(record.read_text(encoding="utf-8")))))
+    text.add_text(NUMBERS, json.dumps(numbers(read_record(record))))
     with Image.open(picture) as image:
         image.save(target, pnginfo=text, dpi=image.info.get("dpi"))
 
@@ -56,10 +73,10 @@ def main(results: Path) -> None:
         "demo": demonstration(),
         "figure1": replace(paper, name="picture-figure1", panels=paper.panels[1:]),
     }
-    for name, figure in shown.items():
+    for picture, figure in shown.items():
         reproduce([figure], results)
         drawn = results / figure.name
-        stamped(drawn.with_suffix(".png"), drawn.with_suffix(".json"), DOCS / f"{name}.png")
+        stamped(drawn.with_suffix(".png"), drawn.with_suffix(".json"), DOCS / f"{picture}.png")
     shutil.copy(results / "episode" / "episode-figure3.png", DOCS)
 
 

@@ -4,11 +4,13 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parents[1]
 sys.path.insert(0, str(DOCS))
 
 from certibit import Budget, compare, problem  # noqa: E402
+from certibit.cli.words.progress import progress_bar  # noqa: E402
 from certibit.data.files.cache import write_text  # noqa: E402
 from certibit.figures.certified.rates import Rate, compared_rate  # noqa: E402
 from certibit.figures.comparison.comparison_result import Comparison  # noqa: E402
@@ -39,6 +41,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, card in SHARED_MINIMISER.items():
         rates = _rates(name, method_page.SETTINGS_ALONE)
         yield f"methods/{name}", method_page.method_page(card, rates, alone)
+    _tell("comparing the methods of relaxed smoothness")
     relaxed = relaxed_comparison()
     for name, card in CLIPPING.items():
         yield f"methods/{name}", method_page.method_page(card, [], relaxed)
@@ -47,6 +50,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, each in sent.items():
         file = compressor_page.file_name(name)
         yield f"compressors/{file}", compressor_page.compressor_page(each)
+    _tell(f"auditing the proofs of {', '.join(PROOFS)}")
     records = [audit(name).record() for name in PROOFS]
     yield "proofs/index", audit_page.index_page(records)
     for record in records:
@@ -65,8 +69,7 @@ def comparison_alone() -> Comparison:
     entries = [
         (name, FAVOURITE[card.method.needs.compressor]) for name, card in SHARED_MINIMISER.items()
     ]
-    solved = problem("breast-cancer@1", kappa=100)
-    return compare(solved, [*entries, "gd", "agd"], target=1e-5, seeds=3, budget=Budget(bits=5e5))
+    return _compared("breast-cancer@1", [*entries, "gd", "agd"])
 
 
 def comparison() -> Comparison:
@@ -74,8 +77,18 @@ def comparison() -> Comparison:
     entries = [
         (name, FAVOURITE.get(card.method.needs.compressor)) for name, card in METHODS.items()
     ]
-    solved = problem("breast-cancer@9", kappa=100)
-    return compare(solved, entries, target=1e-5, seeds=3, budget=Budget(bits=5e5))
+    return _compared("breast-cancer@9", entries)
+
+
+def _compared(selector: str, entries: Sequence[Any]) -> Comparison:
+    solved, until = problem(selector, kappa=100), Budget(bits=5e5)
+    _tell(f"comparing {len(entries)} methods on {selector}")
+    with progress_bar(selector) as tell:
+        return compare(solved, entries, target=1e-5, seeds=3, budget=until, progress=tell)
+
+
+def _tell(words: str) -> None:
+    print(words, flush=True)
 
 
 def write_site(folder: Path = DOCS) -> list[Path]:
@@ -84,6 +97,7 @@ def write_site(folder: Path = DOCS) -> list[Path]:
     shutil.rmtree(atlas, ignore_errors=True)
     written = []
     for name, text in pages():
+        _tell(f"atlas/{name}")
         written.append(atlas / f"{name}.md")
         write_text(written[-1], text.rstrip())
     for name, text in {

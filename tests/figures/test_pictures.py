@@ -1,14 +1,16 @@
 """Pictures of the README show what the README says, in colours that differ."""
 
-import json
 import re
 import sys
 from itertools import combinations
+from math import floor
 from pathlib import Path
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure as Canvas
 
+from certibit.data.files.records import write_record
 from certibit.theory.cards.catalogue import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,29 +18,86 @@ sys.path.insert(0, str(ROOT / "docs" / "making"))
 from pictures import numbers_of, stamped  # noqa: E402  (a script beside the docs)
 
 ROW = re.compile(
-    r"^    ([a-z0-9-]+) +([a-z-]+:\S+|-) +([\d,]+) +([\d,]+|-) +[\d,]+ +[\d,]+$", re.MULTILINE
+    r"^    ([a-z0-9-]+) +([a-z-]+:\S+|-) +([\d,]+) +([\d,]+|-) +([\d,]+) +([\d,]+)$", re.MULTILINE
 )
+COLUMNS = ("1e-3", "1e-6", "rounds", "gradients")
 
 
 def test_the_table_of_the_readme_is_that_of_its_picture():
     rows = ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     assert len(rows) == 5
     shown = numbers_of(ROOT / "docs" / "demo.png")
-    for method, sent, coarse, fine in rows:
-        (curve,) = (
+    for method, sent, *told in rows:
+        (costs,) = (
             costs for name, costs in shown.items()
             if name == f"{method} {sent}" or (sent == "-" and name.startswith(f"{method} "))
         )  # fmt: skip
-        assert curve == {"1e-3": coarse, "1e-6": fine}, method
+        assert costs == dict(zip(COLUMNS, told, strict=True)), method
+
+
+def test_the_demonstration_shows_every_method():
+    shown = numbers_of(ROOT / "docs" / "demo.png")
+    assert sorted(name.split()[0] for name in shown) == sorted(METHODS)
+
+
+@pytest.fixture
+def figure_1():
+    """The medians of Figure 1 (b), infinite where a curve does not arrive."""
+    shown = numbers_of(ROOT / "docs" / "figure1.png")
+    return {
+        name: {key: float(told.replace(",", "").replace("-", "inf")) for key, told in costs.items()}
+        for name, costs in shown.items()
+    }
+
+
+SENT = ("rand-k:1", "natural", "rand-k:1+natural", "l1")
+
+
+def test_sentences_on_figure_1_are_those_of_its_picture(figure_1):
+    text = " ".join((ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split())
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    bits = {name: costs["1e-5"] for name, costs in figure_1.items()}
+    locodl, ours = "locodl[paper] rand-k:1+natural", "5gcs-cc[best] rand-k:1+natural"
+    (scaffnew,) = (cost for name, cost in bits.items() if name.startswith("compressed-scaffnew"))
+    adiana = min(cost for name, cost in bits.items() if name.startswith("adiana"))
+    diana = [(bits[f"locodl[paper] {sent}"], bits[f"diana[a] {sent}"]) for sent in SENT]
+    for pattern, value in {
+        r"CompressedScaffnew, which needs ([\d.]+) times": f"{scaffnew / bits[locodl]:.1f}",
+        r"at least ([\d.]+) times as many bits as": f"{floor(10 * adiana / scaffnew) / 10:.1f}",
+        r"at least (\d+) times fewer bits than DIANA": f"{floor(min(b / a for a, b in diana))}",
+        r"5GCS-CC needs (\d+) % fewer": f"{100 * (1 - bits[ours] / bits[locodl]):.0f}",
+        r"needs only (\d+) % of LoCoDL's gradients": (
+            f"{100 * figure_1[ours]['gradients'] / figure_1[locodl]['gradients']:.0f}"
+        ),
+    }.items():
+        assert re.search(pattern, text)[1] == value, pattern
+        if found := re.search(pattern, readme):
+            assert found[1] == value, pattern
+    assert bits[locodl] < min(scaffnew, adiana, *(cost for _, cost in diana))
+    improved = [sent for sent, (_, cost) in zip(SENT, diana, strict=True)
+                if bits[f"adiana[paper] {sent.replace(':1', ':30')}"] < cost]  # fmt: skip
+    assert ("ADIANA improves on DIANA with natural compression only" in text) == (
+        improved == ["natural"]
+    )
+
+
+def test_ours_and_theirs_are_both_in_figure_1(figure_1):
+    for method, rules in {"locodl": ("paper", "balanced"), "5gcs-cc": ("paper", "best")}.items():
+        for rule in rules:
+            assert np.isfinite(figure_1[f"{method}[{rule}] rand-k:1+natural"]["1e-5"])
 
 
 def test_numbers_in_a_picture_are_those_of_its_record(tmp_path):
+    counted = {"rounds": [1.0, 2.0, 3.0], "gradients": [4.0, None, None]}
     costs = {"1e-3": {"bits": [1000.0, 3000.0, None]}, "1e-6": {"bits": [None, None, 1.0]}}
-    curve = {"method": "gd", "specification": {"compressor": "identity"}, "costs": costs}
-    (tmp_path / "a.json").write_text(json.dumps({"panels": [{"curves": [curve]}]}))
+    costs = {target: each | counted for target, each in costs.items()}
+    curve = {"method": "gd", "rule": None, "specification": {"compressor": "identity"}}
+    panel = {"targets": ["1e-3", "1e-6"], "curves": [curve | {"costs": costs}]}
+    write_record(tmp_path / "a.json", {"panels": [panel]})
     Canvas().savefig(tmp_path / "a.png")
     stamped(tmp_path / "a.png", tmp_path / "a.json", tmp_path / "b.png")
-    assert numbers_of(tmp_path / "b.png") == {"gd identity": {"1e-3": "3,000", "1e-6": "-"}}
+    told = {"1e-3": "3,000", "1e-6": "-", "rounds": "2", "gradients": "-"}
+    assert numbers_of(tmp_path / "b.png") == {"gd identity": told}
 
 
 def oklab(colour):
