@@ -103,7 +103,7 @@ def test_hypotheses_are_those_of_the_theorems_and_hold_by_a_rule():
     text = method_page.method_page(CARDS["diana"], [], None)
     assert "| `gamma <= 1/(L_f + 6 omega_av L)` | 1 | holds |" in text
     assert "does not hold" not in text
-    assert "Ψ = |x - x⋆|²" in text
+    assert r"\Psi = |x - x^\star|^2" in text
 
 
 @pytest.mark.parametrize("name", compressor_page.EXAMPLES)
