@@ -7,7 +7,7 @@ import numpy as np
 
 from certibit.figures.bands import BAND
 from certibit.figures.episode.clipping_drawing import smoothed
-from certibit.figures.episode.tuning import Best, Contest, Results
+from certibit.figures.episode.tuning import LOCAL_STEPS, PROBLEMS, Best, Contest, Results
 from certibit.figures.text.tables import json_number
 from certibit.theory.cards.catalogue import TUNINGS
 
@@ -18,13 +18,19 @@ _POINTS, _SMALLEST, _LARGEST = 120, 1e-300, 1e300
 
 def contest_records(panels: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return what panels of a comparison show, as strict JSON values."""
-    return [
-        {
-            "title": f"{contest.problem}, {title}",
-            "series": [_series(name, bests[value]) for name, bests in results.items()],
-        }
-        for title, contest, results, value in panels
-    ]
+    return [_panel(*panel) for panel in panels]
+
+
+def _panel(title: str, contest: Contest, results: Results, value: int) -> dict[str, Any]:
+    solved = PROBLEMS[contest.problem](np.full((1, 1, 1), contest.values[value]))
+    return {
+        "title": f"{contest.problem}, {title}",
+        "n": solved.n,
+        "d": solved.d,
+        "participants": contest.participants or solved.n,
+        "local steps": LOCAL_STEPS,
+        "series": [_series(name, bests[value]) for name, bests in results.items()],
+    }
 
 
 def _series(name: str, best: Best) -> dict[str, Any]:

@@ -157,9 +157,9 @@ def _figure(chart: Chart) -> Any:
         plot.y_range = DataRange1d(start=chart.bottom, only_visible=True)
     items: dict[str, list[Any]] = {}
     dashes: dict[str, Any] = {}
-    for place, each in enumerate(chart.series):
+    for each in chart.series:
         dash = _DASHES[next(dashes.setdefault(each.colour, count())) % len(_DASHES)]
-        renderers = _draw(plot, chart, each, "solid" if each.faint else dash, f"series {place}")
+        renderers = _draw(plot, chart, each, "solid" if each.faint else dash)
         items.setdefault(chart.others if each.faint else each.name, []).extend(renderers)
         _tell(plot, chart, each, renderers[-1:])
     for x in chart.lines:
@@ -168,12 +168,12 @@ def _figure(chart: Chart) -> Any:
     return plot
 
 
-def _draw(plot: Any, chart: Chart, series: Series, dash: str, name: str) -> list[Any]:
+def _draw(plot: Any, chart: Chart, series: Series, dash: str) -> list[Any]:
     """Draw the band and the line of a series, its boxes or marks; the last is pointed at."""
     columns = {"x": _positive(series.x), "y": _positive(series.y) if not chart.rows else series.y}
     if series.low:
         columns |= {"low": _positive(series.low), "high": _positive(series.high)}
-    source = ColumnDataSource({**columns, **series.runs}, name=name)
+    source = ColumnDataSource({**columns, **series.runs})
     if series.spans:
         left, right = zip(*series.spans, strict=True)
         source = ColumnDataSource({"left": left, "right": right})

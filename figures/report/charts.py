@@ -113,9 +113,10 @@ def rounds_chart(panel: Record) -> Chart:
         for each in panel["series"]
     )  # fmt: skip
     caption = (
-        "Every method at the best step size and threshold of its grid; "
-        f"{panel['series'][0]['seeds']} seeds: lines are medians, bands 10 to 90 %. There is no "
-        "kappa: the functions are (L0, L1)-smooth."
+        f"n = {panel['n']}, d = {panel['d']}, {panel['participants']} clients a round, "
+        f"{panel['local steps']} local steps; every method at the best step size and threshold of "
+        f"its grid; {panel['series'][0]['seeds']} seeds: lines are medians, bands 10 to 90 %. "
+        "There is no kappa: the functions are (L0, L1)-smooth."
     )
     return Chart(panel["title"], caption, "rounds", GAP, series)
 

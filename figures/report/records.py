@@ -168,7 +168,17 @@ SAVINGS = several(
     )
 )
 CLIPPING = record(
-    panels=several(record(title=_text, series=several(_clipped, least=1))), verdicts=_claims
+    panels=several(
+        record(
+            {"local steps": _number},
+            title=_text,
+            n=_number,
+            d=_number,
+            participants=_number,
+            series=several(_clipped, least=1),
+        )
+    ),
+    verdicts=_claims,
 )
 AUDIT = record(proof=_text, source=_text, seconds=_number, steps=several(_step))
 BENCHMARK = record(
