@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from certibit.figures.bands import band
 from certibit.figures.costs import cost_curve
 from certibit.figures.drawing import STYLE, save
 from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure, Panel
-from certibit.figures.looks import in_legend_order, method_look
+from certibit.figures.looks import in_legend_order, method_label, method_look
 from certibit.figures.named_curves import draw_named, named_height
 from certibit.figures.text.tables import accuracy_name, late_median
 from certibit.solvers.runs.trace import Trace
@@ -38,6 +39,8 @@ _STARTED = 0.7
 """An axis starts where the first curve has come down to this part of its first f - f*."""
 _SMALL, _LINE = 6.5, 8.5
 """Points: letters inside and below a panel, and their lines."""
+_LETTERS = 44
+"""So many letters of a small text fit across a panel."""
 _NAMED = 6
 """So many methods are named below a panel."""
 _ROW = 0.165
@@ -167,7 +170,7 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     chosen: dict[str, list[str]] = {}
     for curve in drawn:
         if curve.k is not None:
-            ks = chosen.setdefault(curve.method_name, [])
+            ks = chosen.setdefault(method_label(curve.method), [])
             ks += [str(curve.k)] * (str(curve.k) not in ks)
     alike: dict[str, list[str]] = {}
     for method, ks in chosen.items():
@@ -175,7 +178,7 @@ def _finish(place: Axes, panel: Panel, drawn: Mapping[Curve, Trace]) -> None:
     if alike:
         each = ", ".join(f"{ks} ({', '.join(methods)})" for ks, methods in alike.items())
         place.annotate(
-            f"rand-k with k = {each if len(alike) > 1 else next(iter(alike))}",
+            fill(f"rand-k with k = {each if len(alike) > 1 else next(iter(alike))}", _LETTERS),
             (1, 0.99), xycoords="axes fraction", ha="right", va="top", size=_SMALL, color="0.35",
         )  # fmt: skip
 

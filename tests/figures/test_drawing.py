@@ -3,10 +3,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib import style
 from matplotlib.colors import to_hex
 
 from certibit.figures.bands import band
-from certibit.figures.drawing import FORMATS
+from certibit.figures.drawing import FORMATS, STYLE
 from certibit.figures.locodl.panel_drawing import (
     LINES,
     _canvas,
@@ -115,6 +116,22 @@ def test_bands_are_filled_between_the_percentiles(full):
     outline = place.collections[0].get_paths()[0].vertices
     corners = np.concatenate([expected.low, expected.high])
     assert set(np.round(corners, 15)) == set(np.round(outline[:, 1], 15))
+
+
+def test_a_panel_alone_has_room_for_its_curves(full):
+    """The picture of the papers page: words inside and below leave the axes their width."""
+    figure, traces = full
+    panel = figure.panels[1]
+    alone = {pair: trace for pair, trace in traces.items() if pair[0] is panel}
+    with style.context(STYLE):
+        canvas = _canvas(replace(figure, panels=(panel,)), alone)
+        canvas.draw_without_rendering()
+    (place,) = canvas.axes
+    assert place.get_window_extent().width > 0.45 * canvas.bbox.width
+    (words,) = (text for text in place.texts if "rand-k with" in text.get_text())
+    told = " ".join(words.get_text().split())
+    assert told == "rand-k with k = 1 (LoCoDL, DIANA, 5GCS-CC), 30 (ADIANA)"
+    assert words.get_window_extent().x0 > place.get_window_extent().x0
 
 
 def test_legend_names_what_is_drawn_and_nothing_else(made):

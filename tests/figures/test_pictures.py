@@ -57,7 +57,11 @@ def test_sentences_on_figure_1_are_those_of_its_picture(figure_1):
     text = " ".join((ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split())
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     bits = {name: costs["1e-5"] for name, costs in figure_1.items()}
-    locodl, ours = "locodl[paper] rand-k:1+natural", "5gcs-cc[best] rand-k:1+natural"
+    gradients = {name: costs["gradients"] for name, costs in figure_1.items()}
+    locodl, uneven, ours, steps = (
+        f"{name} rand-k:1+natural"
+        for name in ("locodl[paper]", "locodl[balanced]", "5gcs-cc[best]", "5gcs-cc[paper]")
+    )
     (scaffnew,) = (cost for name, cost in bits.items() if name.startswith("compressed-scaffnew"))
     adiana = min(cost for name, cost in bits.items() if name.startswith("adiana"))
     diana = [(bits[f"locodl[paper] {sent}"], bits[f"diana[a] {sent}"]) for sent in SENT]
@@ -67,8 +71,12 @@ def test_sentences_on_figure_1_are_those_of_its_picture(figure_1):
         r"at least (\d+) times fewer bits than DIANA": f"{floor(min(b / a for a, b in diana))}",
         r"5GCS-CC needs (\d+) % fewer": f"{100 * (1 - bits[ours] / bits[locodl]):.0f}",
         r"needs only (\d+) % of LoCoDL's gradients": (
-            f"{100 * figure_1[ours]['gradients'] / figure_1[locodl]['gradients']:.0f}"
+            f"{100 * gradients[ours] / gradients[locodl]:.0f}"
         ),
+        r"5GCS-CC needs (\d+) % fewer bits than": f"{100 * (1 - bits[steps] / bits[locodl]):.0f}",
+        r"and ([\d.]+) times its gradients": f"{gradients[steps] / gradients[locodl]:.1f}",
+        r"of our theorem needs (\d+) % fewer": f"{100 * (1 - bits[uneven] / bits[locodl]):.0f}",
+        r"and (\d+) % of the gradients": f"{100 * gradients[uneven] / gradients[locodl]:.0f}",
     }.items():
         assert re.search(pattern, text)[1] == value, pattern
         if found := re.search(pattern, readme):
