@@ -44,8 +44,8 @@ def panel_chart(panel: Record, labels: Collection[str] = ()) -> Chart:
         if labels and curve["label"] not in labels:
             continue
         line = curve["line"]
-        runs = [np.array(line[name], dtype=float) for name in ("bits", "downlink bits")]
-        low, median, high = percentiles(total_bits(*runs, weight).T)
+        up, down = (np.array(line[name], dtype=np.float64) for name in ("bits", "downlink bits"))
+        low, median, high = percentiles(total_bits(up, down, weight).T)
         series.append(
             Series(
                 curve["label"], median.tolist(), line["gap"], low.tolist(), high.tolist(),
