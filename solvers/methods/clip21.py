@@ -31,7 +31,7 @@ class State:
 
 @dataclass(frozen=True)
 class Clip21(Method):
-    """Clip21 for min (1/n) sum_i f_i(x), without a bound on how unlike the clients are.
+    """Clip21 for min (1/n) sum_i f_i(x), without a bound on the heterogeneity of the clients.
 
     Each round, with clip(v) = min(1, tau/|v|) v::
 
@@ -48,9 +48,8 @@ class Clip21(Method):
 
     Notes
     -----
-    The g_i start at 0. Clipping the gradients themselves does not stay at the solution where
-    clients are unlike; these messages go to 0 there, and after finitely many rounds none is
-    clipped. Source: Khirirat, Gorbunov, Horvath, Islamov, Karray, Richtarik, "Clip21: error
+    The g_i start at 0. With clipped gradients the solution is no fixed point if the clients differ;
+    these messages tend to 0 there, and after finitely many rounds none is clipped. Source: Khirirat, Gorbunov, Horvath, Islamov, Karray, Richtarik, "Clip21: error
     feedback for gradient clipping", arXiv:2305.18929, without noise.
 
     Examples

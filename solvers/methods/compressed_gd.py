@@ -1,4 +1,4 @@
-"""Gradient descent with compressed gradients, and nothing that corrects their errors."""
+"""Gradient descent with compressed gradients, without error feedback."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -39,9 +39,9 @@ class CompressedGD(Method):
 
     Notes
     -----
-    One client is safe. With more, it may diverge even where all f_i have the same minimiser: their
-    errors need not be small where the mean of their gradients is, and their messages may cancel if
-    sqrt(1 - alpha) >= 2 sqrt(mu L)/(L + mu). Source: Alistarh et al.,
+    It converges for one client. With more clients it may diverge even if all f_i have the same
+    minimiser: the errors need not be small where the mean gradient is, and the messages may cancel
+    if sqrt(1 - alpha) >= 2 sqrt(mu L)/(L + mu). Source: Alistarh et al.,
     arXiv:1610.02132; for contractions Beznosikov, Horvath, Richtarik, Safaryan, arXiv:2002.12410.
 
     Examples

@@ -49,9 +49,9 @@ class EControl(Method):
     Notes
     -----
     Source: Gao, Islamov, Stich, "EControl: fast distributed optimization with compression and
-    error control", arXiv:2311.05645, where b is eta. It is made for stochastic gradients; with
-    exact ones b > 0 is no faster than EF21. Its round ends with the broadcast, here it begins with
-    it, as that of EF21 does.
+    error control", arXiv:2311.05645, where b is eta. It is designed for stochastic gradients; with
+    exact gradients b > 0 is not faster than EF21. The published round ends with the broadcast; here
+    it begins with it, as in EF21.
 
     Examples
     --------

@@ -35,8 +35,8 @@ class EF(Method):
         e_i <- e_i + gamma grad f_i(x) - c_i
         x   <- x - mean_i c_i                    broadcast by the server
 
-    Where the gradients at the solution are not 0, their compression error does not vanish, and it
-    ends near the solution only; EF21 is the cure.
+    If the gradients at the solution are not 0, their compression error does not vanish, and EF
+    converges only to a neighbourhood of the solution; EF21 avoids this.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class FedCOMGATE(Method):
 
     Notes
     -----
-    Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; the damping is our own.
+    Source: Haddadpour, Kamani, Mokhtari, Mahdavi, arXiv:2007.01154; the damping is ours.
 
     Examples
     --------

@@ -43,11 +43,11 @@ class FiveGCSCC(Method):
 
     The local steps are K, or with ``adaptive`` as few as make, on each client,
     |grad psi_i(y_i)|^2 <= (tau/(2 L_F)) |grad F_i(y_i) - u_i|^2; grad psi_i is the bracket above.
-    Adaptive steps start at x + z_i, where the client's last ones ended, with Nesterov's momentum;
-    after K of them once more at x, without, from where K are enough. Every step costs one gradient
-    and the message one more. With the identity as compressor and omega = 0 this is 5GCS. Adaptive
-    rounds are not linear in the state: exact worst cases are for a fixed K. A certificate knows of
-    them that the criterion holds, wherever they start.
+    Adaptive steps start at x + z_i, the last point of the client's previous round, with Nesterov's
+    momentum. If K steps do not suffice, they start again at x without momentum, from where K steps
+    are enough. Every step costs one gradient and the message one more. With the identity as
+    compressor and omega = 0 this is 5GCS. Adaptive rounds are not linear in the state: exact worst
+    cases are for a fixed K. Certificates use only that the criterion holds, for any start.
 
     Parameters
     ----------

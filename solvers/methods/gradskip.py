@@ -51,7 +51,7 @@ class GradSkip(Method):
     p : float
         Probability of communication.
     q : tuple of n floats
-        Probability of each client to go on; q_i = 1 for all is Scaffnew.
+        Probability with which each client continues; q_i = 1 for all is Scaffnew.
 
     Notes
     -----

@@ -44,8 +44,8 @@ class LoCoDLBothWays(Method):
             e   <- e + lambda (2 z - (1/n) sum_i d_i)
 
     with lambda = p chi/(gamma (1 + 2 omega)). Without compression of the broadcast e = 0, and this
-    is LoCoDL. With it, nothing else pulls e back to 0: the server, which knows it, takes off what e
-    moves the models between two rounds.
+    is LoCoDL. With it, only this term drives e to 0: the server knows e and subtracts the distance
+    that e moves the models between two rounds.
 
     Parameters
     ----------
