@@ -49,8 +49,9 @@ class Clip21(Method):
     Notes
     -----
     The g_i start at 0. With clipped gradients the solution is no fixed point if the clients differ;
-    these messages tend to 0 there, and after finitely many rounds none is clipped. Source: Khirirat, Gorbunov, Horvath, Islamov, Karray, Richtarik, "Clip21: error
-    feedback for gradient clipping", arXiv:2305.18929, without noise.
+    these messages tend to 0 there, and after finitely many rounds none is clipped. Source:
+    Khirirat, Gorbunov, Horvath, Islamov, Karray, Richtarik, "Clip21: error feedback for gradient
+    clipping", arXiv:2305.18929, without noise.
 
     Examples
     --------

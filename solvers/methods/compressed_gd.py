@@ -41,8 +41,8 @@ class CompressedGD(Method):
     -----
     It converges for one client. With more clients it may diverge even if all f_i have the same
     minimiser: the errors need not be small where the mean gradient is, and the messages may cancel
-    if sqrt(1 - alpha) >= 2 sqrt(mu L)/(L + mu). Source: Alistarh et al.,
-    arXiv:1610.02132; for contractions Beznosikov, Horvath, Richtarik, Safaryan, arXiv:2002.12410.
+    if sqrt(1 - alpha) >= 2 sqrt(mu L)/(L + mu). Source: Alistarh et al., arXiv:1610.02132; for
+    contractions Beznosikov, Horvath, Richtarik, Safaryan, arXiv:2002.12410.
 
     Examples
     --------
