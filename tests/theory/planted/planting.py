@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import getsource
+from tempfile import TemporaryDirectory
 from types import CodeType, FunctionType
 from unittest.mock import patch
 
@@ -102,12 +103,21 @@ def planted(fault: Fault, compiled: bool = False) -> Iterator[None]:
     for name in changed:
         functions[name].__code__ = after[name]
     try:
-        # compiled code cannot be changed
-        with nullcontext() if compiled else patch.dict(os.environ, CERTIBIT_FAST="0"):
+        with nullcontext() if compiled else _alone():
             yield
     finally:
         for name in changed:
             functions[name].__code__ = kept[name]
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Do without compiled code, which cannot be changed, and keep solutions in a folder apart."""
+    with (
+        TemporaryDirectory() as folder,
+        patch.dict(os.environ, CERTIBIT_FAST="0", CERTIBIT_CACHE=folder),
+    ):
+        yield
 
 
 def _codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
