@@ -96,7 +96,7 @@ def test_a_method_of_a_file_with_theorem_and_rules(capsys, own):
     (theorem,) = found["theorems"]
     assert theorem["title"] == "own theorem"
     assert theorem["hypotheses"][0]["used"] == pytest.approx(1)
-    assert len(theorem["verdicts"]) == 6
+    assert len(theorem["verdicts"]) == 7
     assert all(verdict["holds"] for verdict in theorem["verdicts"] + found["sound"])
 
 
