@@ -5,6 +5,7 @@ from types import ModuleType
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from certibit.data.passes.dense_steps import DenseSteps
@@ -45,13 +46,17 @@ class FusedSteps:
     @classmethod
     def of(cls, losses: FusedGradients) -> "FusedSteps | None":
         """Prepare the steps; None where the products of rows would take too much memory."""
-        n, m, _ = losses.shape
+        n, m, d = losses.shape
         if n * m * m > _LARGEST * losses.rows[2].size:
             return None
         from certibit.data.passes import local_passes  # noqa: PLC0415  (numba is slow to import)
 
         grams = np.zeros((-(-n // _CLIENTS), m, m, _CLIENTS))
-        local_passes.gram(losses.rows, losses.shape, grams)
+        starts, columns, values = losses.rows
+        matrix = scipy.sparse.csr_array((values, columns, starts), shape=(n * m, d))
+        for i in range(n):  # once for a problem
+            own = matrix[i * m : (i + 1) * m]
+            grams[i // _CLIENTS, :, :, i % _CLIENTS] = (own @ own.T).toarray()
         return cls(losses, grams, local_passes)
 
     def pay(self, runs: int) -> bool:

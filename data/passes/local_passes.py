@@ -55,26 +55,6 @@ def add_dot(
 
 
 @compiled
-def gram(rows: Any, shape: Any, out: Any) -> None:  # pragma: no cover
-    """Set ``out``, (groups, m, m, clients), to the products of every two rows of each client."""
-    starts, columns, values = rows
-    n, m, d = shape
-    group, row = out.shape[3], np.zeros(d)
-    for i in range(n):
-        for j in range(m):
-            begin, end = starts[i * m + j], starts[i * m + j + 1]
-            for e in range(begin, end):
-                row[columns[e]] = values[e]
-            for k in range(m):
-                total = 0.0
-                for e in range(starts[i * m + k], starts[i * m + k + 1]):
-                    total += values[e] * row[columns[e]]
-                out[i // group, j, k, i % group] = total
-            for e in range(begin, end):
-                row[columns[e]] = 0.0
-
-
-@compiled
 def set_powers_and_sums(a: Any, steps: Any, powers: Any, sums: Any) -> None:  # pragma: no cover
     """Set the two to a^t and 1 + a + ... + a^(t-1), with its own a and t for each run."""
     for r in range(a.size):
