@@ -22,8 +22,8 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
-ASTRAY = 1e-3
-"""Relative excess of what a search in floats claims over its proof at which it is begun again."""
+GIVEN_UP = 1e-6
+"""Relative part of a decrease that is found that its proof with a readable form may miss."""
 
 
 def certify(
@@ -97,15 +97,14 @@ def _searched(method: Method, functions: FunctionClass, stated: Sequence[Potenti
         with suppress(Refusal, ArithmeticError, ValueError):
             found.append(proof_of(method, functions, potential))
     reason = Refusal("no potential is stated, and none is found")
+    above = max((proof.decrease for proof in found), default=-np.inf)
     try:
-        above = max((proof.decrease for proof in found), default=-np.inf)
-        claimed, potential = searched_potential(method, functions, above)
-        with suppress(Refusal):
-            found.append(proof_of(method, functions, potential))
-        proved = max((proof.decrease for proof in found), default=-np.inf)
-        if proved < claimed - ASTRAY * abs(claimed):
-            _, potential = searched_potential(method, functions, proved=True)
-            found.append(proof_of(method, functions, potential))
+        decrease, forms = searched_potential(method, functions, above)
+        for potential in forms:
+            with suppress(Refusal):  # Psi may have lost too much
+                found.append(proof_of(method, functions, potential))
+            if found and found[-1].decrease >= decrease - GIVEN_UP * abs(decrease):
+                break
     except Refusal as refusal:
         reason = refusal
     if not found:
@@ -166,4 +165,4 @@ def chosen_potential(
     theorem = next(iter(card_of(method).theorems), None)
     if theorem is not None:
         return theorem, weights
-    return searched_potential(method, functions)[1], "fixed"
+    return searched_potential(method, functions)[1][0], "fixed"

@@ -14,21 +14,18 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.coordinates import Coordinates, gradient_bounds, seen_part
+from certibit.theory.certificates.coordinates import Coordinates
+from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
 from certibit.theory.certificates.programme import margin_form, maximise, psi
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.proofs.best_proof import ProofProgramme
-from certibit.theory.proofs.rational_step import RationalStep
-from certibit.theory.proofs.symbolic_step import (
-    SymbolicStep,
-    symbolic_step,
-)
+from certibit.theory.proofs.rational_algebra import rationals
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combined
+from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.independent import independent
 from certibit.theory.worlds.orbits import first_state
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.frames import Matrix
-from certibit.theory.worlds.symbolic.interpolation import Form
 from certibit.theory.worlds.symbolic.step_outcomes import outcomes_of
 
 SMALLEST = 1e-5
@@ -39,9 +36,6 @@ MOST_UNKNOWNS = 24
 
 DEFINITE = 1e-3
 """Part of the unit in what forms are measured in: a singular form has no good coordinates."""
-
-CLOSE = 1e-7
-"""Relative distance to its bound at which a proof within a search ends."""
 
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
@@ -127,10 +121,6 @@ class Family:
                     return family
         return cls.of(method, functions, gradients=False, values=False, counts=counts)
 
-    def rounder(self, kappa: float) -> "Family":
-        """Return the same forms for the functions of the class with L_i/mu_i <= kappa."""
-        return replace(self, step=self.step.rounder(kappa))
-
     @cached_property
     def matrices(self) -> tuple[Matrix, ...]:
         """What each term adds to the matrices of means, and of deviations of each class.
@@ -153,20 +143,6 @@ class Family:
         """The rows that the matrices are in."""
         return self.start.mean_rows, *self.start.apart_by_kind
 
-    @property
-    def least(self) -> Matrix:
-        """What the weight of each term is at least: 0 for f - f*."""
-        squares = sum(len(with_pairs(np.eye(m.shape[1]))) for m in self.matrices)
-        least = np.zeros(len(self.step.now))
-        least[1 : 1 + squares] = -np.inf
-        return least
-
-    @cached_property
-    def bounds(self) -> tuple[Form, ...]:
-        """What is at least 0 of model and gradient, for each kind of clients, if that is a part."""
-        unit, _ = psi(self.step, self.unit)
-        return tuple(gradient_bounds(self.step, unit))
-
     def weights(
         self, values: float, forms: Sequence[Matrix], gaps: Sequence[float] = ()
     ) -> Weights:
@@ -186,9 +162,9 @@ class Family:
 
     def definite(self, weights: Weights) -> Weights:
         """Return a form with a little of the unit, to measure forms in."""
-        size = self._sizes(weights)[0] / self._sizes(self.unit)[0]
+        own, unit = (sum(map(np.trace, self.forms(one))) for one in (weights, self.unit))
         pairs = zip(weights, self.unit, strict=True)
-        return tuple(own + DEFINITE * size * unit for own, unit in pairs)
+        return tuple(x + DEFINITE * float(own / unit) * y for x, y in pairs)
 
     def decrease(self, weights: Weights, around: Weights | None = None) -> float:
         """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
@@ -205,61 +181,33 @@ class Family:
             self.step.method.inner, self.functions, self.start.spread(), trusted=True
         )
 
-    def proved_decrease(self, weights: Weights, around: Weights | None = None) -> float:
-        """Return the best decrease of a form, proved, whatever it is looked at ``around``."""
-        units = self.exact.symbols.weights
-        own = weights[len(weights) - len(units) :]  # where forms have f - f*, that is the first
-        numbers = [rational(y * unit) for y, unit in zip(own, units, strict=True)]
-        return float(fraction(ProofProgramme(self.exact, numbers).best(CLOSE).decrease))
+    def best(self, close: float = CLOSE) -> tuple[float, Weights]:
+        """Return the largest decrease of a form, proved, and the form.
 
-    def roomier(self, weights: Weights, aim: float) -> Weights:
-        """Return the form with the most room at a decrease, as large as the present one.
+        It is at least 0, and with multiples of what is known of its gradients at least
+        ``SMALLEST`` of the unit, when the sum of its sizes is 1; in the direction of the model, if
+        its gradient counts, that of the model's shortest gradients.
 
-        It is at least 0, and with multiples of the bounds at least ``SMALLEST`` of the unit, scaled
-        to its size; in the direction of the model, if its gradient counts, that of the model's
-        shortest gradients.
+        Raises
+        ------
+        Refusal
+            If no finite factor is proved of the unit.
         """
-        step, terms, extra = self.step, len(self.step.now), len(self.step.inequalities)
-        gain, _ = psi(step, weights)
-        floor, _ = psi(step, self._floor())
-        coordinates = Coordinates.of(step, gain)
-        others = np.zeros(extra + len(self.bounds))
-        size, traces = self._sizes(weights)
-        above = [
-            (np.concatenate([m, np.zeros((len(others), *m.shape[1:]))]), np.zeros(m.shape[1:]))
-            for m in self.matrices
-            if m.shape[1]
-        ]
-        for block, kernel in enumerate(coordinates.kernels):
-            known = [form.blocks[block] for form in (*step.now, *self.bounds, floor)]
-            basis = seen_part(kernel, known)
-            *shapes, least = (basis.T @ m @ basis for m in known)
-            if len(least):
-                unused = [0 * least] * extra
-                lifted = [*shapes[:terms], *unused, *(-m for m in shapes[terms:])]
-                above.append((np.array(lifted), SMALLEST * size * least))
-        nothing = step.now[0] * 0.0
-        forms = [after + now * (aim - 1) for after, now in zip(step.after, step.now, strict=True)]
-        room = maximise(
-            nothing,
-            gain,
-            [*forms, *step.inequalities.values(), *(nothing for _ in self.bounds)],
-            coordinates,
-            lower=np.concatenate([self.least, others]),
-            normal=np.concatenate([traces / size, others]),
-            above=above,
-        )
-        return tuple(room.multipliers[:terms].tolist())
+        step = self.exact
+        units = list(map(rational, step.symbols.weights))
+        first = len(self.step.now) - len(units)  # where forms have no f - f*, it is no term
 
-    def _sizes(self, weights: Weights) -> tuple[float, Matrix]:
-        """Return how large a form is against a unit, and every term."""
-        traces = sum(
-            np.trace(np.linalg.solve(u, m), axis1=1, axis2=2)
-            for m, u in zip(self.matrices, self.forms(self.unit), strict=True)
+        def scaled(forms: Sequence[RationalForm]) -> tuple[RationalForm, ...]:
+            return tuple(combined([unit], [one]) for unit, one in zip(units, forms, strict=True))
+
+        programme = FormProgramme(
+            replace(step, now=scaled(step.now), after=scaled(step.after)),
+            [rationals(own[first:].astype(object)) for own in self.matrices],
+            [rational(x) for x in self.unit[first:]],
+            [rational(SMALLEST * x) for x in self._floor()[first:]],
         )
-        traces[np.isfinite(self.least)] = 1.0
-        traces[0] = float(self.start.values > 0)
-        return float(traces @ np.array(weights)), traces
+        decrease, weights = programme.best(close)
+        return decrease, (*(0.0,) * first, *map(float, map(fraction, weights)))
 
     def _floor(self) -> Weights:
         """Return the unit, as small along the model as gradients there may be."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certibit.theory.cones.cone_point import ConePoint
-from certibit.theory.cones.cone_programme import ConeProgramme, Number, rational_of
+from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, rational_of
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 from certibit.theory.cones.surroundings import Surroundings
 
@@ -32,11 +32,14 @@ ZERO = 1e-30
 SHORT = 0.1
 """Part of a step below which the next one goes to the centre."""
 
+FITS = 1e-3
+"""Relative misfit below which the gap of a dual point in floats is believed."""
+
 STUCK = 1e-3
 """Part of a step below which the dual point is no help, and another one is begun with."""
 
 HALVINGS = 5
-"""How often a step is halved at most that rounding makes too long."""
+"""How often a step is halved at most that is too long, by rounding or where its programme bends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,40 +63,48 @@ class PathEnd:
 
 
 def follow(
-    programme: ConeProgramme,
+    programme: ConeProgramme | RatioProgramme,
     start: Sequence[Number],
     close: float,
     enough: Callable[[tuple[Number, ...]], bool] = lambda _: False,
+    *,
+    bounded: bool = True,
 ) -> PathEnd:
     """Follow the path from a strictly feasible point, until its bound is relatively ``close``.
 
-    It ends before where a point is ``enough``, or where rounding stops it.
+    It ends before where a point is ``enough``, or where rounding stops it. A path that is not
+    ``bounded`` goes by the duality gap in floats.
 
     Raises
     ------
     ValueError
         If the start is not strictly feasible.
     """
-    here = Surroundings.of(programme.unit, start)
+    here = Surroundings.of(programme, start)
     if here is None:
         raise ValueError("a path begins where all constraints hold strictly")
     here = here.conditioned()
-    dual, length = _first_dual(here), 1.0
+    dual, length, bound = _first_dual(here), 1.0, np.inf
     for _ in range(MOST_STEPS):
-        near = dual.trace <= max(close * abs(float(programme.value(here.numbers))), ZERO)
-        if enough(here.numbers) or (near and here.bound(dual) < np.inf):
+        near = dual.trace <= max(close * abs(float(here.value)), ZERO)
+        bound = here.bound(dual) if near and bounded else np.inf
+        fits = near and not bounded and here.misfit(dual) < FITS
+        if bound < np.inf or fits or enough(here.numbers):
             break
         step, longest, dual = _step(here, dual, centring=near or length < SHORT)
-        lengths = (longest / 2**halved for halved in range(HALVINGS + 1))
-        tried = ((length, here.moved(length * step)) for length in lengths)
-        length, after = next(((x, there) for x, there in tried if there), (0.0, here))
+        parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
+        tried = ((part, here.moved(longest * step, part)) for part in parts)
+        part, after = next((x, there) for x, there in tried if there)
+        length = longest * part
         dual = here.seen_from(after, dual)
         here = after.conditioned()
         if length < STUCK:
             dual = _first_dual(here)
         if not length:
             break
-    return PathEnd(tuple(map(rational_of, here.numbers)), here.bound(dual), here.plain(dual))
+    if bounded and bound == np.inf:
+        bound = here.bound(dual)
+    return PathEnd(tuple(map(rational_of, here.numbers)), bound, here.plain(dual))
 
 
 def _first_dual(here: Surroundings) -> ConePoint:

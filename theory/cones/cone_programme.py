@@ -1,8 +1,8 @@
 """Semidefinite programmes with rational data, and search directions."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ PRECISION = 512
 """Bits of the numbers that are computed; python-flint has one precision for all of them."""
 
 
+Changes = tuple[list[list[arb_mat]], arb_mat]
+"""What every direction changes: matrices (k, k), by blocks, and the rows, (K, m)."""
+
+
 @dataclass(frozen=True, eq=False)
 class ConeProgramme:
     """Maximise g . v such that S_b(v) = F_b + sum_j v_j B_bj >= 0 and p(v) = f + G v >= 0.
@@ -25,85 +29,139 @@ class ConeProgramme:
     ----------
     gain : (m,) numbers
         What is maximised: g.
-    blocks : sequences of 1 + m matrices, (k, k)
-        F_b, then the B_bj; all symmetric.
-    rows : (K, 1 + m) numbers
-        f beside G.
+    sums : (k^2, 1 + m) matrices
+        What maps (1, v) to the entries of S, by blocks.
+    lines : (K, 1 + m)
+        What maps (1, v) to the rows: f beside G.
     """
 
     gain: Sequence[Number]
-    blocks: Sequence[Sequence[Any]]
-    rows: Sequence[Sequence[Number]]
+    sums: Sequence[arb_mat]
+    lines: arb_mat
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def of(cls, gain: Sequence[Number], sums: Sequence[Any], lines: Any) -> "ConeProgramme":
+        """Return the programme of rational matrices."""
         ctx.prec = PRECISION
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        """The sizes k of the blocks."""
-        return [len(matrices[0]) for matrices in self.blocks]
-
-    @cached_property
-    def sums(self) -> list[arb_mat]:
-        """What maps (1, v) to the entries of S, by blocks: (k^2, 1 + m)."""
-        flat = ([map(arb, np.ravel(one)) for one in matrices] for matrices in self.blocks)
-        return [arb_mat([list(row) for row in zip(*stack, strict=True)]) for stack in flat]
-
-    @cached_property
-    def lines(self) -> arb_mat:
-        """What maps (1, v) to the rows: (K, 1 + m)."""
-        return arb_mat([list(map(arb, row)) for row in self.rows])
+        return cls(gain, [arb_mat(own) for own in sums], arb_mat(lines))
 
     @property
-    def unit(self) -> "Directions":
-        """The directions in which one of the v_j changes."""
-        m = len(self.gain)
-        return Directions(self, arb_mat(m, m, [arb(i == j) for i in range(m) for j in range(m)]))
+    def sizes(self) -> list[int]:
+        """The sizes k of the blocks."""
+        return [math.isqrt(own.nrows()) for own in self.sums]
 
-    def value(self, numbers: Sequence[Number]) -> arb:
-        """Return g . v."""
-        return sum((arb(g) * x for g, x in zip(self.gain, numbers, strict=True)), arb(0))
+    def at(self, numbers: Sequence[Number]) -> tuple[list[arb_mat], arb_mat]:
+        """Return S, by blocks, and the rows, (K, 1), at a point."""
+        point = arb_mat([[arb(1)], *([arb(x)] for x in numbers)])
+        blocks = [(own * point).entries() for own in self.sums]
+        pairs = zip(self.sizes, blocks, strict=True)
+        return [arb_mat(k, k, own) for k, own in pairs], self.lines * point
+
+    def along(self, columns: arb_mat) -> Changes:
+        """Return what directions change, one in each column."""
+        blocks = []
+        for own, k in zip(self.sums, self.sizes, strict=True):
+            changes = (without_column(own, 0) * columns).transpose().tolist()
+            blocks.append([arb_mat(k, k, one) for one in changes])
+        return blocks, without_column(self.lines, 0) * columns
+
+    def tangent(self, directions: "Directions", _: Sequence[Number]) -> Changes:
+        """Return what directions change at a point: the same everywhere."""
+        return directions.changes(self)
+
+    def part_of(self, change: Sequence[arb], part: float) -> list[arb]:
+        """Return part of a change of v."""
+        return [part * x for x in change]
+
+
+@dataclass(frozen=True, eq=False)
+class RatioProgramme:
+    """Maximise t such that A(v) - t B(v) >= 0, for matrices and rows; B >= 0 where that holds.
+
+    For every t the set of v is convex, and the smaller t is, the larger is this set: a point from
+    which t cannot grow along the programme that is tangent there is the best.
+
+    Attributes
+    ----------
+    above, below : ConeProgramme
+        A and B, of which (t, v) are the unknowns, though they are without t; their gain is t.
+    """
+
+    above: ConeProgramme
+    below: ConeProgramme
+
+    @property
+    def gain(self) -> Sequence[Number]:
+        """What is maximised."""
+        return self.above.gain
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes k of the blocks."""
+        return self.above.sizes
+
+    def at(self, numbers: Sequence[Number]) -> tuple[list[arb_mat], arb_mat]:
+        """Return A - t B, by blocks, and the rows, (K, 1), at a point."""
+        t, (above, rows), (below, slopes) = arb(numbers[0]), *self._both(numbers)
+        return [a - b * t for a, b in zip(above, below, strict=True)], rows - slopes * t
+
+    def _both(self, numbers: Sequence[Number]) -> Any:
+        return self.above.at(numbers), self.below.at(numbers)
+
+    def tangent(self, directions: "Directions", numbers: Sequence[Number]) -> Changes:
+        """Return what directions change at a point."""
+        t, first = arb(numbers[0]), arb_mat(directions.columns.tolist()[:1])
+        below, slopes = self.below.at(numbers)
+        (above, rows), (slower, less) = map(directions.changes, (self.above, self.below))
+        blocks = [
+            [a - b * t - matrix * c for a, b, c in zip(own, other, first.entries(), strict=True)]
+            for own, other, matrix in zip(above, slower, below, strict=True)
+        ]
+        return blocks, rows - less * t - slopes * first
+
+    def part_of(self, change: Sequence[arb], part: float) -> list[arb]:
+        """Return part of a change of (t, v); where t grows, part of that only.
+
+        With no part of it all v stay feasible that were so in the tangent programme.
+        """
+        rest = 1.0 if change[0] > 0 else part
+        return [part * change[0], *(rest * x for x in change[1:])]
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
     """Directions of v, one in each column: (m, m)."""
 
-    programme: ConeProgramme
     columns: arb_mat
+    known: dict[int, Changes] = field(default_factory=dict)
 
-    @cached_property
-    def wide(self) -> list[arb_mat]:
-        """What they change in S, side by side, by blocks: (k, m k)."""
-        found = []
-        for own, k in zip(self.programme.sums, self.programme.sizes, strict=True):
-            changes = (_without_first(own) * self.columns).transpose().tolist()
-            found.append(
-                arb_mat([[x for one in changes for x in one[i * k : i * k + k]] for i in range(k)])
-            )
-        return found
+    @classmethod
+    def unit(cls, m: int) -> "Directions":
+        """Return the directions in which one of the v_j changes."""
+        return cls(arb_mat(m, m, [arb(i == j) for i in range(m) for j in range(m)]))
 
-    @cached_property
-    def rows(self) -> arb_mat:
-        """What they change in the rows: (K, m)."""
-        return _without_first(self.programme.lines) * self.columns
+    def changes(self, programme: ConeProgramme) -> Changes:
+        """Return what they change in a programme, which is computed once."""
+        if id(programme) not in self.known:
+            self.known[id(programme)] = programme.along(self.columns)
+        return self.known[id(programme)]
 
-    @cached_property
-    def gain(self) -> list[arb]:
-        """What they add to what is maximised: (m,)."""
-        return (arb_mat([list(map(arb, self.programme.gain))]) * self.columns).entries()
+    def gain(self, gain: Sequence[Number]) -> list[arb]:
+        """Return what they add to what is maximised: (m,)."""
+        return (arb_mat([list(map(arb, gain))]) * self.columns).entries()
 
     def turned(self, change: Floats) -> "Directions":
         """Return combinations of the directions."""
-        return Directions(self.programme, self.columns * _exact(change))
+        return Directions(self.columns * _exact(change))
 
     def step(self, lengths: Floats) -> list[arb]:
         """Return what v changes by."""
         return (self.columns * _exact(lengths[:, None])).entries()
 
 
-def root_of(entries: Sequence[arb], k: int) -> tuple[arb_mat, arb_mat] | None:
+def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
     """Return T with T' S T = 1, and its inverse; None if S is not certainly positive definite."""
+    k, entries = matrix.nrows(), matrix.entries()
     lower = [[arb(0)] * k for _ in range(k)]  # S = lower lower'
     for j in range(k):
         for i in range(j, k):
@@ -133,8 +191,14 @@ def rational_of(number: Number) -> fmpq:
     return fmpq(digits) * fmpq(2) ** int(power)
 
 
-def _without_first(matrix: arb_mat) -> arb_mat:
-    return arb_mat([row[1:] for row in matrix.tolist()])
+def value_of(gain: Sequence[Number], numbers: Sequence[Number]) -> arb:
+    """Return g . v."""
+    return sum((arb(g) * x for g, x in zip(gain, numbers, strict=True)), arb(0))
+
+
+def without_column(matrix: arb_mat, place: int) -> arb_mat:
+    """Return a matrix without one of its columns."""
+    return arb_mat([row[:place] + row[place + 1 :] for row in matrix.tolist()])
 
 
 def _exact(matrix: Floats) -> arb_mat:

@@ -9,11 +9,14 @@ from flint import arb, arb_mat
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
+    Changes,
     ConeProgramme,
     Directions,
     Number,
+    RatioProgramme,
     in_floats,
     root_of,
+    value_of,
 )
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 
@@ -37,27 +40,45 @@ class Surroundings:
         What the rows are at v.
     """
 
-    programme: ConeProgramme
+    programme: ConeProgramme | RatioProgramme
     numbers: tuple[Number, ...]
     directions: Directions
     roots: tuple[tuple[arb_mat, arb_mat], ...]
     slack: list[arb]
 
     @classmethod
-    def of(cls, directions: Directions, numbers: Sequence[Number]) -> "Surroundings | None":
-        """Return the coordinates at a point; None if it is not strictly feasible."""
-        programme = directions.programme
-        column = arb_mat([[arb(1)], *([arb(x)] for x in numbers)])
-        slack = (programme.lines * column).entries()
+    def of(
+        cls,
+        programme: ConeProgramme | RatioProgramme,
+        numbers: Sequence[Number],
+        before: Directions | None = None,
+    ) -> "Surroundings | None":
+        """Return the coordinates at a point, perhaps in directions as ``before``.
+
+        They are None if the point is not strictly feasible.
+        """
+        blocks, rows = programme.at(numbers)
+        slack = rows.entries()
         if not all(x > 0 for x in slack):
             return None
         roots = []
-        for k, own in zip(programme.sizes, programme.sums, strict=True):
-            root = root_of((own * column).entries(), k)
+        for own in blocks:
+            root = root_of(own)
             if root is None:
                 return None
             roots.append(root)
+        directions = before or Directions.unit(len(numbers))
         return cls(programme, tuple(numbers), directions, tuple(roots), slack)
+
+    @property
+    def value(self) -> arb:
+        """What is maximised: g . v."""
+        return value_of(self.programme.gain, self.numbers)
+
+    @cached_property
+    def tangent(self) -> Changes:
+        """What directions change here."""
+        return self.programme.tangent(self.directions, self.numbers)
 
     def conditioned(self) -> "Surroundings":
         """Return the same with directions of which none almost follows from others."""
@@ -70,24 +91,22 @@ class Surroundings:
         return here
 
     @cached_property
-    def intervals(self) -> list[arb_mat]:
-        """T' B_j T, one below the other, by blocks: (m k, k)."""
-        found = []
-        for (root, _), wide in zip(self.roots, self.directions.wide, strict=True):
-            k, half = root.ncols(), (root.transpose() * wide).tolist()
-            rows = [half[i][j : j + k] for j in range(0, wide.ncols(), k) for i in range(k)]
-            found.append(arb_mat(rows) * root)
-        return found
+    def intervals(self) -> list[list[arb_mat]]:
+        """T' B_j T, by blocks."""
+        pairs = zip(self.roots, self.tangent[0], strict=True)
+        return [[root.transpose() * one * root for one in own] for (root, _), own in pairs]
 
     @cached_property
     def changes(self) -> list[Floats]:
         """The same in floats, by blocks: (m, k, k)."""
-        return [in_floats(own).reshape(-1, own.ncols(), own.ncols()) for own in self.intervals]
+        flat = ([list(map(float, one.entries())) for one in own] for own in self.intervals)
+        pairs = zip(flat, self.programme.sizes, strict=True)
+        return [np.array(own).reshape(-1, k, k) for own, k in pairs]
 
     @cached_property
     def growth(self) -> Floats:
         """What directions change in the rows, relative to what these are: (K, m)."""
-        pairs = zip(self.directions.rows.tolist(), self.slack, strict=True)
+        pairs = zip(self.tangent[1].tolist(), self.slack, strict=True)
         return np.array([[float(x / y) for x in row] for row, y in pairs])
 
     @cached_property
@@ -98,13 +117,13 @@ class Surroundings:
     @cached_property
     def slopes(self) -> Floats:
         """What directions add to what is maximised: (m,)."""
-        return np.array([float(x) for x in self.directions.gain])
+        return np.array([float(x) for x in self.directions.gain(self.programme.gain)])
 
-    def moved(self, step: Floats) -> "Surroundings | None":
-        """Return the surroundings after a step; None if that is not strictly feasible."""
-        change = self.directions.step(step)
+    def moved(self, step: Floats, part: float) -> "Surroundings | None":
+        """Return the surroundings after part of a step; None if that is not strictly feasible."""
+        change = self.programme.part_of(self.directions.step(step), part)
         after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
-        return Surroundings.of(self.directions, after)
+        return Surroundings.of(self.programme, after, self.directions)
 
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
@@ -120,38 +139,43 @@ class Surroundings:
         roots = [in_floats(root) for root, _ in self.roots]
         return tuple(r @ x @ r.T for r, x in zip(roots, dual.matrices, strict=True))
 
+    def misfit(self, dual: ConePoint) -> float:
+        """Return how far a dual point is from its equations, in floats."""
+        lengths = np.linalg.norm(self.rows, axis=0)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        missing, slopes = self.rows.T @ dual.flat + self.slopes, self.slopes
+        return float(np.linalg.norm(missing / lengths) / np.linalg.norm(slopes / lengths))
+
     def bound(self, dual: ConePoint) -> float:
         """Return what no feasible g . v exceeds; infinity if the dual point is too far off.
 
         The dual point is moved the shortest way to where its equations hold. That point is not
         known, but the intervals that are computed have it in them, and it is positive.
         """
-        m, sizes = len(self.numbers), self.programme.sizes
-        flat: list[list[arb]] = [[] for _ in range(m)]
-        for own, k in zip(self.intervals, sizes, strict=True):
-            entries = own.entries()
-            for j, row in enumerate(flat):
-                row.extend(entries[j * k * k : (j + 1) * k * k])
-        for line, slack in zip(self.directions.rows.tolist(), self.slack, strict=True):
+        flat: list[list[arb]] = [[] for _ in self.numbers]
+        for own in self.intervals:
+            for row, one in zip(flat, own, strict=True):
+                row.extend(one.entries())
+        for line, slack in zip(self.tangent[1].tolist(), self.slack, strict=True):
             for row, x in zip(flat, line, strict=True):
                 row.append(x / slack)
         system = arb_mat(flat)
         point = arb_mat([[arb(float(x))] for x in dual.flat])
-        missing = system * point + arb_mat([[x] for x in self.directions.gain])
+        missing = system * point + arb_mat([[x] for x in self.directions.gain(self.programme.gain)])
         try:
             shift = (system * system.transpose()).solve(missing)
         except ZeroDivisionError:
             return float("inf")
         exact = (point - system.transpose() * shift).entries()
         place, gap = 0, arb(0)
-        for k in sizes:
+        for k in self.programme.sizes:
             block = exact[place : place + k * k]
-            if root_of(block, k) is None:
+            if root_of(arb_mat(k, k, block)) is None:
                 return float("inf")
             gap += sum(block[:: k + 1], arb(0))
             place += k * k
         if not all(x > 0 for x in exact[place:]):
             return float("inf")
         gap += sum(exact[place:], arb(0))
-        most = float((self.programme.value(self.numbers) + gap).upper())
+        most = float((self.value + gap).upper())
         return float(np.nextafter(most, np.inf))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.certificates.potential_family import Family
-from certibit.theory.certificates.potential_search import best_start
 from certibit.theory.discover.grammar import Sentence
 from certibit.theory.discover.method_file import method_class
 from certibit.theory.discover.screen import Screen
@@ -36,8 +35,8 @@ NONE = 1 - 1e-10
 NOT_CONVERGENT = 100.0
 """The logarithm of the cost from where on a method does not converge."""
 
-SWEEPS, ENOUGH = 12, 1e-3
-"""How often a potential is improved at most, and the relative gain at which this ends."""
+ENOUGH = 1e-3
+"""Relative distance of a decrease to the best one at which the search for a potential ends."""
 
 RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
 """What the step size, and the relaxations, are multiplied by to begin with, the best of which
@@ -148,22 +147,21 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
     The solver's word is taken for them; None if nothing is certified.
     """
     one, left = start.sentence, certificates
-    weights: tuple[float, ...] | None = None
     best: tuple[float, float, Vector] | None = None
 
     def cost(x: Vector) -> float:
-        nonlocal left, weights, best
+        nonlocal left, best
         values = _values(one, x)
         if left == 0:
             return NOT_CONVERGENT
         left -= 1
         method = made(one, values, task.kappa)
-        decrease, found = certified_decrease(one, method, task, weights)
+        decrease = certified_decrease(one, method, task)
         if not decrease > 0:
             return NOT_CONVERGENT
         value = math.log(task.cost(one, method, decrease))
         if best is None or value < best[0]:
-            best, weights = (value, decrease, values), found
+            best = value, decrease, values
         if task.bounded and best[0] <= math.log(start.cost) + ENOUGH:
             left = 0  # no certificate can promise more
         return value
@@ -184,32 +182,13 @@ def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
     return Candidate(one, tuple(values.tolist()), decrease, math.exp(value))
 
 
-def certified_decrease(
-    one: Sentence, method: Method, task: Task, weights: tuple[float, ...] | None = None
-) -> tuple[float, tuple[float, ...] | None]:
-    """Return the decrease of the best quadratic potential by the solver's word, and its weights.
-
-    From weights of a potential, those of a neighbour, this takes a few programmes.
-    """
+def certified_decrease(one: Sentence, method: Method, task: Task) -> float:
+    """Return the decrease of the best quadratic potential; minus infinity if there is none."""
     noisy = "unbiased" in (one.up, one.down)
-    try:
+    with suppress(Refusal):
         family = Family.of(method, task.functions(one), gradients=not (noisy or one.local))
-    except Refusal:
-        return -math.inf, None
-    try:
-        low, best = (family.decrease(weights), weights) if weights else best_start(family)
-    except Refusal:
-        return -math.inf, None
-    for _ in range(SWEEPS):
-        before = low
-        with suppress(Refusal):
-            better = family.roomier(best, max(low, 0.0))
-            value = family.decrease(better)
-            if value > low:
-                low, best = value, better
-        if low - before <= ENOUGH * abs(low):
-            break
-    return low, best
+        return family.best(ENOUGH)[0]
+    return -math.inf
 
 
 def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:

@@ -5,14 +5,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
 from certibit.theory.cones.direction_equations import Floats
 from certibit.theory.cones.surroundings import Surroundings
-from certibit.theory.proofs.rational_algebra import ZERO, Rationals, rounded_down, spanning_rows
+from certibit.theory.proofs.rational_algebra import (
+    ZERO,
+    Rationals,
+    flat,
+    rounded_down,
+    spanning_rows,
+)
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.worlds.symbolic.exact_numbers import Rational
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
@@ -89,7 +95,7 @@ class ProofProgramme:
         """
         ones = dict.fromkeys(self.step.inequalities, fmpq(1))
         found = self.step.balanced(self.weights, ZERO, ones, self.following, adding=True)
-        if any(self.step.left(self.weights, ZERO, found, self.following).values):
+        if any(self.step.left(self.weights, ZERO, found, self.following, blocks=False).values):
             raise Refusal(
                 "the values of f after the step are not bounded by what is known of them; take a "
                 "potential without f - f*"
@@ -97,23 +103,26 @@ class ProofProgramme:
         return np.array([ZERO, *found.values()], dtype=object)
 
     @cached_property
-    def blocks(self) -> list[tuple[list[int], list[Rationals]]]:
-        """What is left at the start, and how coordinates change it, by blocks that are not empty.
+    def blocks(self) -> list[tuple[list[int], fmpq_mat]]:
+        """What maps 1 and the coordinates to what is left, by blocks, (k^2, 1 + m).
 
         Each comes with the unknowns that it is about: all others are flat in all forms.
         """
-        names = list(self.step.inequalities)
-        multipliers = dict(zip(names, self.start[1:], strict=True))
-        left = self.step.left(self.weights, self.start[0], multipliers, self.following)
+        none = dict.fromkeys(self.step.inequalities, ZERO)
+        fixed = self.step.left(self.weights, ZERO, none, self.following)
         found = []
-        for place, fixed in enumerate(left.blocks):
-            own = [form.blocks[place] for form in self.forms]
-            rows = spanning_rows([fixed, *own])
+        for place, matrix in enumerate(fixed.blocks):
+            own = [matrix, *(-form.blocks[place] for form in self.forms)]
+            rows = spanning_rows(own)
             inner = np.ix_(rows, rows)
-            stack = np.array([-matrix[inner] for matrix in own], dtype=object)
-            changes = [np.tensordot(column, stack, axes=1) for column in self.free.T]
-            found.append((rows, [fixed[inner], *changes] if rows else []))
+            found.append((rows, flat([one[inner] for one in own]) * self._table))
         return found
+
+    @cached_property
+    def _table(self) -> fmpq_mat:
+        """What maps 1 and the coordinates to 1, the decrease and the multipliers."""
+        rows = np.column_stack([self.start, self.free]).tolist()
+        return fmpq_mat([[fmpq(1), *[ZERO] * self.free.shape[1]], *rows])
 
     def best(self, close: float = CLOSE, enough: Rational | None = None) -> BestProof:
         """Return the best proof, or one that proves ``enough``, with as few digits as it needs.
@@ -125,46 +134,53 @@ class ProofProgramme:
         Refusal
             If nothing is proved, not even that Psi grows by no more than some factor.
         """
-        blocks = [matrices for _, matrices in self.blocks if matrices]
-        rows = [[self.start[k], *self.free[k]] for k in range(1, len(self.start))]
-        programme = ConeProgramme(self.free[0].tolist(), blocks, rows)
-        start = self._interior(blocks, rows)
         found = follow(
-            programme,
-            start,
+            self.programme,
+            self.inside,
             close,
-            lambda numbers: enough is not None and self._decrease(numbers) > enough,
+            lambda numbers: enough is not None and self.at(numbers)[0] > enough,
         )
-        decrease, *multipliers = self.start + self.free @ np.array(found.numbers, dtype=object)
-        named = dict(zip(self.step.inequalities, multipliers, strict=True))
         moments, dual = [], iter(found.dual)
-        for (kept, matrices), full in zip(self.blocks, self.forms[0].blocks, strict=True):
+        for (kept, _), full in zip(self.blocks, self.forms[0].blocks, strict=True):
             gram = np.zeros(full.shape)
-            if matrices:
+            if kept:
                 gram[np.ix_(kept, kept)] = next(dual)
             moments.append(gram)
-        decrease, named = self._shortened(decrease, named)
+        decrease, named = self._shortened(*self.at(found.numbers))
         return BestProof(decrease, named, found.bound, tuple(moments))
 
-    def _decrease(self, numbers: Sequence[Number]) -> Number:
-        return sum((g * x for g, x in zip(self.free[0], numbers, strict=True)), self.start[0])
+    def at(self, numbers: Sequence[Number]) -> tuple[Rational, dict[str, Rational]]:
+        """Return the decrease and the multipliers that coordinates stand for."""
+        decrease, *multipliers = self.start + self.free @ np.array(numbers, dtype=object)
+        return decrease, dict(zip(self.step.inequalities, multipliers, strict=True))
 
-    def _interior(
-        self, blocks: list[list[Rationals]], rows: list[list[Number]]
-    ) -> tuple[Number, ...]:
-        """Return coordinates at which everything holds strictly."""
-        sizes = [sum(abs(matrix.diagonal()) for matrix in own) for own in blocks]
-        lifts = [np.diag(size) for size in sizes]
-        lifted = [[*own, lift] for own, lift in zip(blocks, lifts, strict=True)]
-        bounded = [[*row, 0] for row in rows]
-        bounded.append([self.start[0] - SLOWEST, *self.free[0], 0])
-        nothing = [0] * self.free.shape[1]
-        bounded.append([1, *nothing, 1])
-        programme = ConeProgramme([*nothing, -1], lifted, bounded)
+    @cached_property
+    def programme(self) -> ConeProgramme:
+        """The programme of the coordinates."""
+        sums = [own for kept, own in self.blocks if kept]
+        return ConeProgramme.of(self.free[0].tolist(), sums, self._table.tolist()[2:])
+
+    @cached_property
+    def inside(self) -> tuple[Number, ...]:
+        """Coordinates at which everything holds strictly.
+
+        Raises
+        ------
+        Refusal
+            If there are none.
+        """
+        sums = [_lifted(own, len(kept)) for kept, own in self.blocks if kept]
+        _, slowest, *rows = ([*row, ZERO] for row in self._table.tolist())
+        slowest[0] -= SLOWEST
+        nothing = [ZERO] * self.free.shape[1]
+        rows += [slowest, [fmpq(1), *nothing, fmpq(1)]]
+        programme = ConeProgramme.of([*nothing, -1], sums, rows)
         lift = fmpq(1)
-        while Surroundings.of(programme.unit, (*nothing, lift)) is None:
+        while Surroundings.of(programme, (*nothing, lift)) is None:
             lift *= 16
-        found = follow(programme, (*nothing, lift), CLOSE, lambda numbers: numbers[-1] <= 0)
+        found = follow(
+            programme, (*nothing, lift), CLOSE, lambda numbers: numbers[-1] <= 0, bounded=False
+        )
         *inside, rest = found.numbers
         if rest > 0:
             raise Refusal(
@@ -187,3 +203,11 @@ class ProofProgramme:
         if not holds(self.step, weights, decrease, multipliers, following):
             raise Refusal("Psi is not a sum of squares; take a potential that is at least 0")
         return decrease, multipliers
+
+
+def _lifted(sums: fmpq_mat, k: int) -> fmpq_mat:
+    """Add a multiple of a diagonal matrix, as large as all others together."""
+    rows = [[*row, ZERO] for row in sums.tolist()]
+    for row in rows[:: k + 1]:
+        row[-1] = sum(map(abs, row))
+    return fmpq_mat(rows)

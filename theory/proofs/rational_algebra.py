@@ -82,6 +82,11 @@ def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
     return np.array(product.tolist(), dtype=object)
 
 
+def flat(matrices: list[Rationals]) -> fmpq_mat:
+    """Return what maps weights to the entries of the sum of so many matrices."""
+    return fmpq_mat([np.ravel(matrix).tolist() for matrix in matrices]).transpose()
+
+
 def spanning_rows(matrices: list[Rationals]) -> list[int]:
     """Return indices whose unit vectors span all that some symmetric matrices see together.
 

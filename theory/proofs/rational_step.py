@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from flint import fmpq
 
 from certibit.solvers.method import Method
 from certibit.theory.function_class import FunctionClass
@@ -91,7 +92,7 @@ class RationalStep:
         self, weights: Sequence[Rational], following: Sequence[Rational] | None = None
     ) -> tuple[RationalForm, RationalForm]:
         """Return Psi and E[Psi+], whose weights may be others."""
-        return _sum(weights, self.now), _sum(following or weights, self.after)
+        return combined(weights, self.now), combined(following or weights, self.after)
 
     def left(
         self,
@@ -99,16 +100,17 @@ class RationalStep:
         decrease: Rational,
         multipliers: Mapping[str, Rational],
         following: Sequence[Rational] | None = None,
+        *,
+        blocks: bool = True,
     ) -> RationalForm:
-        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities."""
-        now, after = self.psi(weights, following)
-        total = RationalForm(
-            tuple((1 - decrease) * block for block in now.blocks),
-            tuple((1 - decrease) * value for value in now.values),
-        ).plus(rational(-1), after)
-        for name, value in multipliers.items():
-            total = total.plus(-value, self.inequalities[name])
-        return total
+        """Return (1 - decrease) Psi - E[Psi+] minus the multiples of the inequalities.
+
+        Without ``blocks`` only its function values are computed.
+        """
+        forms = [*self.psi(weights, following), *map(self.inequalities.__getitem__, multipliers)]
+        if not blocks:
+            forms = [RationalForm((), form.values) for form in forms]
+        return combined([1 - decrease, rational(-1), *(-y for y in multipliers.values())], forms)
 
     def balanced(
         self,
@@ -125,7 +127,7 @@ class RationalStep:
         the latter where multipliers are to be added.
         """
         exact = dict(multipliers)
-        rest = self.left(weights, decrease, exact, following).values
+        rest = self.left(weights, decrease, exact, following, blocks=False).values
         for place, value in enumerate(rest):
             function = self.symbols.evaluations[place].function
             ends = f"point {place}", "solution"
@@ -182,10 +184,9 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     return replace(step, kernels=(first @ inner, *others))
 
 
-def _sum(weights: Sequence[Rational], forms: tuple[RationalForm, ...]) -> RationalForm:
-    first = RationalForm(
-        tuple(0 * block for block in forms[0].blocks), (ZERO,) * len(forms[0].values)
-    )
+def combined(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> RationalForm:
+    """Return the sum of multiples of at least one form."""
+    total = forms[0].plus(fmpq(-1), forms[0])
     for weight, form in zip(weights, forms, strict=True):
-        first = first.plus(weight, form)
-    return first
+        total = total.plus(weight, form)
+    return total

@@ -52,7 +52,7 @@ def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, 
     found = certify(method, family, potential="search")
     monkeypatch.setattr(potential_search, "MOST_CLASSES", 0)
     alike = certify(method, family, potential="search")
-    assert not alike.potential.counts
+    assert not getattr(alike.potential, "counts", ())
     assert found.decrease >= gain * alike.decrease * (1 - 1e-5) > 0
     assert found.verify() == found.factor
 

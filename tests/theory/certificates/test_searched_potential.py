@@ -104,7 +104,7 @@ def test_forms_without_function_values_are_searched_for_masks(name, n, kappa, le
 def test_parts_that_follow_from_others_are_left_out():
     """The mean shift that DIANA's server keeps is the mean of the shifts."""
     _, own, where = without_theorem(3, 10.0)
-    _, found = searched_potential(own, FunctionClass.of(where))
+    _, (found, *_) = searched_potential(own, FunctionClass.of(where))
     assert found.mean_rows.shape == (2, 3)
     assert found.apart_rows.shape == (1, 1)
 
@@ -113,7 +113,7 @@ def test_no_direction_is_forgotten():
     """A form that all but forgets a slow direction would decrease faster than the method."""
     _, own, where = without_theorem(3, 10.0)
     functions = FunctionClass.of(where)
-    _, potential = searched_potential(own, functions)
+    _, (potential, *_) = searched_potential(own, functions)
     found = np.sqrt(potential.mean_weights)[:, None] * potential.mean_rows
     units = np.array([1.0, 1 / functions.L])
     values = np.linalg.svd(found[:, np.abs(found).max(axis=0) > 0] / units, compute_uv=False)
@@ -226,26 +226,26 @@ def test_the_tight_rate_of_ef_is_found(kappa, alpha):
 def test_a_potential_is_printed_as_a_formula():
     eta, _ = tight_rate(2.0, 0.5)
     functions = FunctionClass(5, 1.0, 2.0, alpha=0.5)
-    found = repr(searched_potential(EF21(eta), functions)[1])
-    assert "|mean g - mean grad f|^2" in found
-    assert "x" not in found
+    found = searched_potential(EF21(eta), functions)[1][0]
+    printed = "0.5858 |mean g - 1 mean grad f|^2 + 0.4142 |mean grad f|^2"
+    assert printed in repr(found)
+    with_model = np.array(found.mean_weights)[found.mean_rows[:, 0] != 0]
+    assert np.all(with_model < 1e-6)
 
 
-def test_a_search_that_floats_lead_astray_begins_anew(monkeypatch):
-    """A solver that claims half as much again is not believed: each step is proved then."""
+def test_floats_that_lie_cost_nothing(monkeypatch):
+    """A form that can be read and proves less than a solver claims is not taken."""
     card = METHODS["diana"]
     where = class_setting(card.method, 10, 100.0, 4.0, None, 1)
     known = certify(card.at(where), where, potential="search")
-    right, proved = Family.decrease, Family.proved_decrease
     calls = []
 
-    def counted(self, *forms):
+    def claimed(self, *forms):
         calls.append(forms)
-        return proved(self, *forms)
+        return float(len(calls))
 
-    monkeypatch.setattr(Family, "decrease", lambda self, *forms: 1.5 * abs(right(self, *forms)))
-    monkeypatch.setattr(Family, "proved_decrease", counted)
+    monkeypatch.setattr(Family, "decrease", claimed)
     found = certify(card.at(where), where, potential="search")
     assert calls
-    assert found.decrease == pytest.approx(known.decrease, rel=1e-4)
+    assert found.decrease == pytest.approx(known.decrease, rel=1e-6)
     assert found.verify() == found.factor

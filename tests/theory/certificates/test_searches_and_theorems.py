@@ -95,7 +95,7 @@ def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, poin
 def test_values_at_other_points_of_the_state_are_printed():
     """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
     method, where = at_a_point("adiana", 10, 100.0, 4.0)
-    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where))[1])
+    assert "(f(w) - f*)" in repr(searched_potential(method, FunctionClass.of(where))[1][0])
 
 
 @pytest.mark.parametrize("n", [1, 10, 10**6])
@@ -156,7 +156,7 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
         ("5gcs-cc", (10, 1000.0, 9.0), 0.0072466),
         ("5gcs-cc", (10**6, 100.0, 4.0), 0.042216),
         ("5gcs-cc", (10**6, 1000.0, 9.0), 0.01046),
-        ("adiana", (10**6, 1000.0, 9.0), 0.013969),
+        ("adiana", (10**6, 1000.0, 9.0), 0.014052),
     ],
 )
 def test_nothing_of_a_search_is_given_up_for_its_proof(name, point, least):

@@ -4,11 +4,12 @@ import operator
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
@@ -34,11 +35,16 @@ def rational(x: Any) -> Rational:
     if isinstance(x, Exact):
         return x.value
     if isinstance(x, float):
-        simple = Fraction(x).limit_denominator(SIMPLE)
-        x = simple if float(simple) == x else Fraction(repr(float(x)))
+        return _of_float(float(x))
     if isinstance(x, Fraction):
         return fmpq(x.numerator, x.denominator)
     return fmpq(int(x))
+
+
+@lru_cache(maxsize=4096)
+def _of_float(x: float) -> Rational:
+    simple = Fraction(x).limit_denominator(SIMPLE)
+    return rational(simple if float(simple) == x else Fraction(repr(x)))
 
 
 def fraction(x: Rational) -> Fraction:
@@ -86,13 +92,29 @@ def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
         if others and not isinstance(others[0], _NUMBERS):
             return NotImplemented
         result = operation(number.value, *map(rational, others))
-        if not isinstance(result, fmpq):
-            return result
-        made = object.__new__(Exact)
-        made.value = result
-        return made
+        return _made(result) if isinstance(result, fmpq) else result
 
     return operate
+
+
+def _arithmetic(operation: Callable[[Rational, Rational], Rational]) -> Callable[..., Any]:
+    def operate(number: Exact, other: Any) -> Any:
+        if type(other) is Exact:
+            return _made(operation(number.value, other.value))
+        if not isinstance(other, _NUMBERS):
+            return NotImplemented
+        return _made(operation(number.value, rational(other)))
+
+    return operate
+
+
+def _made(value: Rational) -> Exact:
+    made = _new(Exact)
+    made.value = value
+    return made
+
+
+_new = object.__new__
 
 
 def _power(number: Rational, power: Rational) -> Any:
@@ -114,8 +136,8 @@ for _name, _operation in (("pow", _power), ("mod", _rest)):
     setattr(Exact, f"__{_name}__", _exactly(_operation))
 for _name in ("add", "sub", "mul", "truediv"):
     _operation = getattr(operator, f"__{_name}__")
-    setattr(Exact, f"__{_name}__", _exactly(_operation))
-    setattr(Exact, f"__r{_name}__", _exactly(lambda a, b, of=_operation: of(b, a)))
+    setattr(Exact, f"__{_name}__", _arithmetic(_operation))
+    setattr(Exact, f"__r{_name}__", _arithmetic(lambda a, b, of=_operation: of(b, a)))
 
 
 def exact_parameters(owner: T) -> T:
@@ -147,3 +169,9 @@ def _exact(value: Any) -> Any:
 def zeros(*shape: int, exact: bool = False) -> NDArray[Any]:
     """Return an array of zeros, of floats or exact."""
     return np.full(shape, Exact(0), dtype=object) if exact else np.zeros(shape)
+
+
+def exact_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Return the product of two matrices of exact numbers."""
+    one, other = (fmpq_mat([list(map(rational, row)) for row in x.tolist()]) for x in (a, b))
+    return np.array([list(map(_made, row)) for row in (one * other).tolist()], dtype=object)

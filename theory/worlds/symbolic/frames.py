@@ -18,7 +18,7 @@ from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.theory.worlds.opaque.clients import ClientArray, ClientRows, rows_of
 from certibit.theory.worlds.orbits import cells_of_kinds
-from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
+from certibit.theory.worlds.symbolic.exact_numbers import Exact, exact_product, zeros
 
 Matrix = NDArray[Any]
 Blocks = tuple[Matrix, ...]
@@ -156,7 +156,10 @@ class Frame:
             stretched = np.broadcast_to(stretched, (len(self.row_cells), *stretched.shape[1:]))
             factors = self._numbers(self.layout.counts) * weights
         columns = stretched.transpose(2, 1, 0)
-        product: Matrix = (columns * factors) @ columns.transpose(0, 2, 1)
+        weighted, rows = columns * factors, columns.transpose(0, 2, 1)
+        if self.exact:
+            return np.array([exact_product(a, b) for a, b in zip(weighted, rows, strict=True)])
+        product: Matrix = weighted @ rows
         return product
 
     def blocks(self, gram: Matrix, basis: Basis) -> Blocks:

@@ -9,6 +9,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
+from certibit.theory.worlds.symbolic.exact_numbers import zeros
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
 from certibit.theory.worlds.symbolic.symbols import Evaluation
@@ -199,9 +200,14 @@ def _pair(
         ends.append((point.place, point.gradient) if point else (nothing, nothing))
     blocks = []
     for block, share in enumerate(shares):
-        (x, u), (y, v) = ((at[block], g[block] - mu * at[block]) for at, g in ends)
+        (x, g), (y, h) = ((at[block], slope[block]) for at, slope in ends)
+        met = np.flatnonzero(np.any([one.astype(bool) for one in (x, g, y, h)], axis=0))
+        x, g, y, h = (one[met] for one in (x, g, y, h))
+        u, v = g - mu * x, h - mu * y
         form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
-        blocks.append(-form * share / n)
+        whole = zeros(len(values), len(values), exact=values.dtype == object)
+        whole[np.ix_(met, met)] = -form * share / n
+        blocks.append(whole)
     return Form(tuple(blocks), values)
 
 

@@ -1,0 +1,192 @@
+"""All forms and all proofs of one step as one programme: the form with the best decrease."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpq_mat
+
+from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme, value_of, without_column
+from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.proofs.best_proof import ProofProgramme
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals, flat, spanning_rows
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combined
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
+
+CLOSE = 1e-7
+"""Relative distance of a decrease to that of the best form at which a search ends."""
+
+GIVEN_UP = rational(3e-7)
+"""Part of the decrease that is given up for a form that is small where it may be."""
+
+ROUGH = 1e-2
+"""Relative distance to the least sum of sizes at which this form is small enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class FormProgramme:
+    """Maximise t such that (1 - t) Psi - E[Psi+] is at least multiples of what is at least 0.
+
+    The unknowns are the weights of the terms of Psi, the sum of whose sizes is 1, the multipliers,
+    and those of the bounds of gradients in Psi. The multiplier of what bounds the value at an
+    evaluation from below by 0 is what is left of this value: it is no unknown, but a row.
+
+    Attributes
+    ----------
+    step : RationalStep
+        With the terms of Psi.
+    squares : sequence of (terms, k, k)
+        The matrices that the terms add up to, which are at least 0; of function values they are 0.
+    unit : (terms,)
+        The form of which these matrices are 1, and all function values: the search begins there.
+    floor : (terms,)
+        What the form is at least, with multiples of the bounds.
+    """
+
+    step: RationalStep
+    squares: Sequence[Rationals]
+    unit: Sequence[Rational]
+    floor: Sequence[Rational]
+
+    @cached_property
+    def bounding(self) -> list[str]:
+        """The inequality that bounds the value at each evaluation."""
+        functions = (one.function for one in self.step.symbols.evaluations)
+        return [f"{name}: point {place} to solution" for place, name in enumerate(functions)]
+
+    @cached_property
+    def others(self) -> list[str]:
+        """All other inequalities."""
+        return [name for name in self.step.inequalities if name not in self.bounding]
+
+    @cached_property
+    def bounds(self) -> list[RationalForm]:
+        """What is at least 0 of the gradients in Psi and of their points."""
+        found, forms = [], self.step.symbols.now
+        for place, one in enumerate(self.step.symbols.evaluations):
+            if any(block[one.gradient].any() for form in forms for block in form.blocks):
+                back = f"{one.function}: solution to point {place}"
+                pair = (self.step.inequalities[name] for name in (self.bounding[place], back))
+                found.append(next(pair).plus(fmpq(1), next(pair)))
+        return found
+
+    @cached_property
+    def sizes(self) -> list[Rational]:
+        """How large the terms are: the traces of their matrices, or 1 for a function value."""
+        traces = sum(np.trace(own, axis1=1, axis2=2) for own in self.squares)
+        squares = [any(own[j].any() for own in self.squares) for j in range(len(self.unit))]
+        return [fmpq(int(x) if own else 1) for x, own in zip(traces, squares, strict=True)]
+
+    @cached_property
+    def table(self) -> fmpq_mat:
+        """What maps (1, t, u) to all weights and multipliers."""
+        extra = [ZERO] * (len(self.others) + len(self.bounds))
+        sizes, unit = [*self.sizes, *extra], [*self.unit, *extra]
+        size = sum(a * b for a, b in zip(sizes, unit, strict=True))
+        lead = sizes.index(fmpq(1))
+        free = [[fmpq(i == j) for j in range(len(sizes))] for i in range(len(sizes))]
+        free[lead] = [-x for x in sizes]
+        rows = (row[:lead] + row[lead + 1 :] for row in free)
+        return fmpq_mat([[x / size, ZERO, *row] for x, row in zip(unit, rows, strict=True)])
+
+    @cached_property
+    def programme(self) -> RatioProgramme:
+        """The programme of t and u."""
+        step, unused = self.step, len(self.others) + len(self.bounds)
+        bounded = [step.inequalities[name] for name in self.others]
+        now, after, taken = (
+            [self._without_values(form) for form in forms]
+            for forms in (step.now, step.after, bounded)
+        )
+        nothing = combined([ZERO], now[:1])
+        least = combined(self.floor, step.now)
+        psi = [form.plus(-x, least) for x, form in zip(self.sizes, step.now, strict=True)]
+        psi += [nothing] * len(taken) + [combined([fmpq(-1)], [one]) for one in self.bounds]
+        left = [form.plus(fmpq(-1), then) for form, then in zip(now, after, strict=True)]
+        left += [combined([fmpq(-1)], [one]) for one in taken] + [nothing] * len(self.bounds)
+        grown = now + [nothing] * unused
+        above, below = [], []
+
+        def add(stack: Sequence[Rationals], slower: Sequence[Rationals]) -> None:
+            kept = spanning_rows([*stack, *slower])
+            if kept:
+                inner = np.ix_(kept, kept)
+                above.append(self._mapped([matrix[inner] for matrix in stack]))
+                below.append(self._mapped([matrix[inner] for matrix in slower]))
+
+        for place, empty in enumerate(nothing.blocks):
+            add(*([form.blocks[place] for form in own] for own in (left, grown)))
+            add([form.blocks[place] for form in psi], [empty] * len(psi))
+        for own in self.squares:
+            nil = 0 * own[0]
+            add([*own, *[nil] * unused], [nil] * len(psi))
+        positive = [*range(len(self.unit), len(psi))]
+        positive += [j for j in range(len(self.unit)) if not any(m[j].any() for m in self.squares)]
+        signs = [[int(i == j) for i in positive] for j in range(len(psi))]
+        lines = self._mapped([[*form.values, *one] for form, one in zip(left, signs, strict=True)])
+        slopes = self._mapped([[*form.values, *[0] * len(positive)] for form in grown])
+        gain = [1, *[0] * (self.table.ncols() - 2)]
+        return RatioProgramme(
+            ConeProgramme.of(gain, above, lines), ConeProgramme.of(gain, below, slopes)
+        )
+
+    def _without_values(self, form: RationalForm) -> RationalForm:
+        """Return a form plus what bounds its values, which are kept beside."""
+        bounds = [self.step.inequalities[name] for name in self.bounding]
+        reduced = combined([fmpq(1), *(-value for value in form.values)], [form, *bounds])
+        return RationalForm(reduced.blocks, form.values)
+
+    def _mapped(self, matrices: Sequence[Any]) -> fmpq_mat:
+        """Return what maps (1, t, u) to the entries of a sum of matrices, one for each unknown."""
+        return flat(matrices) * self.table
+
+    def best(self, close: float = CLOSE) -> tuple[float, list[Rational]]:
+        """Return the largest decrease of a form, and its weights.
+
+        Raises
+        ------
+        Refusal
+            If no finite factor is proved of the form to begin with.
+        """
+        proofs = ProofProgramme(self.step, self.unit)
+        t, multipliers = proofs.at(proofs.inside)
+        size = sum(a * b for a, b in zip(self.sizes, self.unit, strict=True))
+        start = [t, *[ZERO] * (len(self.unit) - 1)]
+        start += [multipliers[name] / size for name in self.others]
+        lift = fmpq(1)
+        while Surroundings.of(self.programme, start + [lift] * len(self.bounds)) is None:
+            lift /= 16
+        start += [lift] * len(self.bounds)
+        t, *found = follow(self.programme, start, close, bounded=False).numbers
+        return float(fraction(t)), self._sparse(t - GIVEN_UP * abs(t), found)
+
+    def _sparse(self, t: Rational, found: list[Rational]) -> list[Rational]:
+        """Return the weights that decrease by t and are least where those that are found are small.
+
+        They minimise the sum of the diagonal entries of their matrices and of the weights of
+        function values, all in units of those that are found.
+        """
+        above, below = self.programme.above, self.programme.below
+        pairs = zip((*above.sums, above.lines), (*below.sums, below.lines), strict=True)
+        *sums, lines = (without_column(one - other * arb(t), 1) for one, other in pairs)
+        first = self._weights(found)
+        diagonals = [own[:, i, i] for own in self.squares for i in range(own.shape[1])]
+        diagonals += [
+            np.array([fmpq(i == j) for i in range(len(first))], dtype=object)
+            for j in range(len(first))
+            if not any(own[j].any() for own in self.squares)
+        ]
+        cost = sum(one / (one @ first) for one in diagonals)
+        unused = [ZERO] * (len(self.others) + len(self.bounds))
+        _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * self.table).entries()
+        programme = ConeProgramme(gain, sums, lines)
+        close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
+        return self._weights(follow(programme, found, close, bounded=False).numbers).tolist()
+
+    def _weights(self, free: Sequence[Rational]) -> Rationals:
+        """Return the weights of the terms."""
+        column = fmpq_mat([[fmpq(1)], [ZERO], *([x] for x in free)])
+        return np.array((self.table * column).entries()[: len(self.unit)], dtype=object)
