@@ -97,7 +97,7 @@ TOYS = {
         Place(
             "data/losses/loss_selector.py",
             (
-                ("(Logistic, ", "(Logistic, Toy, "),
+                (", Poisson)", ", Poisson, Toy)"),
                 ("from certibit.data.own", "from certibit.data.losses.toy import Toy\n"
                  "from certibit.data.own"),
             ),
