@@ -83,7 +83,7 @@ class Quadratic(RidgeProblem):
         H: NDArray[np.float64],
         c: NDArray[np.float64],
         mu: float,
-        L_i: NDArray[np.float64],
+        L_i: NDArray[np.floating],
         name: str,
         seed: int,
         content: bytes,

@@ -93,11 +93,11 @@ class Budget:
         """
         if limits is None:
             return self
-        both = ((name, getattr(self, name), getattr(limits, name)) for name in LIMITS)
-        return replace(
-            self,
-            **{name: min(set(pair) - {None}, default=None) for name, *pair in both},
-        )
+        smaller: dict[str, Any] = {}
+        for name in LIMITS:
+            pair = (getattr(self, name), getattr(limits, name))
+            smaller[name] = min((each for each in pair if each is not None), default=None)
+        return replace(self, **smaller)
 
     def lowered(self, limits: "Budget | None") -> frozenset[str]:
         """Return the names of the limits that are lower within those of another budget."""
