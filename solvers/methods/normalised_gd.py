@@ -12,7 +12,8 @@ from certibit.solvers.authoring import (
     Needs,
     mean,
 )
-from certibit.solvers.clipping import ModelState, norm, require_positive
+from certibit.solvers.clipping import ModelState, norm
+from certibit.solvers.method import require_positive
 
 
 @dataclass(frozen=True)
