@@ -9,7 +9,12 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme, value_of, without_column
+from certibit.theory.cones.cone_programme import (
+    ConeProgramme,
+    RatioProgramme,
+    value_of,
+    without_column,
+)
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, flat, spanning_rows

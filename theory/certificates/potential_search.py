@@ -77,9 +77,7 @@ def _readable(family: Family, best: Weights) -> QuadraticPotential | None:
     return None
 
 
-def _numbers(
-    family: Family, found: QuadraticPotential
-) -> list[tuple[str, tuple[int, ...]]]:
+def _numbers(family: Family, found: QuadraticPotential) -> list[tuple[str, tuple[int, ...]]]:
     """Return the places of all numbers of a form by size in natural units, the least first."""
     start = family.start
     sizes: list[tuple[float, str, tuple[int, ...]]] = []
