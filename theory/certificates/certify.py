@@ -11,7 +11,8 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.theory.cards.catalogue import card_of
-from certibit.theory.certificates.decrease import Weights, best_weights
+from certibit.theory.certificates.decrease import Weights
+from certibit.theory.certificates.form_programme import best_weights
 from certibit.theory.certificates.potential_search import searched_potential
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import LocalPotential, Potential
@@ -119,9 +120,9 @@ def proof_of(
     weights: Weights = "fixed",
 ) -> Certificate:
     """Return the best certificate of a method with a potential."""
-    own = best_weights(method, functions, potential) if weights == "free" else None
     step = RationalStep.of(method, functions, potential)
-    return proof_of_step(step, method, functions, potential, own or step.symbols.weights)
+    own = best_weights(step)[1] if weights == "free" else step.symbols.weights
+    return proof_of_step(step, method, functions, potential, own)
 
 
 def proof_of_step(

@@ -1,7 +1,7 @@
 """All forms and all proofs of one step as one programme: the form with the best decrease."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,9 @@ CLOSE = 1e-7
 
 GIVEN_UP = rational(3e-7)
 """Part of the decrease that is given up for a form that is small where it may be."""
+
+SMALLEST_WEIGHT = rational(1e-6)
+"""How small a potential with free weights may become, against that with the given ones."""
 
 ROUGH = 1e-2
 """Relative distance to the least sum of sizes at which this form is small enough."""
@@ -81,7 +84,8 @@ class FormProgramme:
     @cached_property
     def sizes(self) -> list[Rational]:
         """How large the terms are: the traces of their matrices, or 1 for a function value."""
-        traces = sum(np.trace(own, axis1=1, axis2=2) for own in self.squares)
+        none = np.zeros(len(self.unit), dtype=int)
+        traces = sum((np.trace(own, axis1=1, axis2=2) for own in self.squares), none)
         squares = [any(own[j].any() for own in self.squares) for j in range(len(self.unit))]
         return [fmpq(int(x) if own else 1) for x, own in zip(traces, squares, strict=True)]
 
@@ -148,8 +152,8 @@ class FormProgramme:
         """Return what maps (1, t, u) to the entries of a sum of matrices, one for each unknown."""
         return flat(matrices) * self.table
 
-    def best(self, close: float = CLOSE) -> tuple[float, list[Rational]]:
-        """Return the largest decrease of a form, and its weights.
+    def best(self, close: float = CLOSE) -> tuple[Rational, list[Rational]]:
+        """Return the largest decrease t of a form, and its u.
 
         Raises
         ------
@@ -166,18 +170,19 @@ class FormProgramme:
             lift /= 16
         start += [lift] * len(self.bounds)
         t, *found = follow(self.programme, start, close, bounded=False).numbers
-        return float(fraction(t)), self._sparse(t - GIVEN_UP * abs(t), found)
+        return t, found
 
-    def _sparse(self, t: Rational, found: list[Rational]) -> list[Rational]:
-        """Return the weights that decrease by t and are least where those that are found are small.
+    def sparse(self, t: Rational, found: Sequence[Rational]) -> list[Rational]:
+        """Return weights that decrease by almost t and are least where those of u are small.
 
         They minimise the sum of the diagonal entries of their matrices and of the weights of
         function values, all in units of those that are found.
         """
+        t -= GIVEN_UP * abs(t)
         above, below = self.programme.above, self.programme.below
         pairs = zip((*above.sums, above.lines), (*below.sums, below.lines), strict=True)
         *sums, lines = (without_column(one - other * arb(t), 1) for one, other in pairs)
-        first = self._weights(found)
+        first = self.weights(found)
         diagonals = [own[:, i, i] for own in self.squares for i in range(own.shape[1])]
         diagonals += [
             np.array([fmpq(i == j) for i in range(len(first))], dtype=object)
@@ -189,9 +194,32 @@ class FormProgramme:
         _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * self.table).entries()
         programme = ConeProgramme(gain, sums, lines)
         close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
-        return self._weights(follow(programme, found, close, bounded=False).numbers).tolist()
+        return self.weights(follow(programme, found, close, bounded=False).numbers).tolist()
 
-    def _weights(self, free: Sequence[Rational]) -> Rationals:
-        """Return the weights of the terms."""
+    def weights(self, free: Sequence[Rational]) -> Rationals:
+        """Return the weights of the terms at u."""
         column = fmpq_mat([[fmpq(1)], [ZERO], *([x] for x in free)])
         return np.array((self.table * column).entries()[: len(self.unit)], dtype=object)
+
+
+def best_weights(step: RationalStep) -> tuple[float, tuple[float, ...]]:
+    """Return the largest decrease of a sum of the terms of a step, and their weights.
+
+    Raises
+    ------
+    Refusal
+        If no finite factor is proved of the weights that are given.
+    """
+    given = step.symbols.weights
+    used = [place for place, weight in enumerate(given) if weight]
+    one = step.weighted
+    now, after = ([forms[place] for place in used] for forms in (one.now, one.after))
+    ones = [fmpq(1)] * len(used)
+    programme = FormProgramme(
+        replace(one, now=tuple(now), after=tuple(after)), (), ones, [SMALLEST_WEIGHT] * len(used)
+    )
+    t, free = programme.best()
+    weights = [0.0] * len(given)
+    for place, share in zip(used, programme.weights(free), strict=True):
+        weights[place] = given[place] * float(fraction(share * len(used)))
+    return float(fraction(t)), tuple(weights)

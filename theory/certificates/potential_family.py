@@ -19,7 +19,7 @@ from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
 from certibit.theory.certificates.programme import margin_form, maximise, psi
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import rationals
-from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combined
+from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step
 from certibit.theory.quadratic_potential import QuadraticPotential, squares_of, with_pairs
 from certibit.theory.worlds.independent import independent
@@ -179,7 +179,7 @@ class Family:
         """The step in rational numbers, with terms of their own weights."""
         return RationalStep.of(
             self.step.method.inner, self.functions, self.start.spread(), trusted=True
-        )
+        ).weighted
 
     def best(self, close: float = CLOSE) -> tuple[float, Weights]:
         """Return the largest decrease of a form, proved, and the form.
@@ -193,21 +193,16 @@ class Family:
         Refusal
             If no finite factor is proved of the unit.
         """
-        step = self.exact
-        units = list(map(rational, step.symbols.weights))
-        first = len(self.step.now) - len(units)  # where forms have no f - f*, it is no term
-
-        def scaled(forms: Sequence[RationalForm]) -> tuple[RationalForm, ...]:
-            return tuple(combined([unit], [one]) for unit, one in zip(units, forms, strict=True))
-
+        first = len(self.step.now) - len(self.exact.now)  # without f - f* that is no term
         programme = FormProgramme(
-            replace(step, now=scaled(step.now), after=scaled(step.after)),
+            self.exact,
             [rationals(own[first:].astype(object)) for own in self.matrices],
             [rational(x) for x in self.unit[first:]],
             [rational(SMALLEST * x) for x in self._floor()[first:]],
         )
-        decrease, weights = programme.best(close)
-        return decrease, (*(0.0,) * first, *map(float, map(fraction, weights)))
+        decrease, free = programme.best(close)
+        weights = programme.sparse(decrease, free)
+        return float(fraction(decrease)), (*(0.0,) * first, *map(float, map(fraction, weights)))
 
     def _floor(self) -> Weights:
         """Return the unit, as small along the model as gradients there may be."""

@@ -39,8 +39,6 @@ def maximise(
     coordinates: Coordinates,
     *,
     lower: Matrix | None = None,
-    normal: Matrix | None = None,
-    above: Sequence[tuple[Matrix, Matrix]] = (),
 ) -> SolverResult:
     """Maximise t such that fixed + t gain + sum_k y_k forms_k <= 0 for all unknowns, y >= lower.
 
@@ -50,10 +48,6 @@ def maximise(
     ----------
     lower : (K,), optional
         By default 0; minus infinity for no bound.
-    normal : (K,), optional
-        Also normal . y = 1.
-    above : sequence of pairs of arrays
-        Also sum_k y_k M_k >= M as symmetric matrices, of the M_k, (K, k, k), and M, (k, k).
 
     Raises
     ------
@@ -74,27 +68,15 @@ def maximise(
     scales = np.ones(count + 1)
     for place in range(count + 1):
         entries = [m[place + 1] for m in blocks] + [values[:, place + 1]]
-        entries += [shapes[place - 1] for shapes, _ in above if place]
         scales[place] = max(np.abs(x).max(initial=0.0) for x in entries) or 1.0
     lower = np.zeros(count) if lower is None else lower
-    rows = [values[:, 1:] / scales]
-    right = [-values[:, 0]]
-    equalities = len(values)
-    if normal is not None:
-        rows.append(np.concatenate([[0.0], normal / scales[1:]])[None, :])
-        right.append(np.ones(1))
-        equalities += 1
     bounded = np.flatnonzero(np.isfinite(lower))
-    rows.append(-np.eye(count + 1)[1 + bounded])
-    right.append(-(lower * scales[1:])[bounded])
+    rows = [values[:, 1:] / scales, -np.eye(count + 1)[1 + bounded]]
+    right = [-values[:, 0], -(lower * scales[1:])[bounded]]
     for matrices in blocks:
         vectors = _triangle(matrices).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
-    for shapes, least in above:
-        vectors = _triangle(shapes).T
-        rows.append(np.concatenate([np.zeros((len(vectors), 1)), -vectors / scales[1:]], axis=1))
-        right.append(-_triangle(least))
     sizes = [len(matrices[0]) for matrices in blocks]
     fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
     unit = fixed_size if 0 < fixed_size < SMALL else 1.0
@@ -102,9 +84,9 @@ def maximise(
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right) / unit,
-        equalities,
+        len(values),
         len(bounded),
-        [*sizes, *(len(least) for _, least in above)],
+        sizes,
     )
     y = unit * y / scales
     return SolverResult(float(y[0]), np.maximum(y[1:], lower))

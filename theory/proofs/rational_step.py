@@ -88,6 +88,16 @@ class RationalStep:
             {name: reduced(form) for name, form in step.inequalities.items()},
         )
 
+    @property
+    def weighted(self) -> "RationalStep":
+        """The step with terms of their own weights."""
+        weights = [[rational(weight)] for weight in self.symbols.weights]
+
+        def scaled(forms: tuple[RationalForm, ...]) -> tuple[RationalForm, ...]:
+            return tuple(combined(w, [form]) for w, form in zip(weights, forms, strict=True))
+
+        return replace(self, now=scaled(self.now), after=scaled(self.after))
+
     def psi(
         self, weights: Sequence[Rational], following: Sequence[Rational] | None = None
     ) -> tuple[RationalForm, RationalForm]:
