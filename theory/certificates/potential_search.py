@@ -94,7 +94,8 @@ def _numbers(family: Family, found: QuadraticPotential) -> list[tuple[str, tuple
             sizes.append((natural[lead], f"{name}_weights", (k,)))
             others = (j for j in np.flatnonzero(row).tolist() if j != lead)
             sizes += [(natural[j], f"{name}_rows", (k, j)) for j in others]
-    return [number for _, *number in sorted((float(f"{x:.{ORDERED}g}"), *n) for x, *n in sizes)]
+    ordered = sorted((float(f"{size:.{ORDERED}g}"), name, place) for size, name, place in sizes)
+    return [(name, place) for _, name, place in ordered]
 
 
 def _with_number(

@@ -102,11 +102,10 @@ class RatioProgramme:
 
     def at(self, numbers: Sequence[Number]) -> tuple[list[arb_mat], arb_mat]:
         """Return A - t B, by blocks, and the rows, (K, 1), at a point."""
-        t, (above, rows), (below, slopes) = arb(numbers[0]), *self._both(numbers)
+        t = arb(numbers[0])
+        above, rows = self.above.at(numbers)
+        below, slopes = self.below.at(numbers)
         return [a - b * t for a, b in zip(above, below, strict=True)], rows - slopes * t
-
-    def _both(self, numbers: Sequence[Number]) -> Any:
-        return self.above.at(numbers), self.below.at(numbers)
 
     def tangent(self, directions: "Directions", numbers: Sequence[Number]) -> Changes:
         """Return what directions change at a point."""

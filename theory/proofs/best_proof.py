@@ -209,5 +209,5 @@ def _lifted(sums: fmpq_mat, k: int) -> fmpq_mat:
     """Add a multiple of a diagonal matrix, as large as all others together."""
     rows = [[*row, ZERO] for row in sums.tolist()]
     for row in rows[:: k + 1]:
-        row[-1] = sum(map(abs, row))
+        row[-1] = sum(map(abs, row), ZERO)
     return fmpq_mat(rows)

@@ -1,5 +1,6 @@
 """Symmetric matrices of rational numbers: whether they are positive, and their factors."""
 
+from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -82,7 +83,7 @@ def congruent(matrix: Rationals, outer: Rationals) -> Rationals:
     return np.array(product.tolist(), dtype=object)
 
 
-def flat(matrices: list[Rationals]) -> fmpq_mat:
+def flat(matrices: Sequence[Any]) -> fmpq_mat:
     """Return what maps weights to the entries of the sum of so many matrices."""
     return fmpq_mat([np.ravel(matrix).tolist() for matrix in matrices]).transpose()
 

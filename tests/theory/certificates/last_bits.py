@@ -1,11 +1,14 @@
 """Other last bits in what floats compute on the way to a certificate, as of another processor."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from unittest import mock
 
 import numpy as np
 
+from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.certificates import coordinates, programme
+from certibit.theory.certificates.certify import certify
+from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
 
 
@@ -33,3 +36,23 @@ def other_last_bits(seed):
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):
         yield
+
+
+def print_spread(seeds):
+    """Print how far searched decreases move, at (n, kappa, omega) = (10, 100, 4)."""
+    print("| method | decrease | relative spread |\n| --- | --- | --- |")
+    for card in METHODS.values():
+        if not card.rules:
+            continue
+        sent = 4.0 if card.method.needs.compressor else None
+        where = class_setting(card.method, 10, 100.0, sent, None, 1)
+        found = []
+        for seed in seeds:
+            with nullcontext() if seed is None else other_last_bits(seed):
+                found.append(certify(card.at(where), where, potential="search").decrease)
+        spread = max(abs(one / found[0] - 1) for one in found)
+        print(f"| {card.label} | {found[0]:.6g} | {spread:.0e} |".replace("0e+00", "0"))
+
+
+if __name__ == "__main__":
+    print_spread([None, 0, 1, 2])

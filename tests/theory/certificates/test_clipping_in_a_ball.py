@@ -81,7 +81,6 @@ def test_clipping_itself_attains_the_factor_at_the_edge_of_the_ball(kappa, alpha
     assert 1 - worst_step(m, kappa, alpha) == pytest.approx(proved, rel=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # to 1e-9, as is asked for
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_an_independent_dense_assembly_gives_the_same(n):
     m, functions = at_best_step(10.0, 0.5, n, ContractedClip21)

@@ -58,7 +58,6 @@ def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, 
 
 
 @pytest.mark.long(keep=1)
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the dense programme
 @pytest.mark.parametrize("name", ["scaffnew", "gradskip"])
 def test_they_are_worth_the_same_in_a_dense_programme(name):
     counts = 1, 2

@@ -108,6 +108,10 @@ def _arithmetic(operation: Callable[[Rational, Rational], Rational]) -> Callable
     return operate
 
 
+def _swapped(operation: Callable[..., Rational]) -> Callable[[Rational, Rational], Rational]:
+    return lambda a, b: operation(b, a)
+
+
 def _made(value: Rational) -> Exact:
     made = _new(Exact)
     made.value = value
@@ -137,7 +141,7 @@ for _name, _operation in (("pow", _power), ("mod", _rest)):
 for _name in ("add", "sub", "mul", "truediv"):
     _operation = getattr(operator, f"__{_name}__")
     setattr(Exact, f"__{_name}__", _arithmetic(_operation))
-    setattr(Exact, f"__r{_name}__", _arithmetic(lambda a, b, of=_operation: of(b, a)))
+    setattr(Exact, f"__r{_name}__", _arithmetic(_swapped(_operation)))
 
 
 def exact_parameters(owner: T) -> T:

@@ -1,0 +1,56 @@
+"""The path on which form and proof are found together, beside what is known otherwise."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.optimize
+from flint import fmpq_mat
+
+from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.certificates.potential_family import SMALLEST, Family
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme
+from certibit.theory.function_class import FunctionClass
+
+
+def positive(rng, k):
+    """Return a positive definite matrix of integers."""
+    rows = rng.integers(-3, 4, (k, k))
+    return rows @ rows.T + np.eye(k, dtype=int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ratio_is_as_large_as_of_generalised_eigenvalues(seed):
+    """Of A(v) - t B(v) >= 0 with A = A_0 + v A_1, B likewise, and 0 <= v <= 1."""
+    rng = np.random.default_rng(seed)
+    pairs = [[positive(rng, 4) for _ in range(2)] for _ in range(2)]
+
+    def flat(fixed, moved):
+        columns = [fixed.ravel(), 0 * fixed.ravel(), moved.ravel()]
+        return [fmpq_mat(np.array(columns).T.tolist())]
+
+    lines = [[0, 0, 1], [1, 0, -1]]
+    above = ConeProgramme.of([1, 0], flat(*pairs[0]), fmpq_mat(lines))
+    below = ConeProgramme.of([1, 0], flat(*pairs[1]), fmpq_mat([[0, 0, 0], [0, 0, 0]]))
+    found = follow(RatioProgramme(above, below), [-1000, 0.5], 1e-9, bounded=False).numbers
+
+    def least(v):
+        return -scipy.linalg.eigvalsh(*(fixed + v * moved for fixed, moved in pairs))[0]
+
+    best = scipy.optimize.minimize_scalar(least, bounds=(0, 1), options={"xatol": 1e-10})
+    assert float(found[0].p) / float(found[0].q) == pytest.approx(-best.fun, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["diana", "marina", "gd"])
+def test_the_best_form_decreases_as_is_said_and_is_not_small(name):
+    card = METHODS[name]
+    sent = 4.0 if card.method.needs.compressor else None
+    where = class_setting(card.method, 10, 100.0, sent, None, 1)
+    family = Family.largest(card.at(where), FunctionClass.of(where))
+    decrease, best = family.best()
+    assert family.decrease(best, family.definite(best)) == pytest.approx(decrease, rel=1e-5)
+    for form in family.forms(best):
+        values = np.linalg.eigvalsh(form)
+        assert values[0] > -1e-12 * values[-1]
+        assert values[0] > 0.9 * SMALLEST or family.start.gradients
