@@ -18,7 +18,7 @@ from certibit.theory.cones.cone_programme import (
 from certibit.theory.cones.surroundings import Surroundings
 from certibit.theory.proofs.best_proof import ProofProgramme
 from certibit.theory.proofs.rational_algebra import ZERO, Rationals, flat, spanning_rows
-from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combined
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
 from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 
 CLOSE = 1e-7
@@ -110,12 +110,12 @@ class FormProgramme:
             [self._without_values(form) for form in forms]
             for forms in (step.now, step.after, bounded)
         )
-        nothing = combined([ZERO], now[:1])
-        least = combined(self.floor, step.now)
+        nothing = combination([ZERO], now[:1])
+        least = combination(self.floor, step.now)
         psi = [form.plus(-x, least) for x, form in zip(self.sizes, step.now, strict=True)]
-        psi += [nothing] * len(taken) + [combined([fmpq(-1)], [one]) for one in self.bounds]
+        psi += [nothing] * len(taken) + [combination([fmpq(-1)], [one]) for one in self.bounds]
         left = [form.plus(fmpq(-1), then) for form, then in zip(now, after, strict=True)]
-        left += [combined([fmpq(-1)], [one]) for one in taken] + [nothing] * len(self.bounds)
+        left += [combination([fmpq(-1)], [one]) for one in taken] + [nothing] * len(self.bounds)
         grown = now + [nothing] * unused
         above, below = [], []
 
@@ -145,7 +145,7 @@ class FormProgramme:
     def _without_values(self, form: RationalForm) -> RationalForm:
         """Return a form plus what bounds its values, which are kept beside."""
         bounds = [self.step.inequalities[name] for name in self.bounding]
-        reduced = combined([fmpq(1), *(-value for value in form.values)], [form, *bounds])
+        reduced = combination([fmpq(1), *(-value for value in form.values)], [form, *bounds])
         return RationalForm(reduced.blocks, form.values)
 
     def _mapped(self, matrices: Sequence[Any]) -> fmpq_mat:

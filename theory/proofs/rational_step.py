@@ -94,7 +94,7 @@ class RationalStep:
         weights = [[rational(weight)] for weight in self.symbols.weights]
 
         def scaled(forms: tuple[RationalForm, ...]) -> tuple[RationalForm, ...]:
-            return tuple(combined(w, [form]) for w, form in zip(weights, forms, strict=True))
+            return tuple(combination(w, [form]) for w, form in zip(weights, forms, strict=True))
 
         return replace(self, now=scaled(self.now), after=scaled(self.after))
 
@@ -102,7 +102,7 @@ class RationalStep:
         self, weights: Sequence[Rational], following: Sequence[Rational] | None = None
     ) -> tuple[RationalForm, RationalForm]:
         """Return Psi and E[Psi+], whose weights may be others."""
-        return combined(weights, self.now), combined(following or weights, self.after)
+        return combination(weights, self.now), combination(following or weights, self.after)
 
     def left(
         self,
@@ -120,7 +120,7 @@ class RationalStep:
         forms = [*self.psi(weights, following), *map(self.inequalities.__getitem__, multipliers)]
         if not blocks:
             forms = [RationalForm((), form.values) for form in forms]
-        return combined([1 - decrease, rational(-1), *(-y for y in multipliers.values())], forms)
+        return combination([1 - decrease, rational(-1), *(-y for y in multipliers.values())], forms)
 
     def balanced(
         self,
@@ -194,7 +194,7 @@ def _with_ridge(step: SymbolicStep, mu: float) -> SymbolicStep:
     return replace(step, kernels=(first @ inner, *others))
 
 
-def combined(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> RationalForm:
+def combination(weights: Sequence[Rational], forms: Sequence[RationalForm]) -> RationalForm:
     """Return the sum of multiples of at least one form."""
     total = forms[0].plus(fmpq(-1), forms[0])
     for weight, form in zip(weights, forms, strict=True):

@@ -22,7 +22,7 @@ def test_the_tutorial_runs(capsys, tmp_path, monkeypatch):
     assert certificate.bound - certificate.decrease <= 1e-8 * certificate.decrease
     assert (tmp_path / "momentum_diana.json").exists()
     assert "Theorem certified" in (tmp_path / "momentum_diana.v").read_text(encoding="utf-8")
-    assert names["mixed"].decrease > certificate.decrease
+    assert names["mixed"].decrease >= certificate.decrease * (1 - 1e-6)
     assert names["chain"].steps == 1000
     assert names["chain"].decrease >= certificate.decrease * (1 - 1e-12)
     said = capsys.readouterr().out
