@@ -9,6 +9,7 @@ import pytest
 from certibit.cli import main
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
+from certibit.figures.text.examinations import _TELLING
 from certibit.theory.cards.catalogue import METHODS
 from certibit.theory.cards.from_file import card_from_file, read_settings
 from certibit.theory.setting import Setting
@@ -208,6 +209,13 @@ def test_ten_checks_are_printed_and_all_if_asked(capsys):
     assert found["tool"] == []
     for theorem in found["theorems"]:
         assert theorem["title"] in short
+
+
+def test_the_most_telling_checks_are_documented():
+    page = (Path(__file__).parents[3] / "docs/checks.md").read_text(encoding="utf-8")
+    assert [
+        check for check in _TELLING if f"| {check.replace('|', chr(92) + '|')} |" not in page
+    ] == []
 
 
 def test_what_fails_is_printed_beside_the_ten(capsys, own):
