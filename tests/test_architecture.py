@@ -56,7 +56,7 @@ LEVELS = [
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
-    ["theory.checks.method", "theory.checks.trace"],
+    ["theory.checks.method", "theory.checks.theorem", "theory.checks.trace"],
     ["theory.checks", "theory.exact", "theory.export", "theory.discover"],
     ["theory.chains", "theory.laws", "theory.audit.episode", "theory.audit.locodl"],
     ["theory.plan", "theory.audit.normalised_ef21"],

@@ -22,10 +22,10 @@ from certibit.theory.checks.compressor.compression import compressor_checks, sma
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.identities import identities
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
-from certibit.theory.checks.method.written_formulas import written_rule
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
+from certibit.theory.checks.theorem.written_formulas import written_rule
 from certibit.theory.checks.tool import tool_checks
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

@@ -17,9 +17,9 @@ from certibit.theory.checks.method.one_step import (
     worst_like,
     worst_quadratic,
 )
-from certibit.theory.checks.method.tight import tight_promise
 from certibit.theory.checks.method.whole_runs import RunsCheck
-from certibit.theory.checks.method.written_formulas import written_hypotheses
+from certibit.theory.checks.theorem.tight import tight_promise
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 from certibit.theory.verdict import Verdict, readable, readable_factor

@@ -39,10 +39,10 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import whole_runs
-from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rule
 from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
 from certibit.theory.checks.tool import trace_checks
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass

@@ -18,10 +18,10 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
 from certibit.theory.cards.catalogue import CARDS, METHODS
 from certibit.theory.checks.examination import check
-from certibit.theory.checks.method import written_formulas
 from certibit.theory.checks.method.boundary import loose_hypotheses
-from certibit.theory.checks.method.tight import tight_promise
-from certibit.theory.checks.method.written_formulas import written_hypotheses, written_rule
+from certibit.theory.checks.theorem import written_formulas
+from certibit.theory.checks.theorem.tight import tight_promise
+from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
 from certibit.theory.formulas.coupling import best_coupling
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
