@@ -24,7 +24,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict
 
-ITERATIONS = 10_000
+ITERATIONS = 20_000
 """Where runs end if nothing else is said."""
 
 _ENDED = ("gap", "diverged")
