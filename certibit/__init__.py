@@ -117,8 +117,8 @@ if TYPE_CHECKING:
 
     # What is promised, certified and checked, and the catalogue of methods
     from certibit.theory.card import Card
-    from certibit.theory.cards.catalogue import CARDS, METHODS, parameters
-    from certibit.theory.cards.coverage import run
+    from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
+    from certibit.theory.catalogue.covered_run import run
     from certibit.theory.certificates.certify import certify
     from certibit.theory.certificates.largest_step import largest_step
     from certibit.theory.certificates.worst_instance import divergence, worst_instance

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 
 _OTHER_METHOD = (Card.colour, Card.marker)
 _STRANGERS = (

@@ -211,7 +211,7 @@ class Method(ABC):
     """Base of all methods: a subclass is a frozen dataclass of its parameters.
 
     It defines ``start``, ``communicate`` and ``model``, and ``local_step`` if clients compute
-    between rounds. Its theorems are on its card, in ``theory/theorems``.
+    between rounds. Its theorems are on its card, in ``theory/cards``.
 
     Examples
     --------

@@ -51,8 +51,8 @@ LEVELS = [
     ["theory", "theory.cones"],
     ["theory.worlds.opaque"],
     ["theory.worlds", "theory.formulas"],
-    ["theory.worlds.numbers", "theory.worlds.symbolic", "theory.theorems"],
-    ["theory.cards", "theory.proofs"],
+    ["theory.worlds.numbers", "theory.worlds.symbolic", "theory.cards"],
+    ["theory.catalogue", "theory.proofs"],
     ["theory.certificates", "theory.audit.machinery"],
     ["theory.checks.compressor", "theory.checks.problem"],
     ["theory.checks.channel"],
@@ -93,7 +93,7 @@ EXTENSIONS = {
         "data.relaxed",
         "solvers.clipping",
         *(f"solvers.methods.{name}" for name in CLIPPING),
-        *(f"theory.theorems.{name}" for name in CLIPPING),
+        *(f"theory.cards.{name}" for name in CLIPPING),
         *(f"theory.formulas.{name}" for name in ("clipping_complexity", "clipping_in_a_ball")),
         "theory.formulas.relaxed_constants",
     ],
@@ -108,7 +108,7 @@ EXTENSIONS = {
 """What the core does without: folders and modules. The front door names them, but for its type
 checker only."""
 
-LISTS = {"solvers.methods", "solvers.compressors", "theory.theorems", "certibit.cli.commands"}
+LISTS = {"solvers.methods", "solvers.compressors", "theory.cards", "certibit.cli.commands"}
 """Lists of like things, of any length."""
 APART = {"State", "main"}
 """Public names that stand in several modules because they are always used in their own."""

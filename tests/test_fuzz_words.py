@@ -21,7 +21,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.theory.card import Card
-from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.catalogue.from_file import find_card, read_settings
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 PIECES = [

@@ -16,7 +16,7 @@ from certibit.solvers.compressors.selector import NAMES, compressor
 from certibit.theory import checks
 from certibit.theory.audit.locodl.locodl_proof import PROOF
 from certibit.theory.audit.machinery.report import audit_report
-from certibit.theory.cards.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, SHARED_MINIMISER
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))

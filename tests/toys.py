@@ -73,9 +73,9 @@ TOYS = {
     "method": (
         Place("solvers/methods/toy.py", (("GD", "Toy"), ('"gd"', '"toy"')), like=_of("methods/gd")),
         Place(
-            "theory/theorems/toy.py",
+            "theory/cards/toy.py",
             (("GD", "Toy"), ("methods.gd", "methods.toy"), ("GradientDescent", "ToyDescent")),
-            like="theory/theorems/gd.py",
+            like="theory/cards/gd.py",
         ),
     ),
     "compressor": (

@@ -22,8 +22,8 @@ from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.oracle import Oracle
 from certibit.solvers.world.simulation import simulated_world
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.walk import with_pace
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

@@ -13,7 +13,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card, Role
-from certibit.theory.cards.catalogue import CLIPPING
+from certibit.theory.catalogue.catalogue import CLIPPING
 
 TARGET = 1e-3
 ETAS = tuple(np.geomspace(1e-3, 1, 13).tolist())

@@ -10,7 +10,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import COLUMNS
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 from making.text import code, escaped, page, table
 
 

@@ -17,7 +17,7 @@ from certibit.figures.comparison.comparison_result import Comparison  # noqa: E4
 from certibit.figures.report.chart import library, scripts, style  # noqa: E402
 from certibit.solvers.compressors.selector import compressor  # noqa: E402
 from certibit.theory.audit.proofs import PROOFS, audit  # noqa: E402
-from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
+from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, METHODS, SHARED_MINIMISER  # noqa: E402
 from making import audit_page, compressor_page, method_page  # noqa: E402
 from making.idea_page import idea_page  # noqa: E402
 from making.reference_page import reference_pages  # noqa: E402

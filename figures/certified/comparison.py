@@ -24,7 +24,7 @@ from certibit.figures.certified.rates import Rate, Rates
 from certibit.figures.pool import Traceable, traces
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
-from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 
 
 def certified_comparison(

@@ -19,7 +19,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights
 from certibit.theory.certificates.search import objective_value, optimise, per_decade

@@ -11,7 +11,7 @@ from certibit.figures.certified.measured_bits import FEATURES, MeasuredBits, Run
 from certibit.figures.certified.variants import Variant, variants
 from certibit.solvers.compressors.composition import Scaled
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import Optimum, optimise
 from certibit.theory.certificates.summary import class_setting

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from certibit.data.errors import Refusal
 from certibit.figures.certified.variants import variants
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting, verdict
 

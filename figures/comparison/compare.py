@@ -15,7 +15,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.network import Network, network_named
 from certibit.solvers.store.store import Store
-from certibit.theory.cards.coverage import require_theorem
+from certibit.theory.catalogue.covered_run import require_theorem
 
 _FINEST = 1e-30  # f - f*
 

@@ -20,7 +20,7 @@ from certibit.solvers.runs.engine import specification
 from certibit.solvers.runs.network import Network
 from certibit.solvers.runs.trace import Trace, require_columns
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import CARDS, card_of
+from certibit.theory.catalogue.catalogue import CARDS, card_of
 
 Pairs = Sequence[tuple[Contestant, Trace]]
 

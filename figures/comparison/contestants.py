@@ -14,8 +14,8 @@ from certibit.solvers.method import Method
 from certibit.solvers.state import batch
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import card_of
-from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import card_of
+from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
 
 Entry: TypeAlias = str | Method | tuple[str | Method, str | Compressor | None]

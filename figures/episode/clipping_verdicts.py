@@ -15,7 +15,7 @@ from certibit.figures.text.verdicts import (
     Quotation,
     claim_outcome,
 )
-from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.catalogue.catalogue import TUNINGS
 from certibit.theory.verdict import FAILS
 
 FAST = Quotation(

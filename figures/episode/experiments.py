@@ -35,7 +35,7 @@ from certibit.figures.episode.tuning import Contest, Results, hold
 from certibit.figures.text.verdicts import ClaimVerdict, firm, verdicts_text
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
-from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.catalogue.catalogue import TUNINGS
 from certibit.theory.formulas.clipping_complexity import (
     ComplexityRow,
     episode_table,

@@ -16,7 +16,7 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.catalogue.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)
 """The values of M, the gradient norm at the start."""

@@ -15,7 +15,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.theorems.episode import MAIN
+from certibit.theory.cards.episode import MAIN
 
 THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)
 """I, eps, and the values of sigma."""

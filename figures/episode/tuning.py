@@ -17,7 +17,7 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import TUNINGS
+from certibit.theory.catalogue.catalogue import TUNINGS
 
 PROBLEMS: dict[str, Callable[[FloatArray], Any]] = {
     "quartics": lambda H: Quartics.of(H, noise=Uniform(1.0)),

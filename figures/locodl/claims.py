@@ -29,7 +29,7 @@ from certibit.figures.locodl.panels import Curve, Panel
 from certibit.figures.text.tables import accuracy_name
 from certibit.figures.text.verdicts import OWN, SEEDS, SUPPORTED, Quotation
 from certibit.solvers.runs.trace import Trace
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.verdict import FAILS, UNDECIDED
 
 FASTEST = Quotation(

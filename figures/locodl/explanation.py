@@ -5,7 +5,7 @@ from typing import Any
 
 from certibit.figures.locodl.jobs import experiment_of
 from certibit.figures.locodl.panels import Curve, Panel
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.method.promise import Promise, promise
 from certibit.theory.setting import Setting
 

@@ -11,7 +11,7 @@ from certibit.solvers.compressors.selector import compressor as select_compresso
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.setting import Setting
 
 

@@ -9,7 +9,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Constants
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import WithProbability
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.setting import Setting
 
 CANDIDATES = 40

@@ -19,7 +19,7 @@ from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.world.experiment import ConvexExperiment
 from certibit.theory.card import Role
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.method.round_cost import round_cost
 from certibit.theory.orders import LOWER_BOUND, Order
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 
 
 @pytest.fixture(autouse=True)

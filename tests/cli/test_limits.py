@@ -12,7 +12,7 @@ from certibit.cli.words.progress import progress_bar
 from certibit.figures.locodl import recipes
 from certibit.figures.locodl.panels import Curve, Figure, Panel
 from certibit.solvers.runs.trace import Trace
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks import standard
 
 LIMITS = {"--rounds": "rounds", "--iterations": "iterations", "--gradients": "gradients"}

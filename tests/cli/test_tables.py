@@ -10,7 +10,7 @@ from command_lines import CASES, FAST, RUN, run_words
 
 from certibit.cli import main
 from certibit.figures.locodl.recipes import demonstration
-from certibit.theory.cards.catalogue import CARDS, CLIPPING, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, CLIPPING, METHODS
 
 
 @pytest.mark.parametrize(("method", "compressor", "extra"), CASES)

@@ -38,7 +38,7 @@ from certibit.solvers.libraries import transfer
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 
 TILTS = [[2.0, 0.0], [-1.0, 1.5], [-1.0, -1.5]]
 

@@ -32,7 +32,7 @@ from certibit.figures.certified.variants import variants
 from certibit.figures.text.tables import ABSENT, short_cost
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.store.store import CutWarning, Store
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass

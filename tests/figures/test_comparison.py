@@ -26,7 +26,7 @@ from certibit.figures.comparison import comparison_result, costs, ranking
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, cost_text, spread
 from certibit.figures.text.tables import short_cost
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 
 WEIGHTS = [0.0, 0.5]
 

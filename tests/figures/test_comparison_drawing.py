@@ -15,7 +15,7 @@ from certibit.figures.costs import QUANTITIES, cost_curve
 from certibit.figures.looks import distinct_looks
 from certibit.figures.text.tables import short_cost
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 
 
 @pytest.mark.parametrize("by", QUANTITIES)

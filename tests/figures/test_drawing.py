@@ -19,7 +19,7 @@ from certibit.figures.locodl.panels import COMPRESSOR_LABELS, Curve, Figure
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
 from certibit.figures.looks import in_legend_order, method_look
 from certibit.figures.text.tables import short_cost
-from certibit.theory.cards.catalogue import CLIPPING, METHODS
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS
 
 
 def straight(made, rate, runs=3):

@@ -35,8 +35,8 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import COLUMNS, Trace
 from certibit.solvers.store.store import Store
-from certibit.theory.cards.catalogue import TUNINGS
-from certibit.theory.theorems.episode import MAIN
+from certibit.theory.cards.episode import MAIN
+from certibit.theory.catalogue.catalogue import TUNINGS
 
 SMALL = Contest(
     "quartics", "H", (1.0, 8.0), (0.1, 0.01), (5.0, 15.0), rounds=12, tuning=12, accuracy=0.1

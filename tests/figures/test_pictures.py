@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from certibit.data.files.records import write_record
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "making"))

@@ -22,7 +22,7 @@ from certibit.figures.pool import SCHEDULER, traces
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.store import store
 from certibit.solvers.store.store import Store
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.verdict import FAILS
 from tests.figures.processes import alive, wait_for
 

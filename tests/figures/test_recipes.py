@@ -14,7 +14,7 @@ from certibit.figures.locodl.recipes import (
 )
 from certibit.figures.locodl.recommendation import recommended_k
 from certibit.solvers.compressors.selector import compressor
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 
 # figure, panel, data, n, end of the axis, k of LoCoDL, k of ADIANA: the paper's legends and axes
 PAPER = [

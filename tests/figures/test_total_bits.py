@@ -29,7 +29,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits, total_text
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.orders import LOWER_BOUND
 
 INF = math.inf

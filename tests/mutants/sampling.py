@@ -17,7 +17,7 @@ KINDS = {
     "solvers/runs/": ("runs", 12),
     "solvers/store/": ("runs", 0),
     "solvers/": ("other", 6),
-    "theory/theorems/": ("theorems", 34),
+    "theory/cards/": ("theorems", 34),
     "theory/worlds/": ("worlds", 12),
     "theory/certificates/": ("certificates", 14),
     "theory/exact/": ("certificates", 0),

@@ -15,7 +15,7 @@ from sampling import KINDS, OF_THE_CHECK, kind, sample
 from subjects import OWN, SUBJECTS
 from trials import Memory, check_stage, reaching, tried, unlike
 
-from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -2,7 +2,7 @@ import pytest
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 
 @pytest.fixture(scope="module")

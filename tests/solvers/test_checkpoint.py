@@ -31,7 +31,7 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.store import store
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
 

@@ -32,7 +32,7 @@ from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.tape import Tape
-from certibit.theory.cards.catalogue import CLIPPING
+from certibit.theory.catalogue.catalogue import CLIPPING
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)
 """The threshold, 4, is crossed in the runs below: some rounds are clipped and some are not."""

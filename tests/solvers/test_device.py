@@ -29,7 +29,7 @@ from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.device import DeviceStreams
 from certibit.solvers.world.philox import uniform_numbers
 from certibit.solvers.world.randomness import Streams, generator, key
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")
 EXACT = {"rtol": 1e-9, "atol": 1e-300}

@@ -23,7 +23,7 @@ from certibit.solvers.runs.grid import Grid
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.oracle import Oracle
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point

@@ -20,7 +20,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.memory_of_runs import _numbers_of_state
 from certibit.solvers.world.simulation import simulated_world
-from certibit.theory.cards.catalogue import CLIPPING, METHODS, parameters
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, parameters
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)
 SENT = {None: None, "unbiased": compressor("rand-k:2"), "contractive": compressor("top-k:2")}

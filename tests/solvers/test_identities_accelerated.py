@@ -28,7 +28,7 @@ from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.setting import Setting
 
 RUNS = 3

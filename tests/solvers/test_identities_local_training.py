@@ -22,7 +22,7 @@ from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 
 
 def states(method, problem, *, iterations=40, seed=0):

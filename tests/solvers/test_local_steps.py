@@ -14,7 +14,7 @@ from certibit.solvers.methods.scaffnew import State
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.world.simulation import simulated_world
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 SENT = {"unbiased": "rand-k:1", "contractive": "top-k:1", None: None}

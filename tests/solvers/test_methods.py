@@ -13,7 +13,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.state import each
 from certibit.solvers.world.iteration import iterations_of, world_of_runs
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.channel.walk import difference, size
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants

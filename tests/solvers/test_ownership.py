@@ -12,7 +12,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.ownership import ownership_template
-from certibit.theory.theorems.compressed_scaffnew import dual_gain, primal_gain
+from certibit.theory.cards.compressed_scaffnew import dual_gain, primal_gain
 
 # (d, m, s), four with s d > m, two with s d = m, four with s d < m
 TRIPLES = [(3, 4, 2), (5, 5, 3), (2, 3, 3), (4, 6, 5), (3, 6, 2), (2, 6, 3)]

@@ -19,7 +19,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import COLUMNS, Trace
 from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")
 OPTIONS = {"seeds": 2, "budget": Budget(rounds=20)}

@@ -21,7 +21,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.store import program_text
 from certibit.solvers.store.program_text import NotKeptWarning
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.from_file import find_card
+from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.discover import discovery, kept_results, tuning

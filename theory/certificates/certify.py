@@ -10,7 +10,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.cards.catalogue import card_of
+from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.certificates.decrease import Weights
 from certibit.theory.certificates.form_programme import best_weights
 from certibit.theory.certificates.potential_search import searched_potential

@@ -20,7 +20,7 @@ from certibit.solvers.method import Method
 from certibit.solvers.total_bits import require_weight, total_bits
 from certibit.solvers.world.experiment import fitted_compressor
 from certibit.theory.card import Role
-from certibit.theory.cards.catalogue import card_named, card_of
+from certibit.theory.catalogue.catalogue import card_named, card_of
 from certibit.theory.certificates.certify import certify, chosen_potential
 from certibit.theory.certificates.decrease import Weights, solver_decrease
 from certibit.theory.function_class import FunctionClass

@@ -15,8 +15,8 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.total_bits import require_weight
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import card_of
-from certibit.theory.cards.coverage import require_theorem
+from certibit.theory.catalogue.catalogue import card_of
+from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow

@@ -24,7 +24,7 @@ from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.memory_of_runs import require_memory_of_runs
 from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.card import Card
-from certibit.theory.cards.from_file import card_from_file, read_settings
+from certibit.theory.catalogue.from_file import card_from_file, read_settings
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.verdict import Verdict
 

@@ -21,7 +21,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.total_bits import total_bits
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 
 TOLERANCE = 0.15
 """How far a measured exponent may be above the table's: constants and logarithms vary a little."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold

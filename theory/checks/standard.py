@@ -16,7 +16,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import Examination, examine
 from certibit.theory.checks.promises import Promised
 from certibit.theory.theorem import Condition

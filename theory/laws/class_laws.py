@@ -24,12 +24,12 @@ import scipy
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.ef import EF
 from certibit.solvers.methods.ef21 import EF21
+from certibit.theory.cards.ef import Feedback
+from certibit.theory.cards.ef21 import TightErrorFeedback
 from certibit.theory.function_class import ClientClass, FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.potential import Potential, Squares, Terms
 from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.theorems.ef import Feedback
-from certibit.theory.theorems.ef21 import TightErrorFeedback
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 
 Number = TypeVar("Number", float, Fraction)

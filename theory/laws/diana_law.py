@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from certibit.solvers.methods.diana import DIANA
+from certibit.theory.cards.diana import CoupledShifts
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.theorems.diana import CoupledShifts
 
 
 def _diana(n: int, kappa: Fraction, r: Fraction) -> Certificate:

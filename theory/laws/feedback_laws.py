@@ -18,12 +18,12 @@ from math import isqrt
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.ef import EF
 from certibit.solvers.methods.ef21 import EF21
+from certibit.theory.cards.ef import Feedback
+from certibit.theory.cards.ef21 import TightErrorFeedback
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.potential import Potential
 from certibit.theory.proofs.certificate import Certificate
-from certibit.theory.theorems.ef import Feedback
-from certibit.theory.theorems.ef21 import TightErrorFeedback
 
 STEP = "(2/(1 + kappa)) (1 - s)/(1 + s), s = sqrt(1 - alpha)"
 DECREASE = (

@@ -47,12 +47,12 @@ from fractions import Fraction
 import numpy as np
 
 from certibit.solvers.methods.locodl import LoCoDL
+from certibit.theory.cards.locodl import Theorem31
 from certibit.theory.formulas.message_noise import unevenness
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.closed_form import ClosedForm, with_multipliers
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.proofs.rational_algebra import Rationals
-from certibit.theory.theorems.locodl import Theorem31
 
 
 def _locodl(n: int, omega: Fraction, kappa: Fraction, p: Fraction, rho: Fraction) -> Certificate:

@@ -10,8 +10,8 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.network import Network, network_named
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.cards.from_file import find_card
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.plan.crossover import Reign, reigns
 from certibit.theory.plan.offers import Costs, Offer, certified, measured, offers, usual_compressors
 

@@ -13,7 +13,7 @@ from certibit.data.terminal import for_terminal, paragraph
 from certibit.solvers.compressors.selector import NAMES as COMPRESSORS
 from certibit.solvers.compressors.selector import other_names
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, SHARED_MINIMISER
 
 _SPLITS = ("shuffled", "similarity:PERCENT", "dirichlet:CONCENTRATION")
 

@@ -22,7 +22,7 @@ from certibit.figures.text.tables import cost_table, describe, describe_endings,
 from certibit.solvers.libraries import LIBRARIES
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.theory.cards.coverage import require_theorem
+from certibit.theory.catalogue.covered_run import require_theorem
 
 _DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
 

@@ -16,7 +16,7 @@ from certibit.solvers.runs.network import NETWORKS, Network, network_named, read
 from certibit.solvers.total_bits import require_weight
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
 
 NETWORK = "lte"

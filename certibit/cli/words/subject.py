@@ -11,7 +11,7 @@ from certibit.data.problems.selector import KAPPA, problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
-from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 

@@ -11,7 +11,7 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}
 QUADRATIC = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)

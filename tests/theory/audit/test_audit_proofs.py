@@ -26,8 +26,8 @@ from certibit.theory.audit.normalised_ef21.normalised_ef21_round import (
     weight,
 )
 from certibit.theory.audit.proofs import PROOFS, audit
-from certibit.theory.theorems.episode import MAIN
-from certibit.theory.theorems.normalised_ef21 import NormalisedFeedback, normalised_growth
+from certibit.theory.cards.episode import MAIN
+from certibit.theory.cards.normalised_ef21 import NormalisedFeedback, normalised_growth
 
 EPISODE, LOCODL, FEEDBACK = (PROOFS[name] for name in ("episode", "locodl", "normalised-ef21"))
 EFFORT = 0.15

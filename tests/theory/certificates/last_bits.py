@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import coordinates, programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting

@@ -13,7 +13,7 @@ from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates import search as search_module
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.search import optimise, setting

@@ -19,7 +19,7 @@ from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.oracle import Oracle
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import divergence, worst_instance

@@ -17,7 +17,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.oracle import Oracle
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.function_class import FunctionClass

@@ -15,8 +15,8 @@ from certibit.figures.text.certificates import (
 )
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.cards.from_file import find_card, read_settings
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.certificates import summary
 from certibit.theory.certificates.largest_step import step_limit
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise

@@ -15,7 +15,7 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.gradskip import GradSkip
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.worst_instance import divergence
 from certibit.theory.function_class import ClientClass, FunctionClass

@@ -6,7 +6,7 @@ import scipy.linalg
 import scipy.optimize
 from flint import fmpq_mat
 
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.potential_family import SMALLEST, Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import follow

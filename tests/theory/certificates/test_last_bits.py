@@ -7,7 +7,7 @@ import pytest
 from last_bits import other_last_bits
 
 from certibit.solvers.compressors.selector import compressor
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.search import optimise

@@ -10,7 +10,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting

@@ -11,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD, State
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.chains.attained import attained_factor, attained_log_factor

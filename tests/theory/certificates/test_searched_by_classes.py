@@ -10,7 +10,7 @@ from unreduced import unreduced_decrease
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gradskip import GradSkip
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import potential_search
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import ClientClass, FunctionClass

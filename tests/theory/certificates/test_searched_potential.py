@@ -12,7 +12,7 @@ from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.theory.cards.catalogue import METHODS, card_of
+from certibit.theory.catalogue.catalogue import METHODS, card_of
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.potential_family import SMALLEST, Family
 from certibit.theory.certificates.potential_search import searched_potential

@@ -8,7 +8,7 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.scaffold import SCAFFOLD
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import solver_decrease

@@ -8,7 +8,7 @@ import pytest
 
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.attained import attained_factor

@@ -6,7 +6,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.ledger import Ledger
-from certibit.theory.cards.catalogue import parameters
+from certibit.theory.catalogue.catalogue import parameters
 from certibit.theory.checks.channel.accounts import accounts
 
 PROBLEM, SENT = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")

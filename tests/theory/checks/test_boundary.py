@@ -5,7 +5,7 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.boundary import at_the_boundary, boundaries, loose_hypotheses
 

@@ -12,7 +12,7 @@ from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.smallest import smaller
 from certibit.theory.checks.soundness import soundness

@@ -9,7 +9,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.method.conduct import bill_check, comes_back
 from certibit.theory.checks.soundness import soundness
 

@@ -12,17 +12,8 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.checks.examination import check as examine_method
-from certibit.theory.checks.method.one_step import (
-    steps_along_a_run,
-    steps_at_random_states,
-    worst_like,
-    worst_quadratic,
-)
-from certibit.theory.setting import Setting
-from certibit.theory.theorems.gd import GradientDescent
-from certibit.theory.theorems.locodl import (
+from certibit.theory.cards.gd import GradientDescent
+from certibit.theory.cards.locodl import (
     Corollary32,
     Section31,
     Theorem31,
@@ -33,6 +24,15 @@ from certibit.theory.theorems.locodl import (
     relaxation,
     without_g,
 )
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.checks.examination import check as examine_method
+from certibit.theory.checks.method.one_step import (
+    steps_along_a_run,
+    steps_at_random_states,
+    worst_like,
+    worst_quadratic,
+)
+from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict, largest
 from certibit.theory.worlds.linear_maps import worst_case
 

@@ -7,7 +7,7 @@ from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.checks.channel.choices import channel_checks
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine

@@ -9,7 +9,7 @@ from certibit.solvers.fast import lazy_gradient
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.world import randomness
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.trace.resumed import goes_on
 

@@ -9,7 +9,7 @@ from certibit.cli import main
 from certibit.figures.checks.scaling_laws import draw_scaling
 from certibit.figures.text.theory_tables import fit_summary, scaling_table
 from certibit.solvers.runs.budget import Budget
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.scaling import LAWS, TOLERANCE, Law, fit, scaling
 
 GD = Law("gd", "1/L", "kappa", (10.0, 30.0, 90.0), n=3, d=4, compressed=False)

@@ -1,6 +1,6 @@
 """Exact proofs of methods at the parameters of their first rule."""
 
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass

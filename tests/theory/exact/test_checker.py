@@ -16,7 +16,7 @@ from proofs_by_rule import QUICK, proof_of
 
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.certificate_file import certificate_file

@@ -11,7 +11,7 @@ from proofs_by_rule import QUICK, by_rule
 from certibit.data.errors import Refusal
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting

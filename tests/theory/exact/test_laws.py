@@ -10,6 +10,7 @@ import pytest
 from certibit.data.errors import Refusal
 from certibit.solvers.methods import ef, ef21
 from certibit.solvers.methods.ef import EF
+from certibit.theory.cards.ef import Feedback
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import solver_decrease
 from certibit.theory.exact.long_run import slowest_decrease
@@ -31,7 +32,6 @@ from certibit.theory.laws.feedback_laws import (
 )
 from certibit.theory.laws.locodl_law import LOCODL_LAW
 from certibit.theory.quadratic_potential import Reweighted
-from certibit.theory.theorems.ef import Feedback
 
 LAWS = [EF_LAW, EF21_LAW, DIANA_LAW, LOCODL_LAW]
 LAWS_OF_CLASSES = [EF_LAW_OF_CLASSES, EF21_LAW_OF_CLASSES]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certibit.solvers.methods.locodl import LoCoDL
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import slowest_decrease

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from enumerated import enumerated_moments
 
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.contradiction import ContradictionError

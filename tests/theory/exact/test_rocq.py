@@ -12,7 +12,7 @@ import pytest
 from certibit.cli import main
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.export.export import write_certificate

@@ -12,7 +12,7 @@ from certibit.solvers.backend import mean
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import extremes, limit_of_potentials, slowest_decrease

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.exact.spectral_radius import spectral_radius

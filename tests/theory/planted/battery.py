@@ -23,7 +23,7 @@ from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting

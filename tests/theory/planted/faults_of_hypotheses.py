@@ -2,7 +2,7 @@
 
 from planting import fault
 
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 
 
 def lax(method: str, statement: str, right: str, wrong: str, rule: str | None = None):

@@ -162,7 +162,7 @@ LOCAL_TRAINING_FAULTS = [
     ),
     fault(
         "scaffold theorem: cohorts taken for all clients",
-        "theory.theorems.scaffold",
+        "theory.cards.scaffold",
         ("(1 + 2 * sampling_variance(setting.n, m))", "0.02"),
         on="scaffold",
         rule="best",
@@ -170,7 +170,7 @@ LOCAL_TRAINING_FAULTS = [
     ),
     fault(
         "scaffold published theorem: forty times the progress",
-        "theory.theorems.scaffold",
+        "theory.cards.scaffold",
         (
             "return 1 - m.K * m.eta_l * m.eta_g * setting.mu / 2",
             "return 1 - 20 * m.K * m.eta_l * m.eta_g * setting.mu",

@@ -11,32 +11,32 @@ THEOREM_FAULTS = [
     ),
     fault(
         "gd rule: gamma = 3/L_f",
-        "theory.theorems.gd",
+        "theory.cards.gd",
         ("GD(gamma=1 / setting.constants.L_f)", "GD(gamma=3 / setting.constants.L_f)"),
         on="gd",
     ),
     fault(
         "agd theorem: 1 - 2 q",
-        "theory.theorems.agd",
+        "theory.cards.agd",
         ("return 1 - m.q", "return 1 - 2 * m.q"),
         on="agd",
     ),
     fault(
         "agd rule: q = sqrt(kappa)",
-        "theory.theorems.agd",
+        "theory.cards.agd",
         ("math.sqrt(setting.mu / L_f))", "math.sqrt(2 * setting.mu / L_f))"),
         on="agd",
     ),
     fault(
         "diana rule: alpha twice too large",
-        "theory.theorems.diana",
+        "theory.cards.diana",
         ("= 1 / (1 + setting.omega)\n    gamma", "= 2 / (1 + setting.omega)\n    gamma"),
         on="diana",
         rule="b",
     ),
     fault(
         "diana theorem B: 1 for (1 + 6 omega_av)",
-        "theory.theorems.diana",
+        "theory.cards.diana",
         (
             "limit = 2 / ((setting.L + setting.mu) * (1 + 6 * setting.omega_av))",
             "limit = 2 / ((setting.L + setting.mu) * (1 + 0 * setting.omega_av))",
@@ -50,14 +50,14 @@ THEOREM_FAULTS = [
     ),
     fault(
         "diana theorem B: 4 gamma mu L/(mu + L)",
-        "theory.theorems.diana",
+        "theory.cards.diana",
         ("2 * m.gamma * setting.mu * setting.L /", "4 * m.gamma * setting.mu * setting.L /"),
         on="diana",
         rule="b",
     ),
     fault(
         "diana theorem A: 1 - 3 gamma mu",
-        "theory.theorems.diana",
+        "theory.cards.diana",
         (
             "max(1 - m.gamma * setting.mu, 1 - m.alpha / 2)",
             "max(1 - 3 * m.gamma * setting.mu, 1 - m.alpha / 2)",
@@ -67,7 +67,7 @@ THEOREM_FAULTS = [
     ),
     fault(
         "adiana rule: eta twice too large",
-        "theory.theorems.adiana",
+        "theory.cards.adiana",
         ("/ b), 1 / (2 * setting.L))", "/ b), 1 / setting.L)"),
         on="adiana",
         rule="best",
@@ -75,7 +75,7 @@ THEOREM_FAULTS = [
     ),
     fault(
         "adiana theorem II with the weights of I (field)",
-        "theory.theorems.adiana",
+        "theory.cards.adiana",
         ('first = m.variant == "I"\n        reference', "first = True\n        reference"),
         on="adiana",
         rule="paper",
@@ -84,7 +84,7 @@ THEOREM_FAULTS = [
     *(
         fault(
             f"locodl-both-ways theorem: {what}",
-            "theory.theorems.locodl_both_ways",
+            "theory.cards.locodl_both_ways",
             (old, new),
             on="locodl-both-ways",
             compressor="two-way(rand-k:2;rand-k:2)",
@@ -99,7 +99,7 @@ THEOREM_FAULTS = [
     *(
         fault(
             f"ef21p-diana theorem: {what}",
-            "theory.theorems.ef21p_diana",
+            "theory.cards.ef21p_diana",
             (old, new),
             on="ef21p-diana",
             compressor="two-way(rand-k:2;scaled(rand-k:2))",
@@ -116,25 +116,25 @@ THEOREM_FAULTS = [
     ),
     fault(
         "ef21 rule: smoothness of the clients left out",
-        "theory.theorems.ef21",
+        "theory.cards.ef21",
         ("constants.L_f + constants.L_tilde * noise / _theta(setting.alpha)", "constants.L_f"),
         on="ef21",
     ),
     fault(
         "econtrol theorem: 1 - 8 gamma mu",
-        "theory.theorems.econtrol",
+        "theory.cards.econtrol",
         ("return 1 - m.gamma * setting.mu", "return 1 - 8 * m.gamma * setting.mu"),
         on="econtrol",
     ),
     fault(
         "econtrol theorem: errors left out of Psi",
-        "theory.theorems.econtrol",
+        "theory.cards.econtrol",
         ("Squares(weight * errors.v * m.b, s.e)", "Squares(0.0, s.e)"),
         on="econtrol",
     ),
     fault(
         "ef21 theorem: 1 - 4 gamma mu",
-        "theory.theorems.ef21",
+        "theory.cards.ef21",
         ("return 1 - m.gamma * setting.mu", "return 1 - 4 * m.gamma * setting.mu"),
         on="ef21",
     ),
@@ -146,37 +146,37 @@ THEOREM_FAULTS = [
     ),
     fault(
         "ef theorem: virtual model on the wrong side",
-        "theory.theorems.ef",
+        "theory.cards.ef",
         ("s.x - star.x - mean(s.e)", "s.x - star.x + mean(s.e)"),
         on="ef",
     ),
     fault(
         "ef theorem: errors weighted by s",
-        "theory.theorems.ef",
+        "theory.cards.ef",
         ("1 / (errors * setting.n) if errors else 0.0", "errors / setting.n"),
         on="ef",
     ),
     fault(
         "compressed-gd theorem: 4 times as fast",
-        "theory.theorems.compressed_gd",
+        "theory.cards.compressed_gd",
         ("return 1 - m.gamma * (a + b) / 2", "return 1 - m.gamma * (a + b) * 2"),
         on="compressed-gd",
     ),
     fault(
         "marina theorem: 1 - 3 gamma mu",
-        "theory.theorems.marina",
+        "theory.cards.marina",
         ("return 1 - m.gamma * setting.mu", "return 1 - 3 * m.gamma * setting.mu"),
         on="marina",
     ),
     fault(
         "dasha theorem: 1 - 4 gamma mu",
-        "theory.theorems.dasha",
+        "theory.cards.dasha",
         ("return 1 - m.gamma * setting.mu", "return 1 - 4 * m.gamma * setting.mu"),
         on="dasha",
     ),
     fault(
         "locodl theorem: (1 + omega) for (1 + 2 omega)",
-        "theory.theorems.locodl",
+        "theory.cards.locodl",
         (
             "return max(gradient, 1 - m.p**2 * m.chi / (1 + 2 * m.omega))",
             "return max(gradient, 1 - m.p**2 * m.chi / (1 + m.omega))",
@@ -186,7 +186,7 @@ THEOREM_FAULTS = [
     ),
     fault(
         "locodl rule: rho = 1",
-        "theory.theorems.locodl",
+        "theory.cards.locodl",
         ("chi=chi, rho=1 / (1 + a),", "chi=1.0, rho=1.0,"),
         on="locodl",
         rule="balanced",
@@ -213,21 +213,21 @@ THEOREM_FAULTS = [
     ),
     fault(
         "scaffnew theorem: 1 - p for 1 - p^2",
-        "theory.theorems.scaffnew",
+        "theory.cards.scaffnew",
         ("min(m.gamma * setting.mu, m.p**2)", "min(2 * m.gamma * setting.mu, m.p)"),
         on="scaffnew",
         rule="paper",
     ),
     fault(
         "compressed-scaffnew: nu = 1",
-        "theory.theorems.compressed_scaffnew",
+        "theory.cards.compressed_scaffnew",
         ("return n * (s - 1) / (s * (n - 1))", "return 1.0"),
         on="compressed-scaffnew",
         rule="best",
     ),
     fault(
         "compressed-scaffnew: c = (s - 1)/(n - 1) without - 1",
-        "theory.theorems.compressed_scaffnew",
+        "theory.cards.compressed_scaffnew",
         ("return (s - 1) / (n - 1)", "return s / n"),
         on="compressed-scaffnew",
         rule="best",
@@ -235,7 +235,7 @@ THEOREM_FAULTS = [
     ),
     fault(
         "tamuna: nu with the cohort instead of n",
-        "theory.theorems.tamuna",
+        "theory.cards.tamuna",
         ("m.chi, primal_gain(setting.n, m.s)", "m.chi, primal_gain(m.m, m.s)"),
         ("chi=full.eta, s=full.s, m=m)", "chi=primal_gain(m, full.s), s=full.s, m=m)"),
         on="tamuna",
@@ -245,106 +245,106 @@ THEOREM_FAULTS = [
     ),
     fault(
         "gradskip rule: gamma = 2/L",
-        "theory.theorems.gradskip",
+        "theory.cards.gradskip",
         ("GradSkip(gamma=1 / setting.L,", "GradSkip(gamma=2 / setting.L,"),
         on="gradskip",
     ),
     fault(
         "gradskip theorem: twice the progress",
-        "theory.theorems.gradskip",
+        "theory.cards.gradskip",
         ("1 - min(m.gamma * setting.mu,", "1 - 2 * min(m.gamma * setting.mu,"),
         on="gradskip",
     ),
     fault(
         "scaffold theorem: 1 - 2 eta mu (not / 2)",
-        "theory.theorems.scaffold",
+        "theory.cards.scaffold",
         ("max(1 - step * setting.mu / 2,", "max(1 - step * setting.mu * 2,"),
         on="scaffold",
         rule="best",
     ),
     fault(
         "fedcomgate rule: undamped (field)",
-        "theory.theorems.fedcomgate",
+        "theory.cards.fedcomgate",
         ("gamma_s=1.0, alpha=1 / (1 + setting.omega))", "gamma_s=1.0, alpha=1.0)"),
         on="fedcomgate",
     ),
     fault(
         "fedcomgate theorem: 1 - 2 eta_s mu (not / 2)",
-        "theory.theorems.fedcomgate",
+        "theory.cards.fedcomgate",
         ("m.K * m.eta * m.gamma_s * setting.mu / 2", "m.K * m.eta * m.gamma_s * setting.mu * 4"),
         on="fedcomgate",
         compressor="natural",
     ),
     fault(
         "5gcs-cc rule: no local steps",
-        "theory.theorems.five_gcs_cc",
+        "theory.cards.five_gcs_cc",
         ("return max(0, math.ceil(needed))", "return 0"),
         on="5gcs-cc",
         rule="paper",
     ),
     fault(
         "5gcs-cc theorem: cohort noise left out",
-        "theory.theorems.five_gcs_cc",
+        "theory.cards.five_gcs_cc",
         ("return 1 + setting.compressor.omega_av(setting.d, cohort)", "return 0.1"),
         on="5gcs-cc",
         rule="paper",
     ),
     fault(
         "agd theorem: z without 1/q in Psi",
-        "theory.theorems.agd",
+        "theory.cards.agd",
         ("(s.y - s.x) / m.q", "(s.y - s.x)"),
         on="agd",
     ),
     fault(
         "diana theorems: weight of the shifts a quarter",
-        "theory.theorems.diana",
+        "theory.cards.diana",
         ("4 * setting.omega_av / m.alpha", "setting.omega_av / m.alpha"),
         on="diana",
         rule="b",
     ),
     fault(
         "adiana theorem: weight of w without 1/p",
-        "theory.theorems.adiana",
+        "theory.cards.adiana",
         ("Gap(reference / m.p, s.w)", "Gap(reference, s.w)"),
         on="adiana",
         rule="best",
     ),
     fault(
         "ef21 theorem: theta = alpha",
-        "theory.theorems.ef21",
+        "theory.cards.ef21",
         ("return 1 - math.sqrt(1 - alpha)", "return alpha"),
         on="ef21",
     ),
     fault(
         "dasha theorem: errors of the estimates left out of Psi",
-        "theory.theorems.dasha",
+        "theory.cards.dasha",
         ("Squares(4 * m.gamma", "Squares(0 * m.gamma"),
         on="dasha",
     ),
     fault(
         "locodl theorem: weight of y without n",
-        "theory.theorems.locodl",
+        "theory.cards.locodl",
         ("Squares(primal * setting.n, s.y - star.y)", "Squares(primal, s.y - star.y)"),
         on="locodl",
         rule="balanced",
     ),
     fault(
         "locodl theorem: (1 + omega) for (1 + 2 omega) in Psi",
-        "theory.theorems.locodl",
+        "theory.cards.locodl",
         ("dual = m.gamma * (1 + 2 * m.omega)", "dual = m.gamma * (1 + m.omega)"),
         on="locodl",
         rule="balanced",
     ),
     fault(
         "scaffnew theorem: gamma/p unsquared in Psi",
-        "theory.theorems.scaffnew",
+        "theory.cards.scaffnew",
         ("dual = (m.gamma / m.p) ** 2", "dual = m.gamma / m.p"),
         on="scaffnew",
         rule="best",
     ),
     fault(
         "compressed-scaffnew theorem: Psi without the owners",
-        "theory.theorems.compressed_scaffnew",
+        "theory.cards.compressed_scaffnew",
         ("(m.p**2 * m.eta * dual_gain(setting.n, m.s))", "(m.p**2 * m.eta)"),
         on="compressed-scaffnew",
         rule="paper",
@@ -359,6 +359,6 @@ _BEST = [
 ]  # fmt: skip
 
 THEOREM_FAULTS += [
-    fault(f"best rule, {what}", f"theory.theorems.{name}", (right, wrong), on=name, rule="best")
+    fault(f"best rule, {what}", f"theory.cards.{name}", (right, wrong), on=name, rule="best")
     for what, name, right, wrong in _BEST
 ]

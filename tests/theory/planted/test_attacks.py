@@ -11,7 +11,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.ef21 import EF21
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.examination import check
 from certibit.theory.function_class import FunctionClass

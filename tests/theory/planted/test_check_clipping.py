@@ -8,7 +8,7 @@ from certibit.data.relaxed.families import Tilted
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic
 from certibit.data.relaxed.shapes import Cosh
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import TUNINGS, card_of
+from certibit.theory.catalogue.catalogue import TUNINGS, card_of
 from certibit.theory.checks.soundness import conduct
 
 PROBLEMS = [

@@ -16,7 +16,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.randomness import Streams
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.function_class import FunctionClass

@@ -22,7 +22,7 @@ from faults import FAULTS
 from faults_of_proofs import PROOF_FAULTS
 from planting import Fault, planted
 
-from certibit.theory.cards.catalogue import METHODS, SHARED_MINIMISER
+from certibit.theory.catalogue.catalogue import METHODS, SHARED_MINIMISER
 from certibit.theory.verdict import Verdict
 
 SEEDS, MANY_SEEDS = range(2), range(20)

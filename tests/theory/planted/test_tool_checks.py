@@ -12,7 +12,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import CARDS
+from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.channel.choices import channel_checks
 from certibit.theory.checks.channel.masks import masks_counted
 from certibit.theory.checks.compressor.counted import counted_as_sent
@@ -33,7 +33,7 @@ FAULTS = [
            'self.option == "I" and self.traffic != "minimal"'), on="gd"),
     fault("memory of random numbers", "solvers.world.memory_of_runs",
           (" + stream_width(message)),", "),"), on="gd"),
-    fault("names in a file", "theory.cards.from_file",
+    fault("names in a file", "theory.catalogue.from_file",
           ('f"no method {name}" if name else f"{len(methods)} methods and no CARD"',
            'f"no method {name}"'), on="gd"),
     fault("a server's compressor", "solvers.world.experiment",
@@ -41,7 +41,7 @@ FAULTS = [
           on="diana"),
     fault("a biased compressor", "solvers.world.experiment",
           ('need == "unbiased" and not', 'need == "unbiased" and'), on="diana"),
-    fault("a word for a number", "theory.cards.from_file",
+    fault("a word for a number", "theory.catalogue.from_file",
           ("if not _is_of(value, kind):", "if _is_of(value, kind):"), on="diana"),
     fault("largest of all messages", "solvers.compressors.counting",
           ("sizes.max(axis=1,", "sizes.max(axis=0,"), on="gd"),

@@ -16,7 +16,8 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.cards.gd import GradientDescent
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.checks.examination import check
 from certibit.theory.checks.method.boundary import loose_hypotheses
 from certibit.theory.checks.theorem import written_formulas
@@ -25,7 +26,6 @@ from certibit.theory.checks.theorem.written_formulas import written_hypotheses, 
 from certibit.theory.formulas.coupling import best_coupling
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition
-from certibit.theory.theorems.gd import GradientDescent
 from certibit.theory.verdict import Verdict
 
 FORMULAS, PARAMETERS, TIGHT = "formulas as written", "parameters as written", "tight, as it says"

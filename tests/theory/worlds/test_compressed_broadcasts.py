@@ -11,7 +11,7 @@ from certibit.solvers.state import each
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.iteration import theorem_step
 from certibit.solvers.world.simulation import simulated_world
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point

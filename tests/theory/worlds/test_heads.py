@@ -11,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.authoring import masked
 from certibit.solvers.authoring import mean as mean_of_clients
 from certibit.solvers.methods.gradskip import GradSkip
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass

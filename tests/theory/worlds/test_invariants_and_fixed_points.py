@@ -22,7 +22,7 @@ from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
 from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.state import each
 from certibit.solvers.world.experiment import fitted_view
-from certibit.theory.cards.catalogue import METHODS, card_of
+from certibit.theory.catalogue.catalogue import METHODS, card_of
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.function_class import FunctionClass

@@ -13,10 +13,10 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD, State
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.gd import GradientDescent
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.theorems.gd import GradientDescent
 from certibit.theory.worlds.linear_maps import worst_case
 
 FAMILY = FunctionClass(n=3, mu=1.0, L=10.0)

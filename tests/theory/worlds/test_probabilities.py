@@ -18,7 +18,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.card import Role
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.certificates.certify import certify
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.orbits import OrbitChannel

@@ -15,7 +15,7 @@ from certibit.solvers.state import each
 from certibit.solvers.world.iteration import advance
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.oracle import Oracle
-from certibit.theory.cards.catalogue import METHODS, parameters
+from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value
 from certibit.theory.proofs.symbolic_step import SymbolicStep, symbolic_step

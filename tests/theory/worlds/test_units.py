@@ -7,7 +7,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import worst_instance

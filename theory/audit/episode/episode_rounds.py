@@ -8,7 +8,7 @@ import numpy as np
 from certibit.theory.audit.machinery.rounds import JOINT, LEMMA_ROUND, hessian_values, round_space
 from certibit.theory.audit.machinery.severity import Severity
 from certibit.theory.audit.machinery.step import Amendment, ProofStep, Values
-from certibit.theory.theorems.episode import Theorem1
+from certibit.theory.cards.episode import Theorem1
 
 
 def _loose(v: Values) -> Any:

@@ -24,8 +24,8 @@ import numpy as np
 from certibit.theory.audit.machinery.numbers import sinh
 from certibit.theory.audit.machinery.rounds import JOINT
 from certibit.theory.audit.machinery.step import Amendment, ProofStep, Space, Values, Variable
+from certibit.theory.cards.episode import Theorem1
 from certibit.theory.formulas.episode_round import factor_A, factor_B
-from certibit.theory.theorems.episode import Theorem1
 
 
 def _average(v: Values, key: str, general: bool) -> None:

@@ -16,7 +16,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Column, Trace
 from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.moments import DEVIATIONS
 from certibit.theory.checks.method.promise import Promise, promise
 from certibit.theory.checks.method.round_cost import round_cost

@@ -11,8 +11,8 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.compressed_gd import CompressedGD
 from certibit.solvers.methods.ef import EF
 from certibit.solvers.runs.budget import Budget
-from certibit.theory.cards.catalogue import SHARED_MINIMISER, parameters
-from certibit.theory.cards.coverage import run
+from certibit.theory.catalogue.catalogue import SHARED_MINIMISER, parameters
+from certibit.theory.catalogue.covered_run import run
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
 from certibit.theory.certificates.summary import class_setting

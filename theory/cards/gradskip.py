@@ -7,11 +7,11 @@ from certibit.solvers.methods.gradskip import GradSkip, State
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
+from certibit.theory.cards.scaffnew import step_conditions
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
-from certibit.theory.theorems.scaffnew import step_conditions
 
 
 class SkippedGradients(Theorem):

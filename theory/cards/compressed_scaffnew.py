@@ -7,12 +7,12 @@ from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from certibit.solvers.methods.scaffnew import Scaffnew, State
 from certibit.solvers.world.ownership import check_owners
 from certibit.theory.card import Card, Role
+from certibit.theory.cards.scaffnew import step_conditions
 from certibit.theory.gradient_step import gradient_step_factor
 from certibit.theory.orders import LOCAL_REALS, Orders
 from certibit.theory.potential import ClassConstants, Squares, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
-from certibit.theory.theorems.scaffnew import step_conditions
 
 
 def primal_gain(n: int, s: int) -> float:

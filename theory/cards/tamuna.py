@@ -7,11 +7,7 @@ from certibit.solvers.methods.scaffnew import Scaffnew, State
 from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.world.ownership import check_owners
 from certibit.theory.card import Card, Role
-from certibit.theory.gradient_step import gradient_step_factor
-from certibit.theory.potential import ClassConstants, Squares, Terms
-from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
-from certibit.theory.theorems.compressed_scaffnew import (
+from certibit.theory.cards.compressed_scaffnew import (
     MASKED_ORDERS,
     balanced_masks,
     dual_gain,
@@ -19,7 +15,11 @@ from certibit.theory.theorems.compressed_scaffnew import (
     primal_gain,
     published_masks,
 )
-from certibit.theory.theorems.scaffnew import step_conditions
+from certibit.theory.cards.scaffnew import step_conditions
+from certibit.theory.gradient_step import gradient_step_factor
+from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import Condition, Theorem
 
 
 class MaskedCohorts(Theorem):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import certibit.theory.theorems
+import certibit.theory.cards
 from certibit.data.errors import Refusal
-from certibit.theory.cards.catalogue import (
+from certibit.theory.catalogue.catalogue import (
     CARDS,
     CLIPPING,
     GROUP,
@@ -46,16 +46,16 @@ broken = no_such_package:CARD
 
 
 def test_every_card_of_the_folder_is_in_the_catalogue():
-    folder = Path(certibit.theory.theorems.__file__).parent
-    modules = [import_module(f"certibit.theory.theorems.{p.stem}") for p in folder.glob("[!_]*.py")]
+    folder = Path(certibit.theory.cards.__file__).parent
+    modules = [import_module(f"certibit.theory.cards.{p.stem}") for p in folder.glob("[!_]*.py")]
     assert {id(module.CARD) for module in modules} == {id(card) for card in CARDS.values()}
 
 
 def test_every_theorem_of_the_folder_is_on_its_card():
     """Clip21's and normalised EF21's were on none, and no page and no list had them."""
-    folder = Path(certibit.theory.theorems.__file__).parent
+    folder = Path(certibit.theory.cards.__file__).parent
     for path in folder.glob("[!_]*.py"):
-        module = import_module(f"certibit.theory.theorems.{path.stem}")
+        module = import_module(f"certibit.theory.cards.{path.stem}")
         stated = [
             one
             for one in vars(module).values()

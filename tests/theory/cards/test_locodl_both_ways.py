@@ -14,13 +14,13 @@ from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards import locodl_both_ways
+from certibit.theory.cards.locodl import UnevenLoCoDL
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
-from certibit.theory.theorems import locodl_both_ways
-from certibit.theory.theorems.locodl import UnevenLoCoDL
 from certibit.theory.worlds.linear_maps import worst_case
 
 CARD = METHODS["locodl-both-ways"]

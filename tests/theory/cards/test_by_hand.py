@@ -26,14 +26,14 @@ from certibit.solvers.world.experiment import Experiment
 from certibit.solvers.world.iteration import theorem_step
 from certibit.theory.audit.episode.proposition import printed_kappa
 from certibit.theory.audit.machinery.rounds import play
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.cards.clipped_sgd import ClippedGD
+from certibit.theory.cards.gd import GradientDescent
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.checks.method.one_step import steps_along_a_run
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.formulas.episode_round import PRINTED, Round
-from certibit.theory.theorems.clipped_sgd import ClippedGD
-from certibit.theory.theorems.gd import GradientDescent
 
 
 @pytest.mark.parametrize("transposed", ["neither", "x", "y"])

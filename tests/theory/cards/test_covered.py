@@ -8,8 +8,8 @@ import pytest
 import certibit
 from certibit.solvers.runs import engine
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.setting import Setting
 
 PROBLEM = certibit.Quadratic.random(3, 4, 1.0, 10.0)

@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 
 from certibit.solvers.methods.locodl import LoCoDL
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards import locodl, scaffnew
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.formulas import coupling
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.laws.locodl_law import uneven_proof
-from certibit.theory.theorems import locodl, scaffnew
 
 CASES = [
     (name, rule, n, kappa, omega)

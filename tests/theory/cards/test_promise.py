@@ -13,14 +13,14 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
-from certibit.theory.cards.coverage import lyapunov_record
+from certibit.theory.cards.gd import GradientDescent
+from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.method.promise import Promise, accuracy_constant, promise
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.checks.method.whole_runs import whole_runs
 from certibit.theory.potential import Squares
 from certibit.theory.setting import Setting
-from certibit.theory.theorems.gd import GradientDescent
 
 PROBLEM = Quadratic.random(4, 6, 1.0, 20.0, shared_eigenvectors=True, seed=1)
 

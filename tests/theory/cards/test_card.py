@@ -9,7 +9,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.theory.card import Card, Role
-from certibit.theory.cards.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Condition, Theorem
 

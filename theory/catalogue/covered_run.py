@@ -20,8 +20,8 @@ from certibit.solvers.runs.points import Callback, RecordedPotential
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.world.experiment import Experiment, fitted_view, is_convex
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import card_of
-from certibit.theory.cards.from_file import find_card
+from certibit.theory.catalogue.catalogue import card_of
+from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting

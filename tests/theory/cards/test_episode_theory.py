@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from certibit.data.errors import Refusal
+from certibit.theory.cards.clipped_sgd import ClippedGD
+from certibit.theory.cards.episode import FORMS, GENERAL, MAIN
 from certibit.theory.formulas.clipping_complexity import (
     episode_table,
     minibatch_lower_bound,
     partial_participation_table,
 )
 from certibit.theory.formulas.episode_round import PRINTED, Round, factor_A, factor_B
-from certibit.theory.theorems.clipped_sgd import ClippedGD
-from certibit.theory.theorems.episode import FORMS, GENERAL, MAIN
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.adiana import ADIANA
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS
+from certibit.theory.cards.adiana import Acceleration
+from certibit.theory.cards.five_gcs_cc import enough_steps
+from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import search
 from certibit.theory.setting import Setting
-from certibit.theory.theorems.adiana import Acceleration
-from certibit.theory.theorems.five_gcs_cc import enough_steps
 from certibit.theory.worlds.linear_maps import worst_case
 
 VARIANTS = [

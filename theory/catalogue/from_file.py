@@ -13,7 +13,7 @@ from certibit.data.errors import Refusal
 from certibit.data.own.own_file import file_and_name, is_own, load_file, own_classes
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
-from certibit.theory.cards.catalogue import card_named
+from certibit.theory.catalogue.catalogue import card_named
 
 
 def find_card(name: str) -> Card:

@@ -112,7 +112,7 @@ def package(tmp_path_factory):
     for room in ROOMS:
         shutil.copytree(source.parent / room, copy / room, ignore=ignored)
     (copy / "solvers" / "methods" / "toy.py").write_text(METHOD, encoding="utf-8")
-    (copy / "theory" / "theorems" / "toy.py").write_text(CARD, encoding="utf-8")
+    (copy / "theory" / "cards" / "toy.py").write_text(CARD, encoding="utf-8")
     return folder
 
 

@@ -19,15 +19,15 @@ from certibit.solvers.methods.gradskip import GradSkip
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.world.experiment import Experiment
-from certibit.theory.cards.catalogue import METHODS, parameters
-from certibit.theory.cards.coverage import lyapunov_record
-from certibit.theory.certificates.summary import class_setting
-from certibit.theory.setting import Setting
-from certibit.theory.theorems.compressed_scaffnew import (
+from certibit.theory.cards.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,
     primal_gain,
 )
+from certibit.theory.catalogue.catalogue import METHODS, parameters
+from certibit.theory.catalogue.covered_run import lyapunov_record
+from certibit.theory.certificates.summary import class_setting
+from certibit.theory.setting import Setting
 from certibit.theory.worlds.linear_maps import worst_case
 from certibit.theory.worlds.probing import one_step
 

@@ -1,1 +1,0 @@
-"""The cards of all methods, one file each."""
