@@ -17,7 +17,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
-from certibit.theory import theorems
+from certibit.theory import cards
 from certibit.theory.card import Card, Tuning
 
 GROUP = "certibit.methods"
@@ -61,10 +61,10 @@ _LEGEND = (
 
 def _cards() -> Iterator[Card]:
     """Load the card of every file of the folder, in the order of a legend."""
-    found = {module.name for module in iter_modules(theorems.__path__)}
+    found = {module.name for module in iter_modules(cards.__path__)}
     first = [name for name in _LEGEND if name in found]
     for name in (*first, *sorted(found - set(first))):
-        yield import_module(f"{theorems.__name__}.{name}").CARD
+        yield import_module(f"{cards.__name__}.{name}").CARD
 
 
 _CARDS = tuple(_cards())
