@@ -50,7 +50,7 @@ CAPS = dict.fromkeys(["run", "compare", "plan", "demo", "figures", "episode"], "
     "certified": "100,000",
     "scaling": "400,000",
     "theory": "5,000",
-    "check": "10,000",
+    "check": "20,000",
 }
 
 

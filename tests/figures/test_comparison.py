@@ -22,7 +22,8 @@ from certibit import (
     compare,
     compressor,
 )
-from certibit.figures.comparison import comparison_result, costs, ranking
+from certibit.figures import costs
+from certibit.figures.comparison import comparison_result, ranking
 from certibit.figures.comparison.contestants import contestants
 from certibit.figures.costs import QUANTITIES, cost_text, spread
 from certibit.figures.text.tables import short_cost

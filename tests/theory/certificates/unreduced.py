@@ -186,8 +186,8 @@ def unreduced_decrease(method, family, potential, size=64) -> float:
                     place = (function, client, end)
                     values[place] = values.get(place, 0) + sign * multiplier
     constraints += [value == 0 for place, value in values.items() if place[2]]
-    scale = np.diag(1 / np.sqrt(np.diag(kernel.T @ (now + np.eye(size) / family.L**2) @ kernel)))
-    kernel = kernel @ scale
+    length = kernel.T @ (now + np.eye(size) / family.L**2) @ kernel  # 1 in the coordinates below
+    kernel = np.linalg.solve(np.linalg.cholesky(length), kernel.T).T
     reduced = kernel.T @ (total - factor * now) @ kernel
     constraints.append((reduced + reduced.T) / 2 << 0)
     programme = cp.Problem(cp.Minimize(factor), constraints)

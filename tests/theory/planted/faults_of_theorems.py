@@ -208,7 +208,7 @@ THEOREM_FAULTS = [
                 "share = eta /",
                 "share = 2 * eta /",
             ),
-            ("the weights of Theorem 3.1", "theorems.locodl", "(1 - nu) * u.weight", "u.weight"),
+            ("the weights of Theorem 3.1", "cards.locodl", "(1 - nu) * u.weight", "u.weight"),
         )
     ),
     fault(

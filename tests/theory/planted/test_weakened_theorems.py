@@ -37,7 +37,7 @@ def weakened(name: str, file: str, right: str, wrong: str, on: str, row: str) ->
 
 CASES = [
     *(
-        weakened(name, "theorems.econtrol", right, wrong, "econtrol", FORMULAS)
+        weakened(name, "cards.econtrol", right, wrong, "econtrol", FORMULAS)
         for name, right, wrong in (
             ("EControl: q_p with a fourth power", "((1 + self.b) ** 3 +", "((1 + self.b) ** 4 +"),
             ("EControl: a pays twice", "return (1 + self.b) * max(",
@@ -50,7 +50,7 @@ CASES = [
         )
     ),
     *(
-        weakened(name, "theorems.dasha", right, wrong, "dasha", row)
+        weakened(name, "cards.dasha", right, wrong, "dasha", row)
         for name, right, wrong, row in (
             ("DASHA: a half as large", "    a = 1 / (1 + 2 * setting.omega)",
              "    a = 0.5 / (1 + 2 * setting.omega)", PARAMETERS),
@@ -70,10 +70,10 @@ CASES = [
              "uncoupled.decrease <= best.decrease +"),
         )
     ),
-    weakened("DIANA: rule a at half its step", "theorems.diana",
+    weakened("DIANA: rule a at half its step", "cards.diana",
              "gamma = 1 / (setting.constants", "gamma = 0.5 / (setting.constants", "diana",
              PARAMETERS),
-    weakened("GD: the hypothesis of half the step", "theorems.gd", "2 / setting.constants.L_f, st",
+    weakened("GD: the hypothesis of half the step", "cards.gd", "2 / setting.constants.L_f, st",
              "1 / setting.constants.L_f, st", "gd", FORMULAS),
 ]  # fmt: skip
 
