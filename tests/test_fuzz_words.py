@@ -68,7 +68,7 @@ def damaged(words, rng):
     return mutated(words[rng.integers(len(words))], PIECES, rng).decode("utf-8", "replace")
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("read", "words", "error", "kind"), READERS)
 def test_a_word_is_read_or_refused(read, words, error, kind):
     for rng in generators(10_000 // len(READERS)):

@@ -47,6 +47,7 @@ def small():
     return certibit.problem(PROBLEM, kappa=1e3)
 
 
+@pytest.mark.long
 def test_the_record_is_complete(record, folder):
     (path,) = folder.glob("*.json")
     content = read_record(path)
@@ -74,12 +75,11 @@ def test_the_demo_is_measured_and_figures_if_they_are_asked_for(words, made, tmp
 
 def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
     write_record(tmp_path / "1.json", {"date": "2026-01-01", "ratios": []})
-    with pytest.warns(
-        UserWarning, match=r"'commit' is a req.* set aside as 1\.json\.damaged"
-    ):
+    with pytest.warns(UserWarning, match=r"'commit' is a req.* set aside as 1\.json\.damaged"):
         assert last(tmp_path) is None
 
 
+@pytest.mark.long
 def test_every_subject_is_measured(record):
     assert all(0 < ratio.low <= ratio.value <= ratio.high for ratio in record.ratios)
     assert len({ratio.key for ratio in record.ratios}) == len(record.ratios)
@@ -93,6 +93,7 @@ def test_every_subject_is_measured(record):
     assert messages.LARGE == LARGE, "what was switched off is on again"
 
 
+@pytest.mark.long
 def test_the_tables_have_every_ratio(record):
     text = tables(record.ratios)
     lines = [line for line in text.splitlines() if line.startswith("|")]
@@ -126,6 +127,7 @@ def test_a_slow_step_shows(small, monkeypatch):
     assert slower([new], [replace(old, runs=5)]) == []
 
 
+@pytest.mark.long
 def test_what_may_be_noise_is_not_reported(record):
     quiet, wide = (Spread(0.9, 1.0, 1.1), Spread(1.0, 1.3, 1.5))
     old, new = (Ratio.of(ITERATION, PROBLEM, 1, "gd", spread) for spread in (quiet, wide))

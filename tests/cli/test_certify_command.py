@@ -50,6 +50,7 @@ def test_certify_searches_a_potential(capsys):
     assert found["stated"]["potential"] is None
 
 
+@pytest.mark.long
 def test_certify_prints_the_potential_that_is_found(capsys):
     words = ["certify", "econtrol", "--n", "4", "--kappa", "10", "--potential", "search"]
     assert main(words) == 0

@@ -26,6 +26,7 @@ print(sum(entry.is_start for _, entry in recorder.buffer))
 """
 
 
+@pytest.mark.long
 def test_processes_that_start_together_compile_once(tmp_path):
     environment = os.environ | {"CERTIBIT_CACHE": str(tmp_path)}
     command = [sys.executable, "-c", COUNT]

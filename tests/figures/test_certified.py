@@ -175,6 +175,7 @@ def test_what_is_found_is_between_promised_and_attained(tmp_path):
     assert all(len(line) <= text_columns() for line in text.splitlines())
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef", "gd", "compressed-gd"])
 def test_bits_are_measured_at_the_constants_that_are_certified(tmp_path, name):
     card, runs = CARDS[name], Runs(3, Store(tmp_path), downlink=0.5)

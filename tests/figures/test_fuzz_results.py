@@ -155,7 +155,7 @@ def damaged(value, places, rng):
     return value
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_with_any_content_are_drawn_or_left_out(written, tmp_path, name):
     text = (written / name).read_bytes()

@@ -102,6 +102,7 @@ def paper(monkeypatch):
     return len(kept)
 
 
+@pytest.mark.long
 def test_the_paper_is_reproduced_with_verdicts_and_table(here, paper, monkeypatch, tmp_path):
     """Again it is the same without a run; as one figure of several it has no table."""
     told = []

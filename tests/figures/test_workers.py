@@ -126,6 +126,7 @@ def test_an_endless_job_is_given_up_and_not_tried_again(tmp_path, monkeypatch):
         list(traces([Made(1, tmp_path, "endless")], 1))
 
 
+@pytest.mark.long
 def test_failures_are_told_at_the_end_by_name(tmp_path):
     kinds = ["refused", "good", "broken", "good"]
     jobs = [Made(number, tmp_path, kind) for number, kind in enumerate(kinds)]
@@ -177,6 +178,7 @@ QUADRATIC = Quadratic.random(3, 4, mu=1.0, L=10.0)
 EXPERIMENT = Experiment.of(DIANA(gamma=1e-4, alpha=0.3), QUADRATIC, compressor("rand-k:2+natural"))
 
 
+@pytest.mark.long
 def test_a_run_whose_worker_is_killed_goes_on_where_it_was(tmp_path):
     """Kill -9 in the middle of the engine's loop: the same numbers, bit for bit."""
     job = Kept(tmp_path, 1)

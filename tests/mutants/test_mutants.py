@@ -89,6 +89,7 @@ def found():
     return sample(ROOT)
 
 
+@pytest.mark.long
 def test_the_sample_is_large_stratified_and_fixed(found):
     wanted = Counter()
     for name, count in KINDS.values():
@@ -148,6 +149,7 @@ def test_a_fault_is_caught_and_the_right_tree_raises_no_alarm(tmp_path):
     assert (ROOT / file).read_text(encoding="utf-8") == text
 
 
+@pytest.mark.long
 def test_what_does_not_end_is_stopped_and_counts_as_caught(tmp_path):
     answer = PrivateTree(ROOT, tmp_path / "tree").start(_for_ever, 0.3)
     while not answer.ended:

@@ -235,7 +235,7 @@ def test_costs(method):
         assert (ledger.gradients == rounds * m * gradients + n * first[3]).all()
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("method", [*COSTS, NormalisedGD(0.1, 2.0), MomentumClipping(ETA, GAMMA),
                                     MomentumClipping(ETA, GAMMA, soft=True)],
                          ids=repr)  # fmt: skip

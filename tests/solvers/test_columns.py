@@ -35,7 +35,7 @@ def of_any_size(monkeypatch):
         monkeypatch.setattr(module, name, 0)
 
 
-@pytest.mark.long(keep=19)
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize(("name", "selector"), CASES)
 def test_a_state_that_is_used_up_gives_the_step_of_numpy(name, selector):
     chosen = compressor(selector) if selector else None

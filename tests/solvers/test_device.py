@@ -174,7 +174,7 @@ def assert_nobody_waits(moved, iterations):
     assert moved["constants"] <= 2
 
 
-@pytest.mark.long(keep=12)
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_method_and_compressor_is_the_same_and_nobody_waits(case, transfers):
     experiment = fitted(case)

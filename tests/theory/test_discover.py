@@ -78,6 +78,7 @@ def counted(monkeypatch):
     return asked
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("kind", "constants", "best", "known"),
     [
@@ -231,6 +232,7 @@ def test_the_screen_is_the_long_run(method, ways):
     assert screen.steps(method).factor() == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.long
 def test_steps_that_are_too_long_for_certificates_are_shortened():
     """At kappa = 1000 nothing was certified: constants good on quadratics were far from it."""
     natural = compressor("natural")

@@ -23,6 +23,7 @@ from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("name", USER)
 def test_a_changed_program_is_run_again(project, store, name):
     before = store.trace(project.experiment(), **OPTIONS)
@@ -209,6 +210,7 @@ def test_a_library_in_a_sibling_folder_counts_and_the_script_does_not(tmp_path):
     assert run_script(tmp_path) == (2, "")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     "edits", [{"edit": WRITE}, {"before": WRITE}, {"before": "edit()", "edit": WRITE}]
 )

@@ -28,6 +28,7 @@ def of_numpy(method, number):
     return replace(method, **{name: kinds.get(type(x), lambda x: x)(x) for name, x in pairs})
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("number", [np.float64, np.longdouble, np.array], ids=lambda x: x.__name__)
 @pytest.mark.parametrize("name", ["gd", "locodl", "gradskip", "scaffold", "tamuna", "5gcs-cc"])
 def test_numbers_of_numpy_are_numbers(name, number):

@@ -128,7 +128,7 @@ def test_the_number_of_steps_changes_one_count_only():
     assert longer.verify() == longer.factor < chain.factor
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("n", [100, 10**6])
 def test_many_clients_cost_nothing(n):
     chain = certify_steps(*by_rule("locodl", n=n), 100)

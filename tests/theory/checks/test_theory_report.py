@@ -70,6 +70,7 @@ def test_rows_count_what_is_received_by_its_weight(monkeypatch):
     assert row_summary(found[0])["downlink_weight"] == 0.5
 
 
+@pytest.mark.long
 def test_command(monkeypatch, capsys, tmp_path, examined):
     monkeypatch.setattr(
         "certibit.cli.commands.theory.rows", lambda seeds, downlink, limits: iter(examined)

@@ -39,6 +39,7 @@ def checked(name, problem, tau=5.0):
     return conduct(card_of(method), Experiment.of(method, problem))
 
 
+@pytest.mark.long(keep=9)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 @pytest.mark.parametrize("name", TUNINGS)
 def test_every_tuning_conducts_itself(name, problem):

@@ -37,7 +37,7 @@ def test_right_code_is_as_plain(subject):
     assert not list(failing(subject))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("fault", COMPILED_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_of_compiled_code_is_caught(fault):
     with compiled_from(fault):

@@ -146,6 +146,7 @@ def cases_of_false_alarms() -> Iterator[object]:
         yield pytest.param(place, seed, marks=marks, id=f"{SUBJECTS[place]}-{seed}")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("place", "seed"), list(cases_of_false_alarms()))
 def test_no_check_fails_on_correct_code(place, seed):
     assert not list(alarms_of(place, seed))

@@ -115,6 +115,7 @@ def test_nothing_fails_on_what_is_right(name):
     assert [verdict.advice for verdict in tool_checks(*subject(name)) if not verdict.holds] == []
 
 
+@pytest.mark.long
 def test_what_does_not_depend_on_the_method_is_checked_once():
     first, second = (tool_checks(*subject(name)) for name in ("gd", "diana"))
     of_any = len(list(of_any_method()))

@@ -113,6 +113,7 @@ def test_a_weakened_theorem_is_seen(missed, row):
     assert row in failing
 
 
+@pytest.mark.long
 def test_a_check_has_these_rows():
     problem, sent = Quadratic.random(3, 4, 1.0, 10.0), compressor("rand-k:2")
     where = Setting.of(METHODS["locodl"].method, problem, sent)

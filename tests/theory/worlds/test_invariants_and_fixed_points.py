@@ -116,6 +116,7 @@ def test_many_clients():
     assert formulas(tamuna, 500) == {"+1 mean h"}
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "options"), [("diana", {}), ("scaffold", {"m": 10**4})])
 def test_of_many_clients_it_is_found_on_few(name, options):
     card = METHODS[name]

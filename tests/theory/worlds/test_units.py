@@ -36,6 +36,7 @@ def in_unit(name, unit):
     return card.at(where, None), where
 
 
+@pytest.mark.long(keep=9)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_a_certificate_has_no_unit(name, unit):
@@ -82,6 +83,7 @@ def test_a_worst_case_has_no_unit(name, unit):
     assert found[0] == pytest.approx(found[1], rel=1e-9)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("unit", [1e-6, 1e3])
 @pytest.mark.parametrize("name", ["gd", "scaffnew", "diana", "locodl"])
 def test_a_whole_check_has_no_unit(name, unit):
