@@ -12,7 +12,7 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Region
 from certibit.theory.proofs.certificate import Certificate
 from certibit.theory.quadratic_potential import QuadraticPotential
-from certibit.theory.verdict import FAILS, Known, times_psi
+from certibit.theory.verdict import FAILS, Known, readable_factor, times_psi
 from certibit.theory.worlds.orbits import StepCost
 
 GAP = 1e-8
@@ -130,7 +130,8 @@ def _divergence(account: Account) -> str:
 def describe_limit(decrease: float, region: Region | None) -> str:
     """Return the asymptotic rate on quadratics, which bounds every potential, in words."""
     line = (
-        f"{'other side':12}asymptotic factor 1 - {decrease:.8g} on quadratics of one dimension"
+        f"{'other side':12}asymptotic factor {readable_factor(decrease)} on quadratics of one "
+        "dimension"
         + ("" if region is None else " with contractions of that alpha, of which clipping is one")
         + ", with the largest allowed errors of messages and local solves; no Lyapunov function of "
         "the same state proves a smaller one"
