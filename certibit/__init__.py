@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from certibit.data.losses.base import Loss
     from certibit.data.losses.logistic_loss import Logistic
     from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+    from certibit.data.losses.robust_losses import Tukey, Welsch
     from certibit.data.noise import Uniform
     from certibit.data.problem import Constants, Problem, StronglyConvexProblem
     from certibit.data.problems.heterogeneity import Heterogeneity, heterogeneity
     from certibit.data.problems.linear_model import LinearModel
     from certibit.data.problems.logistic import LogisticRegression
     from certibit.data.problems.multinomial import MultinomialRegression
+    from certibit.data.problems.nonconvex_model import NonconvexModel
+    from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
     from certibit.data.problems.quadratic import Quadratic
     from certibit.data.problems.selector import problem
     from certibit.data.relaxed.polynomials import Quartics
@@ -203,6 +206,8 @@ __all__ = [
     "NaiveParallelClip",
     "Needs",
     "Network",
+    "NonconvexModel",
+    "NonconvexQuadratic",
     "Norm",
     "NormalisedEF21",
     "NormalisedGD",
@@ -226,7 +231,9 @@ __all__ = [
     "StronglyConvexProblem",
     "Theorem",
     "Trace",
+    "Tukey",
     "Uniform",
+    "Welsch",
     "WithProbability",
     "certify",
     "certify_steps",

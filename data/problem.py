@@ -20,17 +20,18 @@ class StrongConvexity(Protocol):
 
     @property
     def mu(self) -> float:
-        """Every f_i is mu-strongly convex; 0 if that is not assumed."""
+        """Every f_i is mu-strongly convex if mu > 0; else f need not be convex."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """The constants of a strongly convex problem, exact up to rounding.
+    """The constants of a smooth problem, exact up to rounding.
 
     Parameters
     ----------
     mu : float
-        Every f_i is mu-strongly convex.
+        Every f_i - (mu/2) |x|^2 is convex: f_i is mu-strongly convex for mu > 0, and perhaps not
+        convex for mu < 0.
     L_i : array of shape (n,)
         f_i is L_i-smooth.
     L_f : float
@@ -63,8 +64,8 @@ class Constants:
 
     @property
     def kappa(self) -> float:
-        """The condition number L / mu, infinite for mu = 0."""
-        return self.L / self.mu if self.mu else math.inf
+        """The condition number L / mu, infinite for mu <= 0."""
+        return self.L / self.mu if self.mu > 0 else math.inf
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Losses of generalised linear models: convex, smooth functions of a prediction and a target."""
+"""Losses of generalised linear models: smooth functions of a prediction and a target."""

@@ -1,5 +1,6 @@
-"""The interface of losses: convex, smooth functions phi(z; b) of a prediction z and a target b."""
+"""The interface of losses: smooth functions phi(z; b) of a prediction z and a target b."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -16,6 +17,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FAR = np.concatenate([[0.0], *(sign * np.geomspace(1e-3, 1e3, 60) for sign in (1, -1))])
 _TARGETS = 50
 _ROUNDING = 1e-9
+_CONVEX = "convex loss and its largest curvature"
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Loss(ABC):
     """Base of losses; a subclass is a frozen dataclass of its parameters.
 
     ``value``, ``slope`` and ``curvature`` are phi and its first two derivatives in z, elementwise,
-    and ``smoothness`` is the largest curvature. A loss with discontinuous curvature overrides
-    ``divergence``.
+    and ``smoothness`` is the largest absolute curvature. A loss with discontinuous curvature
+    overrides ``divergence``, and one that is not convex ``weak_convexity``.
 
     Attributes
     ----------
@@ -51,7 +53,12 @@ class Loss(ABC):
     @property
     @abstractmethod
     def smoothness(self) -> float:
-        """The largest second derivative of phi in z."""
+        """The largest absolute second derivative of phi in z."""
+
+    @property
+    def weak_convexity(self) -> float:
+        """The smallest nu with phi'' >= -nu everywhere: 0 for a convex loss."""
+        return 0.0
 
     @abstractmethod
     def value(self, z: Array, b: Array) -> Array:
@@ -87,24 +94,44 @@ class Loss(ABC):
         Raises
         ------
         Refusal
-            If it is above the smoothness, or negative, at one of these points.
+            If it is above the smoothness, or below the least that the loss states, at one of these
+            points.
         """
-        targets = np.quantile(b, np.linspace(0, 1, _TARGETS), method="nearest")
-        z = np.stack([_FAR + 0 * targets[:, None], _FAR + targets[:, None]], axis=1)
-        targets = targets[:, None, None] + 0 * z
+        z, targets = _looked_at(b)
         with np.errstate(all="ignore"):  # a curvature may overflow far away
             found = np.asarray(self.curvature(z, targets)) + 0 * z
+        low = -self.weak_convexity
         for place, said, wrong in (
             (np.nanargmax(found), f"above the smoothness {self.smoothness:g}",
              np.nanmax(found) > self.smoothness * (1 + _ROUNDING)),
-            (np.nanargmin(found), "negative", np.nanmin(found) < -_ROUNDING * self.smoothness),
+            (np.nanargmin(found), f"below {low:g}" if low else "negative",
+             np.nanmin(found) < low - _ROUNDING * self.smoothness),
         ):  # fmt: skip
             if wrong:
                 raise Refusal(
                     f"the curvature of the loss {self.name} is {found.flat[place]:.6g} at "
                     f"z = {z.flat[place]:.6g} and b = {targets.flat[place]:.6g}, {said}; give a "
-                    "convex loss and its largest curvature"
+                    f"{'loss and the bounds of its curvature' if low else _CONVEX}"
                 )
+
+    def require_bounded_below(self, b: Array) -> None:
+        """Look at the values near and far from 0 and from targets b, (N,).
+
+        Raises
+        ------
+        Refusal
+            If one of them is negative.
+        """
+        z, targets = _looked_at(b)
+        with np.errstate(all="ignore"):
+            found = np.asarray(self.value(z, targets)) + 0 * z
+        place = np.nanargmin(found)
+        if found.flat[place] < -_ROUNDING:
+            raise Refusal(
+                f"the loss {self.name} is {found.flat[place]:.6g} at z = {z.flat[place]:.6g} and "
+                f"b = {targets.flat[place]:.6g}; the infimum of a nonconvex problem is bounded by "
+                "0, so give a loss that is not negative"
+            )
 
     def accepts(self, b: Array) -> str:
         """Return the expected targets, in words, if these real numbers do not fit; else ""."""
@@ -113,3 +140,18 @@ class Loss(ABC):
     def holds_at(self, z: Array) -> str:
         """Return why the loss differs from the one of its name at predictions z; "" if not."""
         return ""
+
+
+def _looked_at(b: Array) -> tuple[Array, Array]:
+    """Return predictions near and far from 0 and from some targets, and these targets."""
+    targets = np.quantile(b, np.linspace(0, 1, _TARGETS), method="nearest")
+    z = np.stack([_FAR + 0 * targets[:, None], _FAR + targets[:, None]], axis=1)
+    return z, targets[:, None, None] + 0 * z
+
+
+def require_positive_width(name: str, value: float, example: str) -> None:
+    """Refuse a parameter of a loss that is not positive and finite."""
+    if not 0 < value < math.inf:
+        raise Refusal(
+            f"{name} = {value:g} of a loss; expected a positive number, such as {example}"
+        )

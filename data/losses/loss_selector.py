@@ -7,9 +7,11 @@ from certibit.data.errors import Refusal
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.losses import Huber, LeastSquares, Poisson, SmoothedHinge
+from certibit.data.losses.robust_losses import Tukey, Welsch
 from certibit.data.own.own_file import is_own, own_instance
 
-_LOSSES: tuple[type[Loss], ...] = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
+_CONVEX = (Logistic, LeastSquares, SmoothedHinge, Huber, Poisson)
+_LOSSES: tuple[type[Loss], ...] = (*_CONVEX, Welsch, Tukey)
 _BY_NAME = {loss.name: loss for loss in _LOSSES}
 LOSSES = tuple(_BY_NAME)
 """The names of the losses of one prediction a row."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
-from certibit.data.losses.base import Loss
+from certibit.data.losses.base import Loss, require_positive_width
 from certibit.data.losses.multinomial_loss import exp_remainder
 
 
@@ -64,7 +64,7 @@ class Huber(Loss):
     name = "huber"
 
     def __post_init__(self) -> None:
-        _require_positive("delta", self.delta, "huber:1")
+        require_positive_width("delta", self.delta, "huber:1")
 
     @property
     def smoothness(self) -> float:
@@ -118,7 +118,7 @@ class SmoothedHinge(Loss):
     targets = "two classes"
 
     def __post_init__(self) -> None:
-        _require_positive("gamma", self.gamma, "smoothed-hinge:0.5")
+        require_positive_width("gamma", self.gamma, "smoothed-hinge:0.5")
 
     @property
     def smoothness(self) -> float:
@@ -233,10 +233,3 @@ def _integrated_clip(r: Array, t: Array, low: float, high: float) -> Array:
     rising = xp.clip(t - wait, 0.0, None)
     inside = xp.minimum(rising, room)
     return inside * (0.5 * inside + (rising - inside))
-
-
-def _require_positive(name: str, value: float, example: str) -> None:
-    if not 0 < value < math.inf:
-        raise Refusal(
-            f"{name} = {value:g} of a loss; expected a positive number, such as {example}"
-        )

@@ -1,5 +1,6 @@
 """Heterogeneity of the clients of a problem."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ class Heterogeneity:
     Attributes
     ----------
     at_solution, at_start : float
-        zeta^2 = (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at x* and at x_0.
+        zeta^2 = (1/n) sum_i |grad f_i(x) - grad f(x)|^2 at x* and at x_0; NaN without an x*.
     division : Division or None
         The rows of every client and class; None if the problem does not say.
 
@@ -44,7 +45,8 @@ class Heterogeneity:
         return shares
 
     def __str__(self) -> str:
-        told = f"zeta^2 = {self.at_solution:.3g} at x*, {self.at_start:.3g} at x_0"
+        solved = "" if math.isnan(self.at_solution) else f"{self.at_solution:.3g} at x*, "
+        told = f"zeta^2 = {solved}{self.at_start:.3g} at x_0"
         if self.division is None:
             return told
         sizes, left = self.division.sizes, self.division.discarded

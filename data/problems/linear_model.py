@@ -18,9 +18,8 @@ from certibit.data.files.splits import Division, Shares
 from certibit.data.losses.base import Loss
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from certibit.data.problems.rows import Rows, stored
+from certibit.data.problems.rows import Rows, largest_eigenvalue, stored
 from certibit.data.problems.solution import cached_solution, minimiser
-from certibit.data.problems.spectrum import largest_eigenvalue
 
 Weighting = Literal["rows", "clients"]
 """Equal weights in f: of all rows, or of all clients."""
@@ -105,34 +104,27 @@ class LinearModel(RidgeProblem):
             If the targets do not fit the loss, not exactly one of mu > 0 and kappa > 1 is given,
             the loss is not the one of its name at the solution, or is seen to be less smooth.
         """
-        expected = loss.accepts(dataset.b)
-        if expected:
-            raise Refusal(f"the targets do not fit the loss {loss.name}; expected {expected}")
-        if isinstance(loss, Loss):
-            loss.require_smooth(dataset.b)
-        n, m, scales = len(shares), max(map(len, shares)), _scales(shares, weighting)
+        if isinstance(loss, Loss) and loss.weak_convexity:
+            raise Refusal(
+                f"the loss {loss.name} is not convex, which no ridge repairs; give the problem as "
+                "a nonconvex one"
+            )
         with threadpool_limits(1):  # several threads lose on matrices of this size
-            matrix, targets, weights = _filled(dataset, shares, scales)
-            blocks = [matrix[i * m : (i + 1) * m] for i in range(n)]
-            L_i = loss.smoothness * scales * np.array([largest_eigenvalue(each) for each in blocks])
-            weighted = scipy.sparse.csr_array(scipy.sparse.diags_array(np.sqrt(weights)) @ matrix)
-            ridge = strong_convexity(float(L_i.max()), mu, kappa)
+            dealt = weighted_rows(dataset, shares, loss, weighting)
+            ridge = strong_convexity(float(dealt.bare.L_i.max()), mu, kappa)
             problem = cls(
-                name=f"{dataset.name}@{n}",
+                name=f"{dataset.name}@{dealt.n}",
                 seed=seed,
-                fingerprint=_fingerprint(
-                    [cls.__qualname__, loss, n, matrix.shape, mu, kappa],
-                    [matrix.indptr, matrix.indices, matrix.data, targets, weights],
-                ),
-                bare=Constants(0.0, L_i, loss.smoothness * largest_eigenvalue(weighted) / n),
+                fingerprint=dealt.fingerprint(cls.__qualname__, mu, kappa),
+                bare=dealt.bare,
                 ridge=2 * ridge,
                 ridge_g=ridge,
-                x_star=np.zeros((1, matrix.shape[1] * loss.outputs, 1)),
+                x_star=np.zeros((1, dealt.matrix.shape[1] * loss.outputs, 1)),
                 loss=loss,
-                rows=stored(matrix, n, storage),
-                targets=targets.reshape(n, m, 1),
-                weights=weights.reshape(n, m, 1),
-                division=Division.of(dataset.b, shares, dataset.labels),
+                rows=stored(dealt.matrix, dealt.n, storage),
+                targets=dealt.targets,
+                weights=dealt.weights,
+                division=dealt.division,
                 split=split,
             )
             problem = replace(problem, x_star=cached_solution(problem, minimiser))
@@ -183,6 +175,81 @@ class LinearModel(RidgeProblem):
     def _mean(self, losses: Array) -> Array:
         """Mean over the clients of the weighted sum over their rows: (n, m, R) to (R,)."""
         return array_namespace(losses).sum(self.weights * losses, axis=(0, 1)) / self.n
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """The rows of all clients with targets and weights, and the constants of the mean losses.
+
+    Attributes
+    ----------
+    loss : Loss
+        phi.
+    matrix : sparse matrix of shape (n m, d)
+        All rows, one client after the other.
+    targets, weights : arrays of shape (n, m, 1)
+        The b_is and w_is.
+    division : Division
+        The number of rows of each class at each client.
+    bare : Constants
+        Of h_i(x) = sum_s w_is phi(a_is' x; b_is) and their average.
+    """
+
+    loss: Any
+    matrix: "scipy.sparse.csr_array"
+    targets: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    division: Division
+    bare: Constants
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return len(self.targets)
+
+    def fingerprint(self, kind: str, *asked: Any) -> str:
+        """SHA-256 of the rows, the loss, and what else was asked for."""
+        arrays = [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+        return _fingerprint(
+            [kind, self.loss, self.n, self.matrix.shape, *asked],
+            [*arrays, self.targets, self.weights],
+        )
+
+
+def weighted_rows(
+    dataset: Dataset, shares: Shares, loss: Any, weighting: Weighting = "rows"
+) -> WeightedRows:
+    """Fill up the clients' rows to equal numbers, and compute the constants of their losses.
+
+    Raises
+    ------
+    Refusal
+        If the targets do not fit the loss, or the loss is seen to be less smooth than it states.
+    """
+    expected = loss.accepts(dataset.b)
+    if expected:
+        raise Refusal(f"the targets do not fit the loss {loss.name}; expected {expected}")
+    weak = 0.0
+    if isinstance(loss, Loss):
+        loss.require_smooth(dataset.b)
+        weak = loss.weak_convexity
+    n, m, scales = len(shares), max(map(len, shares)), _scales(shares, weighting)
+    matrix, targets, weights = _filled(dataset, shares, scales)
+    blocks = [matrix[i * m : (i + 1) * m] for i in range(n)]
+    largest = scales * np.array([largest_eigenvalue(each) for each in blocks])
+    weighted = scipy.sparse.csr_array(scipy.sparse.diags_array(np.sqrt(weights)) @ matrix)
+    return WeightedRows(
+        loss,
+        matrix,
+        targets.reshape(n, m, 1),
+        weights.reshape(n, m, 1),
+        Division.of(dataset.b, shares, dataset.labels),
+        Constants(
+            -weak * float(largest.max()) if weak else 0.0,
+            loss.smoothness * largest,
+            loss.smoothness * largest_eigenvalue(weighted) / n,
+        ),
+    )
 
 
 def _scales(shares: Shares, weighting: str) -> NDArray[np.float64]:

@@ -18,9 +18,8 @@ from certibit.data.losses.logistic_loss import exponent_limit, logistic_divergen
 from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
 from certibit.data.problems.ridge_problem import RidgeProblem, strong_convexity
-from certibit.data.problems.rows import DenseRows, Rows, stored
+from certibit.data.problems.rows import DenseRows, Rows, largest_eigenvalue, stored
 from certibit.data.problems.solution import cached_solution, minimiser
-from certibit.data.problems.spectrum import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

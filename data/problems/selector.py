@@ -10,7 +10,7 @@ from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
 from certibit.data.files.libsvm import load, load_numbers
 from certibit.data.files.own_data import own_data
-from certibit.data.files.splits import by_client, divide
+from certibit.data.files.splits import Shares, by_client, divide
 from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.loss_selector import loss_named
@@ -20,12 +20,16 @@ from certibit.data.own.own_file import file_and_name, is_own, load_file
 from certibit.data.problems.linear_model import LinearModel, Weighting
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.problems.multinomial import MultinomialRegression
+from certibit.data.problems.nonconvex_model import LAM, NonconvexModel
+from certibit.data.problems.nonconvex_problem import NonconvexProblem
+from certibit.data.problems.nonconvex_quadratic import SPREAD, NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
 
 KAPPA = 1e4
 """The default condition number, that of the LoCoDL paper."""
 _MULTINOMIAL = "multinomial"
+_NONCONVEX = "nonconvex"
 
 
 def problem(
@@ -36,13 +40,14 @@ def problem(
     loss: str | Loss = "logistic",
     kappa: float | None = None,
     mu: float | None = None,
+    nonconvex: float | None = None,
     seed: int = 0,
     split: str = "shuffled",
     weighting: Weighting = "rows",
     name: str = "own data",
     storage: str | None = None,
     download: bool = True,
-) -> RidgeProblem:
+) -> RidgeProblem | NonconvexProblem:
     """Make the problem that a selector names, or the problem of rows and targets of your own.
 
     Parameters
@@ -51,6 +56,8 @@ def problem(
         ``<data>@<n>`` is logistic regression in the composite view, with data by a name of the
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
+        Both end with ``:nonconvex`` or ``:nonconvex=<number>`` for a problem that is not convex;
+        see ``nonconvex``.
         ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
         returns one.
         Anything else are your own rows X, (N, d), with the targets y.
@@ -61,10 +68,16 @@ def problem(
         ``dirichlet:0.3@9``; or the client of every row.
     loss : str or Loss
         ``logistic``, ``least-squares``, ``smoothed-hinge:<gamma>``, ``huber:<delta>``,
-        ``poisson:<bound>``, ``multinomial``, or one of your own.
+        ``poisson:<bound>``, ``multinomial``, or one of your own. ``welsch:<c>`` and ``tukey:<c>``
+        are not convex, and the problem is a nonconvex one.
     kappa, mu : float
         At most one of the two; without either, kappa is 1e4. For data they are those of formula
         (11) of LoCoDL. A quadratic has mu = 1 and L_i = kappa, or the mu given and L_i = 1.
+    nonconvex : float, optional
+        For a nonconvex problem, which has neither kappa nor mu: of data, the weight lam of the
+        regulariser lam sum_j x_j^2/(1 + x_j^2), 0.1 if the selector ends with ``:nonconvex``, and
+        0 by default if the loss is not convex; of a quadratic, the largest distance of the f_i's
+        matrices to their average, 1 if the selector names none.
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
@@ -96,45 +109,82 @@ def problem(
     >>> X, y = load_diabetes(return_X_y=True)
     >>> problem(X, y, clients=5, split="similarity:20", loss="huber:50", kappa=1e3)
     LinearModel('own data@5', n=5, d=10, kappa=1000, loss='huber')
+    >>> problem(X, y, clients=5, loss="welsch:100")
+    NonconvexModel('own data@5', n=5, d=10, lam=0, loss='welsch')
     """
     if isinstance(data, str) and is_own(data):
-        if (y, clients, mu, kappa, loss, split) != (None, None, None, None, "logistic", "shuffled"):
+        given = (y, clients, mu, kappa, nonconvex, loss, split)
+        if given != (None, None, None, None, None, "logistic", "shuffled"):
             raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
         return _from_file(data)
     _require_number("mu", mu, 0.001)
     _require_number("kappa", kappa, 1000)
-    kappa = KAPPA if mu is None and kappa is None else kappa
+    _require_number("nonconvex", nonconvex, 0.1)
+    phi = _loss(loss)
     if isinstance(data, str):
+        data, nonconvex = _nonconvexity(data, nonconvex)
         data, clients = _selected(data, y, clients)
-        if data.partition(":")[0] == "quadratic":
-            if (loss, split) != ("logistic", "shuffled"):
-                raise Refusal("a quadratic has no rows, so no loss and no split; leave them out")
-            return _quadratic(data, _count(clients), kappa, mu, seed)
     elif y is None or clients is None:
         missing = "clients; give clients=9, or the client of every row"
         if y is None:
             missing = "targets; give y, one a row"
         raise Refusal(f"rows of your own come without {missing}")
+    if nonconvex is None and isinstance(phi, Loss) and phi.weak_convexity:
+        nonconvex = 0.0
+    convexity = _convexity(mu, kappa, nonconvex)
+    if isinstance(data, str) and data.partition(":")[0] == "quadratic":
+        if (loss, split) != ("logistic", "shuffled"):
+            raise Refusal("a quadratic has no rows, so no loss and no split; leave them out")
+        return _quadratic(data, _count(clients), seed, nonconvex, **convexity)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
-    phi = _loss(loss)
     dataset = _dataset(data, y, name, phi, download)
+    choice: dict[str, Any] = {**convexity} if nonconvex is None else {"lam": nonconvex}
+    choice |= {"seed": seed, "storage": storage}
     counted = isinstance(clients, int | np.integer)
-    choice: dict[str, Any] = {"mu": mu, "kappa": kappa, "seed": seed, "storage": storage}
-    if isinstance(phi, Logistic) and counted and split.partition(":")[0] != "dirichlet":
+    equal = counted and split.partition(":")[0] != "dirichlet"
+    if isinstance(phi, Logistic) and equal and nonconvex is None:
         return LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
     if counted:
         shares = divide(dataset, int(clients), split, seed)
     else:
         shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
-    if phi is None:
-        several = Multinomial(len(dataset.labels))
-        return MultinomialRegression.from_shares(dataset, shares, several, **choice)
-    return LinearModel.from_shares(dataset, shares, phi, **choice)
+    return _of_shares(dataset, shares, phi, choice)
 
 
-def _from_file(selector: str) -> RidgeProblem:
+def strongly_convex_problem(data: Any, **options: Any) -> RidgeProblem:
+    """Return a problem as :func:`problem` does; a nonconvex one is refused.
+
+    Raises
+    ------
+    Refusal
+        Also if the problem is not strongly convex.
+    """
+    made = problem(data, **options)
+    if isinstance(made, RidgeProblem):
+        return made
+    raise Refusal(f"{made.name} is not strongly convex, as is needed here; give another problem")
+
+
+def _of_shares(
+    dataset: Dataset, shares: Shares, phi: Loss | None, choice: dict[str, Any]
+) -> RidgeProblem | NonconvexProblem:
+    """Return the problem of rows that are dealt; with a lam among the choices, a nonconvex one."""
+    if "lam" not in choice and phi is not None:
+        return LinearModel.from_shares(dataset, shares, phi, **choice)
+    if phi is not None:
+        return NonconvexModel.from_shares(dataset, shares, phi, **choice)
+    if "lam" in choice:
+        raise Refusal(
+            "the multinomial loss has no nonconvex problem; choose a loss of one prediction a row, "
+            "such as logistic"
+        )
+    several = Multinomial(len(dataset.labels))
+    return MultinomialRegression.from_shares(dataset, shares, several, **choice)
+
+
+def _from_file(selector: str) -> RidgeProblem | NonconvexProblem:
     """Return the problem that a file of the user's defines, or that a function of it returns."""
     path, name, _ = file_and_name(selector)
     module = load_file(path, "a problem")
@@ -142,11 +192,42 @@ def _from_file(selector: str) -> RidgeProblem:
         raise Refusal(f"{path} defines no problem {name!r}; name one as {path}:NAME")
     made = getattr(module, name)
     made = made() if callable(made) else made
-    if not isinstance(made, RidgeProblem):
+    if not isinstance(made, RidgeProblem | NonconvexProblem):
         raise Refusal(
             f"{name} of {path} is no problem; name a problem, or a function that returns one"
         )
     return made
+
+
+def _convexity(
+    mu: float | None, kappa: float | None, nonconvex: float | None
+) -> dict[str, float | None]:
+    """Return mu and kappa, with the default; a nonconvex problem has neither."""
+    if nonconvex is not None and (mu, kappa) != (None, None):
+        raise Refusal(
+            f"mu = {mu} and kappa = {kappa} of a nonconvex problem, which has neither; leave both "
+            "out"
+        )
+    return {"mu": mu, "kappa": KAPPA if mu is None and kappa is None else kappa}
+
+
+def _nonconvexity(selector: str, said: float | None) -> tuple[str, float | None]:
+    """Return a selector without ``:nonconvex`` or ``:nonconvex=<number>``, and the number."""
+    rest, colon, words = selector.rpartition(":")
+    word, equals, number = words.partition("=")
+    if not colon or "@" not in rest or word != _NONCONVEX:
+        return selector, said
+    if said is not None:
+        raise Refusal(f"the problem {selector!r} and nonconvex = {said:g}; give one of the two")
+    if not equals:
+        return rest, SPREAD if rest.partition(":")[0] == "quadratic" else LAM
+    try:
+        return rest, float(number)
+    except ValueError:
+        raise Refusal(
+            f"the problem {selector!r} cannot be read; expected {rest}:nonconvex, or "
+            f"{rest}:nonconvex={LAM:g} with a number"
+        ) from None
 
 
 def _selected(selector: str, y: Any, clients: Any) -> tuple[str, Any]:
@@ -216,11 +297,16 @@ def _require_number(name: str, number: object, example: float) -> None:
         raise Refusal(f"{name} = {number!r} is no number; give such as {name}={example}")
 
 
-def _quadratic(what: str, n: int, kappa: float | None, mu: float | None, seed: int) -> Quadratic:
+def _quadratic(
+    what: str, n: int, seed: int, spread: float | None, *, kappa: float | None, mu: float | None
+) -> Quadratic | NonconvexQuadratic:
+    """Return the quadratic of a selector; with a spread, a nonconvex one."""
     prefix, equals, features = what.partition("=")
     d = whole(features)
     if prefix != "quadratic:d" or not equals or d is None:
         raise Refusal(f"the quadratic {what!r} cannot be read; expected quadratic:d=<features>")
+    if spread is not None:
+        return NonconvexQuadratic.random(n, d, spread=spread, seed=seed)
     if mu is not None and kappa is not None:
         raise Refusal(f"mu = {mu} and kappa = {kappa}; give at most one of the two")
     smallest, largest = (1.0, kappa) if kappa is not None else (mu or 0.0, 1.0)

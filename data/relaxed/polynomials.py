@@ -12,7 +12,8 @@ from certibit.data.arrays import Array, array_namespace
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
-from certibit.data.relaxed.relaxed_problem import RelaxedProblem, start_at
+from certibit.data.problems.nonconvex_problem import start_at
+from certibit.data.relaxed.relaxed_problem import RelaxedProblem
 
 
 def smallest_offset(coefficients: Sequence[float], L1: float) -> float:

@@ -12,7 +12,8 @@ from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
 from certibit.data.noise import Noise
 from certibit.data.problem import RelaxedConstants
-from certibit.data.relaxed.relaxed_problem import RelaxedProblem, start_at
+from certibit.data.problems.nonconvex_problem import start_at
+from certibit.data.relaxed.relaxed_problem import RelaxedProblem
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problem import Constants, StronglyConvexProblem
-from certibit.data.problems.selector import problem as select_problem
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.costs import costs_to
 from certibit.figures.locodl.panels import Panel
 from certibit.figures.locodl.recipes import FIGURES, demonstration, paper_figure
@@ -217,7 +217,7 @@ def _text(method: Method, sent: Compressor | None) -> str:
 
 @lru_cache(maxsize=2)
 def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
-    return select_problem(selector, kappa=kappa, download=False)
+    return strongly_convex_problem(selector, kappa=kappa, download=False)
 
 
 def parameter_contests(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from certibit.data.problem import StronglyConvexProblem
-from certibit.data.problems.selector import problem as select_problem
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.locodl.panels import Curve, Panel
 from certibit.solvers.compressors.selector import compressor as select_compressor
 from certibit.solvers.runs.trace import Trace
@@ -50,4 +50,4 @@ def experiment_of(panel: Panel, curve: Curve) -> ConvexExperiment:
 
 @lru_cache(maxsize=3)
 def _problem(selector: str, kappa: float) -> StronglyConvexProblem:
-    return select_problem(selector, kappa=kappa)
+    return strongly_convex_problem(selector, kappa=kappa)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.runs.budget import STAGNATION
 from certibit.solvers.runs.trace import Trace
 from certibit.solvers.total_bits import total_bits, total_text
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.world.experiment import Experiment
 
 ABSENT = "-"
 """What stands where there is no number."""
@@ -47,7 +48,7 @@ def short_cost(cost: float, digits: int = 3) -> str:
     return f"{cost:.1e}"
 
 
-def describe(experiment: ConvexExperiment) -> str:
+def describe(experiment: Experiment[Problem]) -> str:
     """Say what is run: the problem, how unlike its clients are, the method, the compressor."""
     facts = summary_of_parts(experiment)
     lines = []
@@ -108,7 +109,7 @@ def describe_endings(trace: Trace) -> str:
 
 
 def summary(
-    experiment: ConvexExperiment,
+    experiment: Experiment[Problem],
     trace: Trace,
     accuracies: Sequence[float],
     downlink: float = 0.0,
@@ -139,19 +140,20 @@ def summary(
     return summary_of_parts(experiment) | {"downlink_weight": downlink, "runs": runs}
 
 
-def summary_of_parts(experiment: ConvexExperiment) -> dict[str, Any]:
+def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
     """Return the problem, the method and the compressor as strict JSON values."""
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
-    constants = getattr(problem, "stated", problem.composite).constants
+    shared = problem.composite if is_strongly_convex(problem) else problem
+    constants = getattr(problem, "stated", shared).constants
     return {
         "problem": {
             "name": problem.name,
             "n": problem.n,
             "m": getattr(problem, "m", None),
             "d": problem.d,
-            "L": json_number(constants.L),
+            "L": json_number(getattr(constants, "L", None)),
             "mu": json_number(constants.mu),
-            "kappa": json_number(constants.kappa),
+            "kappa": json_number(getattr(constants, "kappa", None)),
             "f_star": json_number(problem.f_star),
         },
         "method": {

@@ -13,7 +13,7 @@ from certibit.data.files.dataset import Dataset
 from certibit.data.files.libsvm import load
 from certibit.data.files.splits import split
 from certibit.data.losses.logistic_loss import logistic_divergence
-from certibit.data.problems import spectrum
+from certibit.data.problems import rows
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.libraries import transfer
@@ -51,7 +51,7 @@ def test_functions_are_formula_11(make_dataset, storage, rule):
 @pytest.mark.parametrize(("N", "d"), [(23, 6), (40, 30), (30, 60)])
 def test_constants_against_brute_force(make_dataset, monkeypatch, lanczos, N, d):
     if lanczos:
-        monkeypatch.setattr(spectrum, "_DENSE_SIDE", 3)
+        monkeypatch.setattr(rows, "_DENSE_SIDE", 3)
     dataset, n, mu = make_dataset(N, d), 3, 0.2
     problem = LogisticRegression.from_data(dataset, n, mu=mu)
     parts = clients(dataset, n)

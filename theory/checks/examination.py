@@ -167,7 +167,7 @@ def check(
     experiment = Experiment.of(method, problem, compressor)
     card = card_of(method) if card is None else card
     if not is_convex(experiment):
-        return _conducted(card, experiment, tool)
+        return conducted(card, experiment, tool=tool)
     return examine(
         card,
         experiment,
@@ -268,7 +268,7 @@ def examine(
     return Examination(method, setting, sound, tuple(found), of_tool, unpromised)
 
 
-def _conducted(card: Card, experiment: Experiment[Any], tool: bool) -> Examination:
+def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
     """Check a method on a problem about which no theorem says what one step does."""
     sent = experiment.compressor
     sound = (

@@ -10,7 +10,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.data.problem import StronglyConvexProblem
 from certibit.data.problems.quadratic import Quadratic
-from certibit.data.problems.selector import problem as select_problem
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
@@ -35,7 +35,7 @@ def standard_problems() -> dict[str, StronglyConvexProblem]:
     return {
         "worst-case-like": Quadratic.random(N, D, 1.0, KAPPA, shared_eigenvectors=True),
         "heterogeneous": Quadratic.random(N, D, 1.0, np.geomspace(8, KAPPA, N)),
-        "logistic": select_problem(
+        "logistic": strongly_convex_problem(
             f"breast-cancer@{N}", kappa=KAPPA, split="similarity:0", storage="dense"
         ),
     }

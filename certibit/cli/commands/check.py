@@ -22,7 +22,9 @@ from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
-from certibit.theory.checks.examination import examine
+from certibit.solvers.world.experiment import is_convex
+from certibit.theory.catalogue.covered_run import require_theorem
+from certibit.theory.checks.examination import conducted, examine
 from certibit.theory.checks.method.whole_runs import ITERATIONS
 
 
@@ -57,24 +59,28 @@ def check_method(chosen: argparse.Namespace) -> int:
     with tqdm(
         desc=name, bar_format="{desc} {elapsed} {postfix}", file=sys.stderr, disable=None
     ) as bar:
-        found = examine(
-            card,
-            experiment,
-            budget,
-            rule=chosen.parameters,
-            by_rule=not chosen.set,
-            seeds=chosen.seeds,
-            downlink=weight,
-            beyond=True,
-            strict=chosen.strict,
-            tool=chosen.tool,
-            tell=bar.set_postfix_str,
-        )
+        if is_convex(experiment):
+            found = examine(
+                card,
+                experiment,
+                budget,
+                rule=chosen.parameters,
+                by_rule=not chosen.set,
+                seeds=chosen.seeds,
+                downlink=weight,
+                beyond=True,
+                strict=chosen.strict,
+                tool=chosen.tool,
+                tell=bar.set_postfix_str,
+            )
+        else:
+            require_theorem(card, experiment, strict=chosen.strict)
+            found = conducted(card, experiment, tool=chosen.tool)
     if chosen.json:
         parts = summary_of_parts(experiment)
         print(json.dumps(parts | examination_summary(found), allow_nan=False))
     else:
         print(for_terminal(lambda: describe(experiment)))
-        view = experiment.problem.view
+        view = getattr(experiment.problem, "view", "plain")
         print(for_terminal(lambda: describe_examination(found, view, chosen.all)))
     return 0 if found.holds else FAILED

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from certibit.cli.words.plain_options import count, read_output
 from certibit.data.losses.loss_selector import LOSSES
+from certibit.data.problem import Problem
+from certibit.data.problems.nonconvex_problem import NonconvexProblem
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.data.problems.selector import KAPPA, problem
 from certibit.solvers.compressors.base import Compressor
@@ -14,7 +16,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from certibit.solvers.runs.network import NETWORKS, Network, network_named, read_amount
 from certibit.solvers.total_bits import require_weight
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
@@ -51,7 +53,7 @@ def add_problem_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_problem(chosen: argparse.Namespace) -> RidgeProblem:
+def read_problem(chosen: argparse.Namespace) -> RidgeProblem | NonconvexProblem:
     """Return the problem that PROBLEM and its options name."""
     return problem(chosen.problem, kappa=chosen.kappa, split=chosen.split, loss=chosen.loss)
 
@@ -170,7 +172,7 @@ def read_compressor(selector: str | None) -> Compressor | None:
     return None if selector is None else compressor(selector)
 
 
-def read_experiment(chosen: argparse.Namespace) -> tuple[Card, ConvexExperiment]:
+def read_experiment(chosen: argparse.Namespace) -> tuple[Card, Experiment[Problem]]:
     """Return the card of the method, and the experiment of method, problem and compressor."""
     card = find_card(chosen.method)
     sent = read_compressor(chosen.compressor)

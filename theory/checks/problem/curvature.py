@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certibit.data.problem import Problem, RelaxedConstants, StronglyConvexProblem
+from certibit.data.problem import Constants, Problem, RelaxedConstants, StronglyConvexProblem
 from certibit.data.problems.linear_model import LinearModel
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.theory.checks.problem.differences import Function, Points, jacobian_products
 from certibit.theory.checks.problem.gradients import sample_points, whole_gradient
@@ -51,22 +52,26 @@ def eigenvalues(grad: Function, x: Points) -> Points:
     return np.asarray(np.linalg.eigvalsh(symmetric), dtype=np.float64)
 
 
-def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> Verdict:
-    """Check mu <= eigenvalues <= L_i, and L_f, at the start, at random points and far away.
+def constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None:
+    """Check mu, L_i and L_f against eigenvalues at the start, at random points and far away.
 
-    Of quadratics and logistic regression they are attained: at the origin, and at infinity.
+    Of quadratics and logistic regression they are attained: at the origin, and at infinity. None
+    where the constants are of another kind.
     """
     constants, n = problem.constants, problem.n
+    if not isinstance(constants, Constants):
+        return None
     L_i = np.asarray(constants.L_i)
     largest, smallest, average = np.zeros(n), np.inf, 0.0
     points = [*sample_points(problem, seed), _far(problem, seed)]
     for x in points:
         own = eigenvalues(problem.grad, np.repeat(x, n, axis=0))
-        largest = np.maximum(largest, own[:, -1])
+        largest = np.maximum(largest, np.abs(own).max(axis=1))
         smallest = min(smallest, float(own.min()))
         together = eigenvalues(lambda y: np.mean(problem.grad(y), axis=0, keepdims=True), x)
-        average = max(average, float(together.max()))
-    attained = isinstance(problem, RidgeProblem) and not isinstance(problem, LinearModel)
+        average = max(average, float(np.abs(together).max()))
+    attained = isinstance(problem, RidgeProblem | NonconvexQuadratic)
+    attained = attained and not isinstance(problem, LinearModel)
     exact = attained and problem.d <= _DENSE
     above = int(np.argmax(largest / L_i))
     compared = [(f"L_{above + 1} of client {above + 1}", float(L_i[above]), float(largest[above]))]
@@ -78,7 +83,7 @@ def constants_by_eigenvalues(problem: StronglyConvexProblem, seed: int = 0) -> V
     off = [(found - said) / said for _, said, found in compared]
     compared.append(("mu", constants.mu, smallest))
     apart = constants.mu - smallest
-    off.append(np.sign(apart) * max(0.0, abs(apart) - _ROUNDING * constants.L) / constants.mu)
+    off.append(np.sign(apart) * max(0.0, abs(apart) - _ROUNDING * constants.L) / abs(constants.mu))
     sizes = np.nan_to_num(np.abs(off) if exact else np.array(off), nan=np.inf)
     worst = int(np.argmax(sizes))
     name, said, found = compared[worst]

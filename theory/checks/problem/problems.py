@@ -42,7 +42,8 @@ def problem_checks(problem: Problem, seed: int = 0) -> tuple[Verdict, ...]:
             clients_apart(problem, seed),
             views_agree(problem, seed),
             relaxed_constants(problem, seed),
+            constants_by_eigenvalues(problem, seed),
         ]
         if is_strongly_convex(problem):
-            verdicts += constants_by_eigenvalues(problem, seed), hessian_of_gradient(problem, seed)
+            verdicts.append(hessian_of_gradient(problem, seed))
     return tuple(verdict for verdict in verdicts if verdict)
