@@ -184,7 +184,10 @@ class Needs:
     composite : bool
         Whether it solves min (1/n) sum_i f_i + g with a shared g (else everything is in the f_i).
     strongly_convex : bool
-        Whether it needs mu > 0.
+        Whether it is made for mu > 0.
+    nonconvex : bool
+        Whether such a method is one for nonconvex problems, too, where it aims at a small
+        |grad f|^2.
     downlink : "unbiased", "contractive" or None
         The class of the server's compressor; None for a method that broadcasts uncompressed
         vectors.
@@ -202,6 +205,7 @@ class Needs:
     compressor: Literal["unbiased", "contractive"] | None = None
     composite: bool = False
     strongly_convex: bool = True
+    nonconvex: bool = False
     downlink: Literal["unbiased", "contractive"] | None = None
     shared_minimiser: bool = False
 

@@ -125,6 +125,6 @@ def test_what_is_found_is_told_in_a_few_lines():
 
 def test_what_cannot_be_checked_is_refused():
     with pytest.raises(certibit.Refusal, match="episode-quartics has mu = 0"):
-        certibit.check(certibit.GD(gamma=0.5), certibit.Quartics.of(H=8))
+        certibit.check(certibit.Scaffnew(gamma=0.1, p=0.5), certibit.Quartics.of(H=8))
     with pytest.raises(certibit.Refusal, match="outside every theorem"):
         certibit.check(certibit.GD(gamma=0.5), QUADRATIC, strict=True)

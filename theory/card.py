@@ -22,6 +22,8 @@ Rule = Callable[..., Method]
 Identity = Callable[[Constants, int], tuple[Method, Method]]
 """Two methods that are the same one, made for the constants of a problem and n clients."""
 
+_NONCONVEX = "nonconvex"
+"""The name of a rule for functions that need not be convex."""
 _STEP_SIZES = ("eta_l", "gamma", "eta")
 """Names of the step size of a method whose card does not name it."""
 
@@ -90,7 +92,8 @@ class Card:
     along_runs : tuple of AlongRuns
         Theorems about whole runs, for methods without a contraction factor.
     rules : mapping
-        Named rules for its parameters; the first is the default.
+        Named rules for its parameters; the first is the default, and where f is not strongly
+        convex one that is named ``nonconvex``.
     orders : Orders, optional
         Rounds and reals in leading order.
     bill : Bill, optional
@@ -207,7 +210,13 @@ class Card:
         """
         if not self.rules:
             raise Refusal(f"{self.name} has no rules for its parameters; give each yourself")
-        rule = next(iter(self.rules)) if rule is None else rule
+        if not isinstance(setting.constants, Constants):
+            raise Refusal(
+                f"the rules of {self.name} take the L_i of the clients, which this problem does "
+                "not state; give each parameter yourself"
+            )
+        if rule is None:
+            rule = self.default_rule(setting)
         known = self.left_open(rule)
         for option in options:
             if option not in known:
@@ -216,6 +225,11 @@ class Card:
                     f"it leaves open {', '.join(known) or 'nothing'}"
                 )
         return self.rules[rule](setting, **options)
+
+    def default_rule(self, setting: Setting) -> str:
+        """Return the first rule, or that for nonconvex f if f is not strongly convex."""
+        fits = _NONCONVEX in self.rules and not setting.strongly_convex
+        return _NONCONVEX if fits else next(iter(self.rules))
 
     def left_open(self, rule: str | None = None) -> tuple[str, ...]:
         """Return the parameters that a rule takes as options, such as the size of a cohort.
@@ -261,6 +275,7 @@ class Card:
         """
         values = values or {}
         if self.rules:
+            rule = self.default_rule(setting) if rule is None else rule
             told = {name: values[name] for name in self.left_open(rule) if name in values}
             return replace(self.at(setting, rule, **told), **values)
         if rule is not None:

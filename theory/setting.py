@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from certibit.data.problem import Constants, StronglyConvexProblem
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants, Problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.libraries import host
@@ -23,7 +24,7 @@ class Setting:
     Attributes
     ----------
     constants : Constants
-        Of the view of the problem that the method solves.
+        Of the view of the problem that the method solves; of a nonconvex problem, with mu <= 0.
     n, d : int
         Number of clients and of features.
     compressor : Compressor
@@ -74,8 +75,24 @@ class Setting:
         return replace(self, constants=replace(self.constants, L_i=L_i))
 
     @property
+    def strongly_convex(self) -> bool:
+        """Whether every f_i is strongly convex."""
+        return self.constants.mu > 0
+
+    @property
     def mu(self) -> float:
-        """Strong convexity of every f_i."""
+        """Strong convexity of every f_i, positive.
+
+        Raises
+        ------
+        Refusal
+            If the f_i are not strongly convex: what reads mu or kappa is about those that are.
+        """
+        if not self.strongly_convex:
+            raise Refusal(
+                f"the f_i have mu = {self.constants.mu:g} and the formula is for mu > 0; choose a "
+                "rule for nonconvex f, or give each parameter its value"
+            )
         return self.constants.mu
 
     @property
@@ -85,8 +102,8 @@ class Setting:
 
     @property
     def kappa(self) -> float:
-        """Condition number L/mu."""
-        return self.constants.kappa
+        """Condition number L/mu; refused like mu."""
+        return self.L / self.mu
 
     @property
     def omega(self) -> float:
@@ -125,7 +142,7 @@ class Setting:
         return downward(self.compressor).omega(self.d)
 
 
-def _fits(method: type[Method] | Method, problem: StronglyConvexProblem) -> bool:
+def _fits(method: type[Method] | Method, problem: Problem) -> bool:
     """Whether all f_i have the same minimiser, if a method needs it: their gradients are 0 there.
 
     They are compared with those at the start, up to rounding.

@@ -63,7 +63,7 @@ class DASHA(Method):
     a: float
 
     name: ClassVar[str] = "dasha"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

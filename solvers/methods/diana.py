@@ -60,7 +60,7 @@ class DIANA(Method):
     alpha: float
 
     name: ClassVar[str] = "diana"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

@@ -67,7 +67,7 @@ class EControl(Method):
     b: float
 
     name: ClassVar[str] = "econtrol"
-    needs: ClassVar[Needs] = Needs(compressor="contractive")
+    needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

@@ -61,7 +61,7 @@ class EF(Method):
     gamma: float
 
     name: ClassVar[str] = "ef"
-    needs: ClassVar[Needs] = Needs(compressor="contractive", shared_minimiser=True)
+    needs: ClassVar[Needs] = Needs(compressor="contractive", shared_minimiser=True, nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

@@ -59,7 +59,7 @@ class EF21(Method):
     gamma: float
 
     name: ClassVar[str] = "ef21"
-    needs: ClassVar[Needs] = Needs(compressor="contractive")
+    needs: ClassVar[Needs] = Needs(compressor="contractive", nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

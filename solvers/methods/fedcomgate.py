@@ -67,7 +67,7 @@ class FedCOMGATE(Method):
     alpha: float
 
     name: ClassVar[str] = "fedcomgate"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
     schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "K"
 

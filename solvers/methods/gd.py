@@ -48,7 +48,7 @@ class GD(Method):
     gamma: float
 
     name: ClassVar[str] = "gd"
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = Needs(nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def start(self, x: Array, problem: Gradients, channel: Messages) -> State:

@@ -64,7 +64,7 @@ class MARINA(Method):
     p: float
 
     name: ClassVar[str] = "marina"
-    needs: ClassVar[Needs] = Needs(compressor="unbiased")
+    needs: ClassVar[Needs] = Needs(compressor="unbiased", nonconvex=True)
     schedule: ClassVar[Every] = Every()
 
     def __post_init__(self) -> None:

@@ -80,7 +80,7 @@ class SCAFFOLD(Method):
     traffic: Literal["published", "minimal"] = "published"
 
     name: ClassVar[str] = "scaffold"
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = Needs(nonconvex=True)
     schedule: ClassVar[Every] = Every()
     steps_of_a_round: ClassVar[str] = "K"
 

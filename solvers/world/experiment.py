@@ -135,17 +135,18 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
     Raises
     ------
     Refusal
-        If the method needs a strongly convex problem and mu is not positive.
+        If the method is for strongly convex problems alone and mu is not positive.
     """
     _require(
         not isinstance(problem, str),
         f"{problem!r} is the name of a problem; give certibit.problem({problem!r})",
     )
     view = problem.composite if method.needs.composite else problem.plain
-    if method.needs.strongly_convex and not is_strongly_convex(view):
+    needs = method.needs
+    if needs.strongly_convex and not (needs.nonconvex or is_strongly_convex(view)):
         raise Refusal(
             f"{method.name} needs a strongly convex problem and {problem.name} has "
-            f"mu = {view.constants.mu:g}; add regularisation (mu > 0)"
+            f"mu = {view.constants.mu:g}; choose another method, or add regularisation (mu > 0)"
         )
     return view
 

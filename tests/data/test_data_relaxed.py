@@ -35,8 +35,8 @@ from certibit.data.relaxed.shapes import (
 )
 from certibit.data.relaxed.smoothness import hessians, relaxed_smoothness
 from certibit.solvers.libraries import transfer
+from certibit.solvers.methods.agd import AGD
 from certibit.solvers.methods.episode import EPISODE
-from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import METHODS
 
@@ -336,8 +336,8 @@ def test_misfits_are_refused():
 
 def test_methods_that_need_strong_convexity_are_refused():
     problem = stalemate()
-    with pytest.raises(Refusal, match="gd needs a strongly convex problem and tilted has mu = 0"):
-        simulate(GD(0.1), problem, budget=Budget(rounds=1))
+    with pytest.raises(Refusal, match="agd needs a strongly convex problem and tilted has mu = 0"):
+        simulate(AGD(0.1, 0.5), problem, budget=Budget(rounds=1))
     with pytest.raises(Refusal, match="no view with a shared ridge"):
         METHODS["locodl"].parameters(problem)
 

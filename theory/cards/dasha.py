@@ -64,11 +64,22 @@ def _paper(setting: Setting) -> DASHA:
     return DASHA(min(_largest_step(a, setting), a / (2 * setting.mu)), a)
 
 
+def _nonconvex(setting: Setting) -> DASHA:
+    """Take a = 1/(1 + 2 omega), the largest gamma for nonconvex f.
+
+    gamma = 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))), omega_av = omega/n for independent
+    compressors. The nonconvex theorem of arXiv:2202.01268.
+    """
+    spread = 1 + 2 * setting.omega
+    noise = math.sqrt(16 * setting.omega_av * spread)
+    return DASHA(1 / (setting.constants.L_f + setting.constants.L_tilde * noise), 1 / spread)
+
+
 CARD = Card(
     DASHA,
     label="DASHA",
     theorems=(CorrectedDifferences(),),
-    rules={"paper": _paper},
+    rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=compressed_up,
     identities=(lambda c, n: (DASHA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),

@@ -110,6 +110,16 @@ def _paper(setting: Setting) -> EF21:
     return EF21(min(_largest_step(setting), _theta(setting.alpha) / (2 * setting.mu)))
 
 
+def _nonconvex(setting: Setting) -> EF21:
+    """Take gamma = 1/(L_f + L_tilde sqrt(beta/theta)), the largest for nonconvex f.
+
+    theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta: the nonconvex theorem of
+    arXiv:2106.05203.
+    """
+    noise = math.sqrt(1 - setting.alpha) / _theta(setting.alpha)
+    return EF21(1 / (setting.constants.L_f + setting.constants.L_tilde * noise))
+
+
 def _best(setting: Setting) -> EF21:
     """Take gamma = (2/(L + mu)) (1 - s)/(1 + s), s = sqrt(1 - alpha)."""
     return EF21(best_feedback_step(setting.mu, setting.L, setting.alpha))
@@ -119,7 +129,7 @@ CARD = Card(
     EF21,
     label="EF21",
     theorems=(ErrorFeedback(), TightErrorFeedback()),
-    rules={"paper": _paper, "best": _best},
+    rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,
     identities=(lambda c, n: (EF21(0.9 / c.L), GD(0.9 / c.L)),),

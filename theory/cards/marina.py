@@ -57,11 +57,21 @@ def _paper(setting: Setting) -> MARINA:
     return MARINA(min(_largest_step(p, setting), p / (2 * setting.mu)), p)
 
 
+def _nonconvex(setting: Setting) -> MARINA:
+    """Take p = 1/(1 + omega), gamma = 1/(L_f + L_tilde sqrt((1 - p) omega_av/p)), for nonconvex f.
+
+    The nonconvex theorem of arXiv:2102.07845, whose L is the L_tilde here.
+    """
+    p = 1 / (1 + setting.omega)
+    noise = math.sqrt((1 - p) * setting.omega_av / p)
+    return MARINA(1 / (setting.constants.L_f + setting.constants.L_tilde * noise), p)
+
+
 CARD = Card(
     MARINA,
     label="MARINA",
     theorems=(GradientDifferences(),),
-    rules={"paper": _paper},
+    rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),
     identities=(lambda c, n: (MARINA(0.9 / c.L, 0.4), GD(0.9 / c.L)),),
