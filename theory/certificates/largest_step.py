@@ -21,6 +21,9 @@ SMALLEST_STEP = 1e-9
 MOST_DOUBLINGS = 40
 """How often a step size is doubled at most until it does not work."""
 
+ROUNDING = 1e-13
+"""How far a decrease in floats, 1 minus a factor, may be off."""
+
 Works = Callable[[float], bool]
 
 
@@ -135,7 +138,7 @@ def _confirmed(
             chosen, own = potential, weights
             if chosen is None:
                 chosen, own = chosen_potential(change(value), functions, weights)
-            return solver_decrease(change(value), functions, chosen, own) > 0
+            return solver_decrease(change(value), functions, chosen, own) > ROUNDING
         return False
 
     def works(value: float) -> bool:

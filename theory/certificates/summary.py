@@ -13,7 +13,7 @@ from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights
-from certibit.theory.certificates.largest_step import step_limit
+from certibit.theory.certificates.largest_step import ROUNDING, step_limit
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.worst_instance import Divergence, divergence, worst_instance
 from certibit.theory.contradiction import ContradictionError
@@ -29,9 +29,6 @@ TIGHT = 1e-4
 
 CONTRADICTION = 1e-7
 """Relative excess of an attained factor over the proved one that no rounding explains."""
-
-ROUNDING = 1e-13
-"""How far a decrease of the long run, 1 minus a factor in floats, may be off."""
 
 MOST_CLIENTS = 10**6
 """The step is run with an entry for each: this many take a second, and memory grows with them."""
