@@ -17,6 +17,8 @@ Numbers = NDArray[np.float64]
 
 _CLIENTS = 16
 """Clients of a group, whose products lie beside each other."""
+_LANES = (0,) * 8
+"""Lanes of runs, for any number of them: most time goes into steps, whose lanes are clients."""
 _LARGEST, _MOST = 6, 50
 """Products of pairs of rows that there may be for an entry of rows; and times the lanes of runs."""
 
@@ -76,7 +78,7 @@ class FusedSteps:
         powers, sums = powers_and_sums(a, steps)
         out = np.empty_like(x)
         self.code.local_steps(
-            losses.code.lanes_for(runs), (0,) * _CLIENTS, losses.rows, losses.features,
+            _LANES, (0,) * _CLIENTS, losses.rows, losses.features,
             self.grams.reshape(-1), (n, m, d, runs), losses.read(x), losses.read(u),
             a, b, -c / m, steps, (np.tile(powers, d), np.tile(b * sums, d)), out.reshape(-1),
         )  # fmt: skip
