@@ -30,6 +30,16 @@ TESTS = {
 """Where tests go by its name, or by those of all of its kind."""
 OF_ALL = {"method": "toy or public or page", "compressor": "compressor or toy or picture",
           "loss": "", "command": "toy or command or help", "check": "room or check"}  # fmt: skip
+METHOD = {
+    "check quadratic:d=4@3 toy --kappa 10 --seeds 2 --strict --all":
+        ["gradient descent, classical", "bits of a round as published", "no check fails"],
+    "certify toy --n 3 --kappa 10 --json": ['"theorem": "gradient descent, classical"'],
+}  # fmt: skip
+"""What commands say of the method."""
+EXAMINED = """
+from certibit.theory.checks.standard import tasks
+print(*(task[0].name for task in tasks()))
+"""
 CHECKED = """
 from certibit import Quadratic
 from certibit.theory.checks.problem.problems import problem_checks
@@ -52,6 +62,7 @@ def python(folder, *words):
     return done.stdout
 
 
+@pytest.mark.long(keep=2)
 def test_a_toy_has_few_places_and_is_found_by_its_name(kind, tmp_path):
     assert len(TOYS[kind]) == PLACES[kind]
     folder = copy_with(kind, tmp_path)
@@ -65,6 +76,15 @@ def test_a_toy_has_few_places_and_is_found_by_its_name(kind, tmp_path):
         assert told == "a toy\n"
     else:
         assert json.loads(told)["runs"][0]["ending"] == "gap"
+
+
+@pytest.mark.long
+def test_every_command_and_table_knows_a_method(tmp_path):
+    folder = copy_with("method", tmp_path)
+    for words, said in METHOD.items():
+        told = python(folder, "-m", "certibit", *words.split())
+        assert not [part for part in said if part not in told]
+    assert "toy" in python(folder, "-c", EXAMINED).split()
 
 
 @pytest.mark.long
