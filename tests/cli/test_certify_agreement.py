@@ -74,6 +74,7 @@ def test_too_many_clients_are_refused_at_once(capsys):
     assert "take at most 1000000 clients" in told
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("n", [10_000, 100_000])
 def test_a_hundred_thousand_clients_are_as_few(capsys, n):
     """The proof has the size of one of few clients; what has not is left out, and that is said."""

@@ -70,7 +70,7 @@ def test_certify_bounds_a_searched_potential_from_the_other_side(capsys):
     assert "other side  asymptotic factor 1 - 0.010" in (capsys.readouterr().out)
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", ["10", "100"])
 @pytest.mark.parametrize("n", ["1", "10", "1000"])
 @pytest.mark.parametrize("name", ["ef", "ef21"])
@@ -151,6 +151,7 @@ def test_certify_takes_a_file(capsys, tmp_path):
     assert "(1 - 0.19" in capsys.readouterr().out
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_certify_takes_the_constants_of_a_problem(capsys, groups):
     words = ["certify", "diana", "--problem", "quadratic:d=6@5", "--compressor", "rand-k:2"]
