@@ -2,7 +2,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,19 +22,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out with ``--quick`` what is marked ``long``, but for ``keep`` cases of a test."""
+    """Leave out with ``--quick`` what is marked ``long``, but for ``keep`` cases of a test.
+
+    The first case is kept, and others at equal distances.
+    """
     if not config.getoption("--quick"):
         return
-    kept: Counter[str] = Counter()
-    left_out = []
+    long: dict[str, list[tuple[pytest.Item, int]]] = {}
     for item in items:
-        mark = item.get_closest_marker("long")
-        if mark is None:
-            continue
-        test = item.nodeid.partition("[")[0]
-        if kept[test] >= mark.kwargs.get("keep", 0):
-            left_out.append(item)
-        kept[test] += 1
+        if mark := item.get_closest_marker("long"):
+            test = item.nodeid.partition("[")[0]
+            long.setdefault(test, []).append((item, mark.kwargs.get("keep", 0)))
+    left_out = []
+    for cases in long.values():
+        for place, (item, keep) in enumerate(cases):
+            if place * keep % len(cases) >= keep:
+                left_out.append(item)
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]

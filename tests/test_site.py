@@ -106,6 +106,7 @@ def test_hypotheses_are_those_of_the_theorems_and_hold_by_a_rule():
     assert r"\Psi = |x - x^\star|^2" in text
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", compressor_page.EXAMPLES)
 def test_a_picture_shows_every_bit_of_a_message(name):
     sent = compressor(name)

@@ -27,6 +27,8 @@ from certibit.data.files.records import read_record, write_record
 from certibit.solvers.fast import messages
 from certibit.solvers.fast.fast_world import FastOracle
 
+pytestmark = pytest.mark.long
+
 PROBLEM = "breast-cancer@9"
 WORDS = ["--quick", "--problems", PROBLEM, "--seconds", "0.001"]
 LARGE = messages.LARGE

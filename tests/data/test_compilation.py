@@ -92,6 +92,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("kind", [".nbi", ".nbc"])
 def test_damaged_files_are_compiled_again(kind, damage, tmp_path, monkeypatch):
@@ -126,6 +127,7 @@ print(function(1))
 """
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.skipif(os.name != "posix", reason="the size of files is limited on POSIX systems")
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_full_disk_does_not_end_a_run(when, tmp_path):

@@ -121,7 +121,7 @@ def largest_error(loss, step):
     return worst
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("step", [1e-120, 1e-9, 1e-3, 0.0999, 0.1001, 0.9, 5.0])
 @pytest.mark.parametrize("loss", ALL, ids=repr)
 def test_the_divergence_keeps_its_digits(loss, step):
@@ -137,7 +137,7 @@ def test_a_divergence_that_cancels_is_caught():
     assert largest_error(Cancelling(), 1e-9) > 1
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("scale", [1e-120, 1e-9, 1e-3, 0.3, 1.0, 3.0, 200.0])
 def test_the_divergence_of_several_classes(scale):
     generator, loss = np.random.default_rng(1), Multinomial(3)

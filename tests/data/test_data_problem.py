@@ -183,6 +183,7 @@ def test_problems_are_frozen(problem):
         problem.ridge = 1.0
 
 
+@pytest.mark.long(keep=43)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("library", ["numpy", "array-api-strict"])
 def test_problems_run_on_other_arrays(view, library, dtype):

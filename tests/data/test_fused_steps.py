@@ -27,7 +27,7 @@ SHAPES = [(3, 4, 6), (1, 3, 9), (7, 1, 9), (40, 3, 4)]
 MANY_ROWS = [(3, 24, 5), (1, 20, 4), (5, 13, 3)]
 
 
-@pytest.mark.long(keep=40)
+@pytest.mark.long(keep=16)
 @pytest.mark.parametrize("others", [1, None])
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("shape", SHAPES + MANY_ROWS)

@@ -60,6 +60,7 @@ def test_a_rate_in_one_family():
     assert compared_rate("5gcs-cc", "best", 10, 100.0, 9.0).looseness > 1
 
 
+@pytest.mark.long
 def test_rates_cover_the_grid():
     uncompressed, compressed = Rates("gd").trace(), Rates("diana").trace()
     assert {r.varied for r in uncompressed} == {"", "kappa", "n"}
@@ -157,6 +158,7 @@ def test_tables_and_figures(tmp_path):
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
+@pytest.mark.long
 def test_what_is_found_is_between_promised_and_attained(tmp_path):
     runs = Runs(1, Store(tmp_path))
     gains = [
@@ -198,6 +200,7 @@ def test_bits_are_measured_at_the_constants_that_are_certified(tmp_path, name):
     assert math.isfinite(gain.bits.total)
 
 
+@pytest.mark.long
 def test_searched_parameters_need_fewer_certified_bits_than_rules(tmp_path):
     gains = [
         potential_gain("diana", rule, 3, 20.0, 1.0, Runs(2, Store(tmp_path)))
@@ -232,6 +235,7 @@ def test_what_has_no_certificate_is_measured(tmp_path, monkeypatch):
     assert "GD, optimal" in measured_table(gains)
 
 
+@pytest.mark.long
 def test_limits_end_runs_before_the_accuracy(bare, serial, monkeypatch):
     monkeypatch.setattr(comparison, "parameter_contests", lambda *about: ())
     monkeypatch.setattr(comparison, "METHODS", {"gd": METHODS["gd"]})

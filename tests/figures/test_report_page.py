@@ -271,6 +271,7 @@ addEventListener("load", async () => {
 ALERT = "<script>let alerts = 0; window.alert = () => { alerts += 1; };</script>"
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
 @pytest.mark.parametrize("width", [1100, 400])
 def test_a_browser_finds_no_fault_and_the_slider_redraws(results, tmp_path, width):

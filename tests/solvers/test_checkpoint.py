@@ -91,7 +91,7 @@ def check(experiment, path, **options):
     assert_equal(found, expected)
 
 
-@pytest.mark.long(keep=18)
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("wire", [False, True])
 def test_every_method(tmp_path, name, wire):
@@ -103,6 +103,7 @@ def test_every_method(tmp_path, name, wire):
     )  # fmt: skip
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     "name", ["scaffnew", "locodl", "locodl-both-ways", "tamuna", "compressed-scaffnew"]
 )
@@ -118,6 +119,7 @@ def test_runs_that_are_at_different_iterations(tmp_path, name):
     assert_equal(found, simulate(experiment, **options))
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", COMPRESSORS["unbiased"])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_every_compressor(tmp_path, name, storage):
@@ -282,6 +284,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_or_foreign_file_is_named_and_the_run_begins_anew(
     unfinished, monkeypatch, damage
@@ -357,6 +360,7 @@ for gamma in (1e-7, 1e-6):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="kills")
 def test_a_sweep_that_is_killed_all_the_time_ends(tmp_path):
     """Each time, it is killed when it has written twice: a curve takes three writings at least."""

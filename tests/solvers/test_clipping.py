@@ -112,6 +112,7 @@ IDENTITIES = {
 }  # fmt: skip
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_identities(name):
     """Part A.13 of the specification: equal models after every round, on the same samples."""

@@ -174,7 +174,7 @@ def assert_nobody_waits(moved, iterations):
     assert moved["constants"] <= 2
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_method_and_compressor_is_the_same_and_nobody_waits(case, transfers):
     experiment = fitted(case)
@@ -269,6 +269,7 @@ def test_runs_that_diverge_do_not_spoil_others(transfers):
     same_on_device(GD(gamma), PROBLEMS["quadratic"](), None, transfers, **options)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("law", [Uniform(0.5), Rademacher(0.5), Ball(0.5)], ids=repr)
 def test_noise_is_made_on_the_device(law, transfers):
     """Runs of one seed share it there too."""

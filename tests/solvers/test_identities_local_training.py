@@ -244,6 +244,7 @@ def test_bits_and_gradients(name):
     assert spent["rounds"].max() == 9
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("p", [0.1, 0.4])
 @pytest.mark.parametrize("q", [0.0, 0.6, 0.95, 1.0])
 def test_gradskip_counts_what_it_evaluates(q, p):

@@ -258,6 +258,7 @@ DAMAGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(keep=10)
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: getattr(damage, "__name__", damage))
 def test_a_damaged_file_is_told_set_aside_and_computed_again(
     problem, method, tmp_path, counted, damage

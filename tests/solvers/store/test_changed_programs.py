@@ -23,7 +23,7 @@ from certibit.solvers.store.store import Store
 from certibit.solvers.world.experiment import Experiment
 
 
-@pytest.mark.long(keep=8)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("name", USER)
 def test_a_changed_program_is_run_again(project, store, name):
     before = store.trace(project.experiment(), **OPTIONS)

@@ -57,12 +57,14 @@ MOVED = [
 ]
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("place", "constant", "wrong", "right"), MOVED)
 def test_a_moved_constant(place, constant, wrong, right):
     assert verdict(EPISODE.with_constants(**{constant: wrong}), place).verdict != "holds"
     assert verdict(EPISODE.with_constants(**{constant: right}), place).verdict == "holds"
 
 
+@pytest.mark.long(keep=25)
 @pytest.mark.parametrize(
     "place",
     [s.place for s in EPISODE.steps if s.space.method == "polynomial" and not s.equality],
@@ -75,6 +77,7 @@ def test_a_turned_inequality_of_the_algebra(place):
         assert verdict(equal, place).verdict == "holds"
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(
     "place",
     ["Lemma 5", "Lemma 6", "Lemma 7", "(8)", "(9)", "Lemma 2", "(16)", "(17)", "(14)", "(15)",
@@ -86,7 +89,7 @@ def test_a_turned_lemma(place):
     assert found.witness.arithmetic == "50 digits"
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("place", "hypothesis"),
     [
@@ -180,6 +183,7 @@ FEEDBACK_PLANTS = [
 ]
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize(("place", "plant"), FEEDBACK_PLANTS)
 def test_errors_planted_in_normalised_ef21(place, plant):
     assert verdict(FEEDBACK, place).words == "holds"

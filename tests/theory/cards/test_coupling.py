@@ -34,6 +34,7 @@ def made(name, rule, n, kappa, omega):
     return card.at(where, rule), where
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize(("name", "rule", "n", "kappa", "omega"), CASES)
 def test_it_lies_between_the_paper_and_the_certificate(name, rule, n, kappa, omega):
     method, where = made(name, rule, n, kappa, omega)
@@ -75,6 +76,7 @@ def largest_chi(n, omega, rho, p=0):
     return (1 + 2 * omega) * c
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize(("kappa", "omega"), [(4, Fraction(1, 2)), (100, Fraction(4)), (9, 30)])
 @pytest.mark.parametrize(("n", "rho"), [(1, Fraction(1, 20)), (2, Fraction(1, 10)), *JUST_MANY])
 def test_where_the_hypothesis_of_uneven_weights_just_holds(n, rho, kappa, omega):
@@ -90,6 +92,7 @@ def test_where_the_hypothesis_of_uneven_weights_just_holds(n, rho, kappa, omega)
     assert locodl.UnevenLoCoDL().unmet(replace(method, chi=float(more)), where)
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("n", [1, 2, 100, 10**6])
 @pytest.mark.parametrize(("kappa", "omega"), [(4.0, 0.5), (100.0, 4.0), (1e4, 30.0)])
 def test_nothing_is_promised_that_rational_numbers_do_not_prove(n, kappa, omega):

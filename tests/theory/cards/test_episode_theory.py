@@ -86,6 +86,7 @@ def test_largest_number_of_steps_is_where_the_regime_changes():
     assert GENERAL.regime(Constants(sigma=0.0), 2, 4, 1e-3) == "deterministic"
 
 
+@pytest.mark.long
 def test_theorem_run():
     """f_i = cosh x +- x from x_0 = 3: the mean gradient stays below 3 epsilon, noise or not."""
     c = Constants(Delta=math.cosh(3) - 1)

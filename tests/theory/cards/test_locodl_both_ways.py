@@ -62,7 +62,7 @@ def test_without_compression_down_it_is_locodl():
         assert THEOREM.rate(ours, where) == pytest.approx(UnevenLoCoDL().rate(m, where), rel=1e-12)
 
 
-@pytest.mark.long(keep=7)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(("selector", "n", "kappa"), CASES)
 def test_the_theorem_promises_no_more_than_is_certified(selector, n, kappa):
     method, where = made(selector, n, kappa)

@@ -81,6 +81,7 @@ def test_cost_of_a_round(name, up, down, iterations):
 RULES = [(name, rule) for name, card in METHODS.items() for rule in card.rules]
 
 
+@pytest.mark.long(keep=10)
 @pytest.mark.parametrize(("name", "rule"), RULES)
 def test_gradients_of_a_round_are_those_of_runs_in_the_mean(name, rule):
     """Exact without coins, else within 7 standard errors of 256 runs."""
@@ -181,6 +182,7 @@ def test_the_tight_theorem_of_ef21_bounds_runs_in_any_unit(unit):
     assert_bounded(card.theorems[1], experiment)
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", METHODS)
 def test_bound_at_every_point_of_a_run(name):
     """f - f* <= c Psi at all recorded states: the constant, exactly."""
@@ -209,6 +211,7 @@ def test_a_hypothesis_that_fails_is_named():
         promise(GradientDescent(), Experiment.of(GD(1.0), PROBLEM))
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", METHODS)
 def test_whole_runs_keep_promises(name):
     experiment = by_default_rule(name)

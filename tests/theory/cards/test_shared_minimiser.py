@@ -27,6 +27,7 @@ CLIENTS = {"ef": (1, 3, 1000), "compressed-gd": (1,)}
 TOP = compressor("top-k:2")
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(("name", "n"), [(m, n) for m, some in CLIENTS.items() for n in some])
 @pytest.mark.parametrize(("kappa", "omega"), [(10.0, 1.0), (100.0, 9.0)])
 def test_the_theorem_is_tight_at_its_largest_step(name, n, kappa, omega):

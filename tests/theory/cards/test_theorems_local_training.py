@@ -261,7 +261,7 @@ def test_the_rate_is_attained_on_the_worst_case_like_family(which):
     assert worst_case(experiment, theorem) == pytest.approx(rate, rel=1e-7)
 
 
-@pytest.mark.long(keep=6)
+@pytest.mark.long(keep=2)
 @each_family
 @pytest.mark.parametrize("which", FAST)
 def test_runs_converge_at_least_at_the_rate(which, name):
@@ -285,6 +285,7 @@ def test_runs_converge_at_least_at_the_rate(which, name):
     assert trace.final("lyapunov").mean() <= 1e4 * tau**T * first
 
 
+@pytest.mark.long(keep=2)
 @each_family
 @pytest.mark.parametrize("which", SLOW)
 def test_slow_runs_converge_at_least_at_the_rate(which, name):

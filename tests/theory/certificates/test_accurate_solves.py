@@ -39,6 +39,7 @@ def at(n, kappa, omega, rule="best", **options):
     return CARD.at(where, rule, **options), where
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("n", "kappa", "omega"), POINTS)
 def test_the_promise_of_the_theorem_is_certified(n, kappa, omega):
     for cohort in {n, max(1, n // 3)}:

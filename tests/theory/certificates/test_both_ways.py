@@ -134,6 +134,7 @@ def test_one_step_attains_the_certificate(name, selector, d, n, kappa):
     assert 1 - step.factor == pytest.approx(proved.decrease, rel=1e-5)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "selector", "d"), WORST)
 def test_a_worst_case_with_a_better_broadcast_is_not_attained(name, selector, d):
     """With steps so long that the server's error matters to EF21-P."""
@@ -188,6 +189,7 @@ def test_an_unbiased_broadcast_is_certified():
     assert planted.factor < worst
 
 
+@pytest.mark.long
 def test_an_unbiased_broadcast_costs_nothing_only_without_compression():
     """With a memory it costs little; without compression no potential is better than what is found.
 

@@ -84,7 +84,7 @@ def attained(method, where, potential):
     return 1 - max(factors)
 
 
-@pytest.mark.long(keep=4)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("n", "kappa"), [(2, 50.0), (3, 3.0)])
 @pytest.mark.parametrize("name", LINEAR)
 def test_theorem_certificate_lower_bound(name, n, kappa):
@@ -95,6 +95,7 @@ def test_theorem_certificate_lower_bound(name, n, kappa):
         assert certified <= reached + SLACK * abs(reached)
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("omega_k", [1, 2])
 @pytest.mark.parametrize("p", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("name", ["locodl", "scaffnew", "compressed-scaffnew"])
@@ -158,7 +159,7 @@ def test_five_gcs_cc_with_enough_steps_keeps_its_promise():
     assert 1 - theorem.rate(method, where) <= enough.decrease * (1 + SLACK)
 
 
-@pytest.mark.long(keep=7)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("n", [87, 288])
 @pytest.mark.parametrize("name", LINEAR)
 def test_many_clients_are_no_slower(name, n):
@@ -177,7 +178,7 @@ def test_a_million_clients_are_tried_on_few():
     assert certify(DIANA(gamma=0.02, alpha=0.1), functions).seconds < 10
 
 
-@pytest.mark.long(keep=11)
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", DENSE)
 def test_an_independent_dense_assembly_gives_the_same(name, n):

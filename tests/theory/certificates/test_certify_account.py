@@ -167,6 +167,7 @@ def test_few_starts_are_the_best_of_all():
     assert first.certificate.verify() == first.certificate.factor
 
 
+@pytest.mark.long
 def test_free_weights_promise_more_for_diana():
     sent = [compressor("rand-k:1")]
     fixed, free = (
@@ -178,6 +179,7 @@ def test_free_weights_promise_more_for_diana():
     assert wrong.verify() != free.certificate.factor
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["locodl", "diana", "scaffnew"])
 def test_the_optimum_does_not_depend_on_the_unit_of_f(name):
     sent = [compressor("rand-k:2") if METHODS[name].method.needs.compressor else None]

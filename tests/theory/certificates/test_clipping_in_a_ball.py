@@ -190,7 +190,7 @@ def test_several_steps_are_certified_where_one_step_keeps_a_run(measure):
     assert chain.factor <= constant * once.factor**30 * (1 + 1e-9)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("problem", "tau"), RUNS)
 def test_the_accuracy_and_the_bits_of_whole_runs_are_those_promised(problem, tau):
     target, constants = 1e-6, problem.constants

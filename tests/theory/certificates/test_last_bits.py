@@ -53,6 +53,7 @@ def searched(name):
     return certify(*at(name, 10, 100.0, 4.0), potential="search")
 
 
+@pytest.mark.long(keep=12)
 @noise
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", FIXED)
@@ -65,6 +66,7 @@ def test_a_certificate_is_the_same(name, setting, seed):
     assert found.bound == pytest.approx(right.bound, rel=1e-8)
 
 
+@pytest.mark.long(keep=2)
 @noise
 @pytest.mark.parametrize("name", SEARCHED)
 def test_a_searched_certificate_is_the_same(name, seed):
@@ -100,6 +102,7 @@ def discovered():
     return discover(task, tried, best=1, certificates=4, seed=1).found[0].certificate.decrease
 
 
+@pytest.mark.long(keep=2)
 @noise
 @pytest.mark.parametrize(
     ("of", "accuracy"),

@@ -46,6 +46,7 @@ def test_the_theorem_holds_at_its_own_number_of_steps(n, kappa, in_one_inequalit
         assert proved.decrease >= 1 - THEOREM.rate(method, where)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("kappa", [1e4, 1e5, 1e6])
 @pytest.mark.parametrize("rule", ["paper", "best"])
 def test_floats_prove_what_rational_numbers_do(rule, kappa):

@@ -57,7 +57,7 @@ def test_forms_of_classes_prove_no_less_than_those_that_are_alike(name, counts, 
     assert found.verify() == found.factor
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["scaffnew", "gradskip"])
 def test_they_are_worth_the_same_in_a_dense_programme(name):
     counts = 1, 2

@@ -56,6 +56,7 @@ class MyScaffnew(Scaffnew):
     name = "my-scaffnew"
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("own", "published", "setting", "least", "most"),
     [
@@ -77,6 +78,7 @@ def test_cross_terms_show_a_faster_method(own, published, setting, least, most):
     )
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "n", "kappa", "least"),
     [
@@ -137,6 +139,7 @@ def test_a_potential_by_hand():
     assert free.decrease == pytest.approx(certify(method, where, weights="free").decrease, rel=1e-3)
 
 
+@pytest.mark.long
 def test_an_account_without_a_theorem():
     _, own, where = without_theorem(3, 10.0)
     found = account(card_of(own), own, where)
@@ -196,7 +199,7 @@ class EF(Method):
         return s.x
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("kappa", "alpha"), [(10.0, 0.5), (2.0, 0.5), (10.0, 0.9)])
 @pytest.mark.parametrize("n", [1, 3, 100])
 def test_the_tight_rate_of_ef21_is_found(n, kappa, alpha):
@@ -207,6 +210,7 @@ def test_the_tight_rate_of_ef21_is_found(n, kappa, alpha):
     assert found.verify() == found.factor
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("n", "kappa", "alpha"), [(3, 1000.0, 0.5), (10**6, 200.0, 0.5)])
 def test_the_tight_rate_is_found_where_it_is_slow(n, kappa, alpha):
     """By the solver's word to a part in a thousand, and proved up to a hundredth."""

@@ -59,6 +59,7 @@ def test_a_search_gives_no_less_than_the_best_of_all_theorems(name, point):
     assert any(one.decrease > first.decrease for one in others)
 
 
+@pytest.mark.long
 def test_very_near_points_lose_nothing():
     """Those of SCAFFOLD's local steps are so near that floats proved nothing here."""
     method, where = at_a_point("scaffold", 10**5, 100.0, None)
@@ -74,7 +75,7 @@ def test_the_model_of_one_client_is_no_second_point_for_values():
     assert found.decrease >= 0.00108536476 * (1 - 1e-6)  # with the second point
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "point", "gain"),
     [
@@ -92,6 +93,7 @@ def test_a_search_proves_so_many_times_what_the_stated_potential_does(name, poin
     assert certify(method, where, potential="search").decrease >= gain * stated > 0
 
 
+@pytest.mark.long
 def test_values_at_other_points_of_the_state_are_printed():
     """ADIANA evaluates gradients at w, too, where no theorem is needed to say so."""
     method, where = at_a_point("adiana", 10, 100.0, 4.0)
@@ -125,7 +127,7 @@ def solved(monkeypatch):
     return calls
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -189,6 +191,7 @@ def test_a_few_clients_of_many_show_what_a_method_is(clips, reason):
             certify(own, where, potential="search")
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("name", "kappa"), [("diana", 1000.0), ("ef21", 20.0)])
 @pytest.mark.parametrize("n", [10, 10**6])
 def test_a_search_is_quick_for_any_number_of_clients(name, kappa, n):

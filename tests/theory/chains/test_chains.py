@@ -52,6 +52,7 @@ def test_two_steps_are_tight(name):
     assert attained_factor(chain) == pytest.approx(chain.factor, rel=1e-5)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("measure", ["gap", "distance"])
 @pytest.mark.parametrize("steps", [1, 3, 64])
 def test_what_is_wanted_at_the_end(measure, steps):

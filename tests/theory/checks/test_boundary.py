@@ -47,6 +47,7 @@ def test_a_theorem_without_compression_is_tried_without():
     assert at_the_boundary(theorem, card, "5gcs").holds
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("name", "number", "loose"),
     [

@@ -31,6 +31,7 @@ CHECKER = importlib.util.module_from_spec(
 CHECKER.__spec__.loader.exec_module(CHECKER)
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("name", QUICK)
 def test_the_checker_accepts_what_is_written(name, tmp_path):
     path = tmp_path / "certificate.json"
@@ -178,6 +179,7 @@ FORGED = {
 }
 
 
+@pytest.mark.long(keep=8)
 @pytest.mark.parametrize("forgery", FORGED)
 def test_what_is_forged_is_refused(forgery, tmp_path):
     path = tmp_path / "forged.json"
@@ -373,6 +375,7 @@ def test_the_contraction_of_the_server_is_proved_and_checked():
     assert CHECKER.check(perturbed(file, ("classes", 1, "alpha"), lambda _: "3/10"))
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef21", "marina"])
 @pytest.mark.parametrize("changed", ["gamma", "n", "omega"])
 def test_multipliers_of_another_step_are_refused(name, changed):

@@ -45,6 +45,7 @@ def test_a_law_holds_at_all_its_points(law):
     assert law.witness() is None
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("law", [*LAWS, *LAWS_OF_CLASSES], ids=lambda law: law.name)
 def test_a_little_more_is_not_proved(law):
     proof = law.proof(*law.points[0])
@@ -60,6 +61,7 @@ def test_a_little_more_is_not_proved(law):
     assert planted.witness() == law.points[0]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("law", [EF_LAW, EF21_LAW], ids=lambda law: law.name)
 def test_no_potential_that_is_found_is_better(law):
     for n, kappa, s in law.points[2:12:4]:

@@ -70,6 +70,7 @@ def test_no_other_rho_has_the_factor(rho):
         assert min(max(abs(np.linalg.eigvals(one))) for one in maps) > s - 1e-9
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("point", LOCODL_LAW.points, ids=str)
 def test_the_factor_is_attained(point):
     """It is that of gradient descent, and no potential of the method promises more."""
@@ -83,7 +84,7 @@ def test_the_factor_is_attained(point):
     assert p**2 * rho * (2 - rho) >= (1 + float(omega)) * float(proof.decrease) * (1 - 1e-12)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("point", EXACTLY_LEAST, ids=str)
 def test_without_compression_no_p_is_smaller(point):
     """In rational numbers, by the class that runs, and for all potentials that are searched."""
@@ -153,7 +154,7 @@ def test_moments_that_no_potential_survives(n, omega, kappa):
         assert (min(lacks) > 0) == (share < 1)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("point", [point for point in FEW_CLIENTS if point[1]], ids=str)
 def test_no_quadratic_potential_allows_rarer_rounds(point):
     """All of them are searched, at the eta of the law and at others."""

@@ -26,7 +26,7 @@ def by_rule(name, n=3, kappa=100.0, **changes):
     return card.at(where), replace(FunctionClass.of(where), **changes)
 
 
-@pytest.mark.long(keep=15)
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("kappa", [10.0, 1e4])
 @pytest.mark.parametrize("name", METHODS)
 def test_numbers_and_symbols_agree(name, kappa):

@@ -56,6 +56,7 @@ UNBIASED = [
 ]
 
 
+@pytest.mark.long(keep=14)
 @pytest.mark.parametrize("kappa", [1e3, 1e6, 1e9])
 @pytest.mark.parametrize("name", UNBIASED)
 def test_no_theorem_promises_more_than_is_attained(name, kappa):
@@ -146,7 +147,7 @@ def few_and_all(method, functions, every=1):
         yield few, spectral_radius(enumerated_moments(method, extreme))
 
 
-@pytest.mark.long(keep=46)
+@pytest.mark.long(keep=16)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", LINEAR)
 def test_it_is_what_is_enumerated(name, n):
@@ -158,6 +159,7 @@ def test_it_is_what_is_enumerated(name, n):
         assert few == pytest.approx(dense, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.long(keep=20)
 @pytest.mark.parametrize("counts", [(1, 1), (2, 1), (1, 1, 1)], ids=str)
 @pytest.mark.parametrize("name", LINEAR)
 def test_clients_that_differ_are_what_is_enumerated(name, counts):
@@ -208,6 +210,7 @@ def test_the_average_is_as_steep_as_it_may_be(L_f, counts):
         assert slowest_decrease(GD(gamma), functions) == pytest.approx(known, rel=1e-9)
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("joint", [1.0, 2.0, 3.0, 4.0])
 @pytest.mark.parametrize("name", ["diana", "locodl", "marina", "5gcs-cc"])
 def test_messages_that_share_their_randomness_are_what_is_enumerated(name, joint):
@@ -251,7 +254,7 @@ def test_rand_k_that_is_shared_is_no_faster_than_attained(name, sent):
     assert slowest_decrease(method, functions) <= independent * (1 + 1e-9)
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize("n", [5, 10**6])
 @pytest.mark.parametrize("name", ["locodl", "diana", "ef21", "econtrol", "scaffold"])
 def test_any_number_of_clients(name, n):

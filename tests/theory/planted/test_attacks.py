@@ -27,6 +27,7 @@ def test_attacks_have_names_of_their_own():
     assert len(BY_NAME) == len(ATTACKS)
 
 
+@pytest.mark.long(keep=24)
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.method.name)
 def test_an_attack_is_refused_or_gets_true_numbers(attack):
     answer, fails = attack.answer()

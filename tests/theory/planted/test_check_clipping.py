@@ -39,13 +39,14 @@ def checked(name, problem, tau=5.0):
     return conduct(card_of(method), Experiment.of(method, problem))
 
 
-@pytest.mark.long(keep=9)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 @pytest.mark.parametrize("name", TUNINGS)
 def test_every_tuning_conducts_itself(name, problem):
     assert [str(verdict) for verdict in checked(name, problem) if not verdict.holds] == []
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong[0])
 def test_what_is_wrong_is_seen(wrong):
     what, module, right, text, name, check = wrong

@@ -44,6 +44,7 @@ def test_a_fault_of_compiled_code_is_caught(fault):
         assert next(failing(fault.subject), None)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("fault", REACHED_BY_COMPILED_CODE, ids=lambda fault: fault.name)
 def test_a_fault_beside_compiled_code_is_caught(fault):
     with planted(fault, compiled=True):

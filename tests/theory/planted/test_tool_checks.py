@@ -78,6 +78,7 @@ def subject(name):
     return card, Experiment.of(card.parameters(problem, sent), problem, sent)
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("planting", FAULTS, ids=lambda planting: planting.name)
 def test_a_fault_of_the_tool_is_caught(planting):
     card, experiment = subject(planting.subject[0])

@@ -103,6 +103,7 @@ def test_every_card_is_as_it_is_written(name):
         assert sum(verdict.points for verdict in found) >= 4
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("missed", "row"), CASES, ids=[fault.name for fault, _ in CASES])
 def test_a_weakened_theorem_is_seen(missed, row):
     try:

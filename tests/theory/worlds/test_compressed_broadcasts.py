@@ -46,7 +46,7 @@ def sampled(experiment, theorem, state):
     return float(np.mean(psi)), float(np.std(psi)) / np.sqrt(RUNS)
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "selector", "exact"),
     [

@@ -65,6 +65,7 @@ def test_equals_enumeration(name, selector, seed):
     assert step.now == pytest.approx(psi_at(state))
 
 
+@pytest.mark.long(keep=12)
 @pytest.mark.parametrize("rule", [0, -1], ids=["first rule", "last rule"])
 @pytest.mark.parametrize("case", [case for case in CASES if case.problem == "logistic"], ids=str)
 def test_promised_factor_along_runs(case: Case, rule):

@@ -77,6 +77,7 @@ def rank(*groups) -> int:
     return int(np.linalg.matrix_rank(np.concatenate(rows), tol=1e-9 * runs))
 
 
+@pytest.mark.long(keep=29)
 @each_case
 def test_the_stated_fixed_point_is_found(name, rule, n, d, options):
     method, view = prepared(name, rule, n, d, options)
@@ -197,6 +198,7 @@ def searching(kind: type[Method]) -> type[Method]:
     return type("Searching" + kind.__name__, (kind,), found)
 
 
+@pytest.mark.long(keep=6)
 @pytest.mark.parametrize("name", STATING)
 def test_symbols_see_the_same(name):
     """What the unknowns of a certificate may be is the same with what is stated and what is found.

@@ -130,6 +130,7 @@ def prepared(name: str, n: int, seed: int, **options):
     return method, family, view
 
 
+@pytest.mark.long(keep=18)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("name", EXACT)

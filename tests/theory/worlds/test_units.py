@@ -36,7 +36,7 @@ def in_unit(name, unit):
     return card.at(where, None), where
 
 
-@pytest.mark.long(keep=9)
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_a_certificate_has_no_unit(name, unit):
@@ -120,6 +120,7 @@ def test_a_searched_potential_is_as_good_in_any_unit(unit):
     assert plain == pytest.approx(scaled, rel=2e-3)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", ["gd", "diana", "locodl"])
 def test_what_is_proved_is_attained_in_any_unit(name, unit):

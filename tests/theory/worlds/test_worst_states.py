@@ -55,6 +55,7 @@ def test_unit_errors_are_worth_all_outcomes(name):
 TIGHT = ["diana", "ef21", "ef21p-diana", "fedcomgate", "gd", "locodl", "marina", "scaffnew"]
 
 
+@pytest.mark.long(keep=5)
 @pytest.mark.parametrize("kappa", [10.0, 1e4])
 @pytest.mark.parametrize("name", TIGHT)
 def test_the_worst_state_of_the_drawn_quadratic_attains_the_certificate(name, kappa):
@@ -95,6 +96,7 @@ def test_nothing_of_it_is_symbolic():
     assert not [name for name in met if ".symbolic" in name or ".certificates" in name]
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("name", ["diana", "locodl", "ef21p-diana", "fedcomgate"])
 def test_half_the_variance_in_symbols_is_a_contradiction(name, monkeypatch):
     """Certificate and long run agree on what is too good then; LoCoDL's worst case did, too."""
