@@ -30,14 +30,17 @@ def registered() -> "Iterator[ModuleType]":
     if os.environ.get("CERTIBIT_FAST") == "0":
         return
     for name in reversed(_NAMES):
-        if _is_installed(name):
-            yield import_module(name)
+        module = extension(name)
+        if module is not None:
+            yield module
 
 
-def _is_installed(name: str) -> bool:
+def extension(name: str) -> "ModuleType | None":
+    """Return the module of an extension by its absolute name; None if it is not installed."""
     from importlib.util import find_spec  # noqa: PLC0415  (slow to import)
 
     try:
-        return find_spec(name) is not None
+        installed = find_spec(name) is not None
     except ModuleNotFoundError:  # the folder of the module has been removed
-        return False
+        installed = False
+    return import_module(name) if installed else None

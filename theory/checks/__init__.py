@@ -1,1 +1,1 @@
-"""Checks of theory against code, by subject: compressor, problem, channel, method, trace."""
+"""Checks of theory against code, by subject: compressor, problem, channel, method, theorem."""

@@ -11,6 +11,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
+from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.total_bits import require_weight
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
@@ -26,12 +27,12 @@ from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
 from certibit.theory.checks.soundness import conduct, soundness
 from certibit.theory.checks.theorem.written_formulas import written_rule
-from certibit.theory.checks.tool import tool_checks
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import FAILS, Verdict
 
 Tell = Callable[[str], None]
+_TOOL = "certibit.theory.tool.tool_checks"
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,7 +265,7 @@ def examine(
     of_tool: tuple[Verdict, ...] = ()
     if tool:
         tell("certibit itself")
-        of_tool = tool_checks(card, experiment)
+        of_tool = _of_the_tool(card, experiment)
     return Examination(method, setting, sound, tuple(found), of_tool, unpromised)
 
 
@@ -276,7 +277,7 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         *_compressors_checked(sent),
         *problem_checks(experiment.problem),
     )
-    of_tool = tool_checks(card, experiment) if tool else ()
+    of_tool = _of_the_tool(card, experiment) if tool else ()
     name = experiment.problem.name
     return Examination(
         experiment.method,
@@ -286,6 +287,15 @@ def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) ->
         of_tool,
         f"{name} is not strongly convex",
     )
+
+
+def _of_the_tool(card: Card, experiment: Experiment[Any]) -> tuple[Verdict, ...]:
+    """Return the verdicts of the extension that checks certibit itself."""
+    checks = extension(_TOOL)
+    if checks is None:
+        raise Refusal(f"{_TOOL} is not installed; check without the checks of certibit itself")
+    verdicts: tuple[Verdict, ...] = checks.tool_checks(card, experiment)
+    return verdicts
 
 
 def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], str]:

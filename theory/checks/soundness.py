@@ -17,6 +17,7 @@ from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts
 from certibit.theory.checks.channel.unsent import unsent
 from certibit.theory.checks.channel.untold import untold
+from certibit.theory.checks.long_runs import runs_as_plain
 from certibit.theory.checks.method.best_rule import best_rule
 from certibit.theory.checks.method.conduct import (
     bill_check,
@@ -30,7 +31,6 @@ from certibit.theory.checks.method.conduct import (
 )
 from certibit.theory.checks.method.smallest import in_words, smaller
 from certibit.theory.checks.method.solves_in_time import solves_in_time
-from certibit.theory.checks.trace.long_runs import runs_as_plain
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict
 

@@ -8,12 +8,12 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
-from certibit.theory.checks.channel.choices import channel_checks
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
-from certibit.theory.checks.tool import trace_checks
+from certibit.theory.tool.draws.choices import channel_checks
+from certibit.theory.tool.tool_checks import trace_checks
 
 PROBLEM = problem("breast-cancer@9", kappa=100.0)
 SENT = compressor("rand-k:2")

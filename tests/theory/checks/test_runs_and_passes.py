@@ -10,8 +10,8 @@ from certibit.solvers.runs.carried import Carried
 from certibit.solvers.world import randomness
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
-from certibit.theory.checks.problem.compiled import compiled_as_plain
-from certibit.theory.checks.trace.resumed import goes_on
+from certibit.theory.tool.compiled import compiled_as_plain
+from certibit.theory.tool.traces.resumed import goes_on
 
 LOGISTIC = problem("breast-cancer@5", kappa=30)
 EXPERIMENT = Experiment.of(METHODS["diana"].parameters(LOGISTIC, RandK(4)), LOGISTIC, RandK(4))

@@ -28,8 +28,6 @@ from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
-from certibit.theory.checks.channel.choices import channel_checks
-from certibit.theory.checks.channel.sizes import PATIENCE
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.method.boundary import at_the_boundary
 from certibit.theory.checks.method.identities import identities
@@ -39,17 +37,19 @@ from certibit.theory.checks.method.one_step import (
     worst_quadratic,
 )
 from certibit.theory.checks.method.whole_runs import whole_runs
-from certibit.theory.checks.problem.compiled import compiled_as_plain
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.soundness import soundness
 from certibit.theory.checks.theorem.written_formulas import written_hypotheses, written_rule
-from certibit.theory.checks.tool import trace_checks
 from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import rationals
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, holds
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem
+from certibit.theory.tool.compiled import compiled_as_plain
+from certibit.theory.tool.draws.choices import channel_checks
+from certibit.theory.tool.draws.sizes import PATIENCE
+from certibit.theory.tool.tool_checks import trace_checks
 from certibit.theory.verdict import Verdict, largest, worst_of
 from certibit.theory.worlds.symbolic.exact_numbers import rational
 

@@ -13,12 +13,12 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS
-from certibit.theory.checks.channel.choices import channel_checks
-from certibit.theory.checks.channel.masks import masks_counted
-from certibit.theory.checks.compressor.counted import counted_as_sent
 from certibit.theory.checks.examination import check
-from certibit.theory.checks.refusals import refusals
-from certibit.theory.checks.tool import of_any_method, tool_checks
+from certibit.theory.tool.counted import counted_as_sent
+from certibit.theory.tool.draws.choices import channel_checks
+from certibit.theory.tool.draws.masks import masks_counted
+from certibit.theory.tool.refusals import refusals
+from certibit.theory.tool.tool_checks import of_any_method, tool_checks
 from certibit.theory.verdict import FAILS
 
 SENT = {"unbiased": "rand-k:2", "contractive": "top-k:2", None: "identity"}

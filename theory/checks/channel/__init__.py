@@ -1,1 +1,1 @@
-"""Checks of the channel: random choices, bits both ways, and that all communication uses it."""
+"""Checks that all communication uses the channel, and that the channel counts its bits."""

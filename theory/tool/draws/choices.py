@@ -13,11 +13,11 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.world.channel import Channel
 from certibit.solvers.world.ledger import Ledger
 from certibit.solvers.world.randomness import Streams
-from certibit.theory.checks.channel.independence import independent_choices
-from certibit.theory.checks.channel.masks import masks_counted
-from certibit.theory.checks.channel.on_device import device_as_host
-from certibit.theory.checks.channel.sizes import PATIENCE, wire_at_every_size
 from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
+from certibit.theory.tool.draws.independence import independent_choices
+from certibit.theory.tool.draws.masks import masks_counted
+from certibit.theory.tool.draws.on_device import device_as_host
+from certibit.theory.tool.draws.sizes import PATIENCE, wire_at_every_size
 from certibit.theory.verdict import Verdict, worst_of
 
 _LOOK = "look at coin, client_coins, cohort and ownership of the channel"

@@ -13,17 +13,17 @@ import numpy as np
 from certibit.solvers.state import narrow
 from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
-from certibit.theory.checks.channel.choices import channel_checks
 from certibit.theory.checks.compressor.compression import small_dimension
-from certibit.theory.checks.compressor.counted import counted_as_sent
-from certibit.theory.checks.known_proofs import known_proofs
-from certibit.theory.checks.problem.compiled import compiled_as_plain
-from certibit.theory.checks.problem.dealt import rows_dealt_once
-from certibit.theory.checks.refusals import refusals, refusals_of_the_tool
-from certibit.theory.checks.trace.batches import seeds_of_batches
-from certibit.theory.checks.trace.long_runs import long_and_many_runs_as_plain
-from certibit.theory.checks.trace.replay import recorded
-from certibit.theory.checks.trace.resumed import goes_on
+from certibit.theory.checks.long_runs import long_and_many_runs_as_plain
+from certibit.theory.tool.compiled import compiled_as_plain
+from certibit.theory.tool.counted import counted_as_sent
+from certibit.theory.tool.dealt import rows_dealt_once
+from certibit.theory.tool.draws.choices import channel_checks
+from certibit.theory.tool.known_proofs import known_proofs
+from certibit.theory.tool.refusals import refusals, refusals_of_the_tool
+from certibit.theory.tool.traces.batches import seeds_of_batches
+from certibit.theory.tool.traces.replay import recorded
+from certibit.theory.tool.traces.resumed import goes_on
 from certibit.theory.verdict import Verdict
 
 _DRAWS = 2000

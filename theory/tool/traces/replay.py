@@ -18,7 +18,7 @@ from certibit.solvers.runs.trace import Trace
 from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.solvers.world.ledger import Ledger
 from certibit.theory.checks.channel.walk import EXACT
-from certibit.theory.checks.trace.plain import PlainChannel, PlainLedger, PlainOracle
+from certibit.theory.tool.traces.plain import PlainChannel, PlainLedger, PlainOracle
 from certibit.theory.verdict import Verdict, worst_of
 
 MOST, LEAST, WORK = 40, 6, 400_000

@@ -1,0 +1,1 @@
+"""Checks of certibit itself, which do not depend on who wrote a method: `certibit check --tool`."""

@@ -1,0 +1,1 @@
+"""Checks of random choices, their independence, the sizes of messages, and devices."""
