@@ -53,7 +53,7 @@ def sets():
     yield scale(X), y
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("X", "y"), list(sets()))
 @pytest.mark.parametrize("clients", [1, 5, "unequal"])
 def test_it_finds_what_scikit_learn_finds(X, y, clients):

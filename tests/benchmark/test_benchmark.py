@@ -49,7 +49,6 @@ def small():
     return certibit.problem(PROBLEM, kappa=1e3)
 
 
-@pytest.mark.long
 def test_the_record_is_complete(record, folder):
     (path,) = folder.glob("*.json")
     content = read_record(path)
@@ -60,7 +59,6 @@ def test_the_record_is_complete(record, folder):
     assert last(folder) == record
 
 
-@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("words", "made"),
     [([], {"demo"}), (["--quick"], set()), (["--quick", "--figures"], set(COMMANDS))],
@@ -81,7 +79,6 @@ def test_a_record_of_another_version_is_told_and_set_aside(tmp_path):
         assert last(tmp_path) is None
 
 
-@pytest.mark.long
 def test_every_subject_is_measured(record):
     assert all(0 < ratio.low <= ratio.value <= ratio.high for ratio in record.ratios)
     assert len({ratio.key for ratio in record.ratios}) == len(record.ratios)
@@ -95,7 +92,6 @@ def test_every_subject_is_measured(record):
     assert messages.LARGE == LARGE, "what was switched off is on again"
 
 
-@pytest.mark.long
 def test_the_tables_have_every_ratio(record):
     text = tables(record.ratios)
     lines = [line for line in text.splitlines() if line.startswith("|")]
@@ -129,7 +125,6 @@ def test_a_slow_step_shows(small, monkeypatch):
     assert slower([new], [replace(old, runs=5)]) == []
 
 
-@pytest.mark.long
 def test_what_may_be_noise_is_not_reported(record):
     quiet, wide = (Spread(0.9, 1.0, 1.1), Spread(1.0, 1.3, 1.5))
     old, new = (Ratio.of(ITERATION, PROBLEM, 1, "gd", spread) for spread in (quiet, wide))
@@ -149,7 +144,6 @@ def test_what_is_slower_throughout_is_told_apart():
     assert slower_throughout([replace(ratio, name="agd") for ratio in new], old) == []
 
 
-@pytest.mark.long
 def test_solves_are_compiled_on_one_side_only(small, monkeypatch):
     """By the first rule of 5GCS-CC local steps have a number, and both sides were alike."""
     asked, solved = [], FastOracle.minimise

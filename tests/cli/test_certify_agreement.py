@@ -113,6 +113,7 @@ def test_nothing_lost_and_a_tiny_step_are_certified(capsys, words):
     assert re.search(r"certified   E\[Psi\+\] <= \(1 - \d", text)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("gamma", ["1e-12", "1e-14"])
 def test_the_decrease_of_a_tiny_step_is_proved(capsys, gamma):
     assert main(["certify", "gd", "--set", f"gamma={gamma}"]) == 0

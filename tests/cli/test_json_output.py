@@ -118,7 +118,7 @@ OPTIONS = {
 """What prints more keys."""
 
 
-@pytest.mark.long(keep=5)
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(
     ("command", "more"),
     [(command, more) for command in SCHEMA for more in [[], *OPTIONS.get(command, [])]],

@@ -43,6 +43,7 @@ number = 1
 """
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize(
     "words",
     [

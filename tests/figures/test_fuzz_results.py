@@ -107,6 +107,7 @@ def test_what_is_no_record_is_named_and_left_out(tmp_path, name, content):
     assert page(results) == page(read_results(tmp_path / "empty"))
 
 
+@pytest.mark.long(keep=3)
 @pytest.mark.parametrize("name", RECORDS)
 def test_every_field_that_the_page_needs_is_asked_for(written, tmp_path, name):
     """An older version did not write it: it is told, and never a traceback."""

@@ -65,6 +65,7 @@ RULES = {
 }  # fmt: skip
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("number", FIGURES)
 def test_every_curve_has_the_rule_of_its_version(number, version):

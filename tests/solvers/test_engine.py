@@ -135,6 +135,7 @@ def test_a_round_is_every_k_iterations(problem, K):
         np.testing.assert_allclose(rows["distance"], distances, rtol=1e-12)
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize("name", ["locodl", "scaffnew", "gradskip", "tamuna", "diana"])
 def test_runs_that_communicate_and_end_at_different_times_are_those_walked_alone(problem, name):
     """Every recorded column of every run, with the same step sizes, coins and noise."""

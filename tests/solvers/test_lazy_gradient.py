@@ -190,7 +190,7 @@ def test_compiled_natural_compression_is_that_of_numpy(d):
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
-@pytest.mark.long(keep=3)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("runs", [1, 3, 9])
 @pytest.mark.parametrize("shared", [True, False])
 def test_gradients_rounded_block_by_block_are_those_rounded_afterwards(runs, shared):

@@ -83,6 +83,7 @@ def test_every_library_gives_the_same(case, library):
     assert_same_spending(other.ledger, ours.ledger)
 
 
+@pytest.mark.long(keep=36)
 @each_case
 def test_what_large_vectors_are_spared_changes_nothing(case, monkeypatch):
     """Entries that are not written out give the same, at any size."""

@@ -78,7 +78,7 @@ def counted(monkeypatch):
     return asked
 
 
-@pytest.mark.long(keep=1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "constants", "best", "known"),
     [

@@ -51,7 +51,7 @@ LINES = [
 ]
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("line", LINES)
 def test_on_the_command_line(capsys, line):
     code = main(line.split())

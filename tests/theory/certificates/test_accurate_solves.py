@@ -50,7 +50,7 @@ def test_the_promise_of_the_theorem_is_certified(n, kappa, omega):
         assert proved.decrease >= (1 - 1e-6) * (1 - THEOREM.rate(method, where))
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(("n", "kappa", "omega"), POINTS[:4])
 def test_a_potential_that_is_found_proves_no_less(n, kappa, omega):
     method, where = at(n, kappa, omega)

@@ -61,6 +61,7 @@ class WithValues:
         return (Gap(10.0, m.model(s)), *squares)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

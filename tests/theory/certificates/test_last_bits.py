@@ -66,7 +66,7 @@ def test_a_certificate_is_the_same(name, setting, seed):
     assert found.bound == pytest.approx(right.bound, rel=1e-8)
 
 
-@pytest.mark.long(keep=2)
+@pytest.mark.long(keep=1)
 @noise
 @pytest.mark.parametrize("name", SEARCHED)
 def test_a_searched_certificate_is_the_same(name, seed):

@@ -89,6 +89,7 @@ def test_the_stated_fixed_point_is_found(name, rule, n, d, options):
         assert np.max(np.abs(np.subtract(ours, right, dtype=float))) <= 1e-12 * largest(stated)
 
 
+@pytest.mark.long(keep=29)
 @each_case
 def test_the_stated_invariants_are_found(name, rule, n, d, options):
     """Neither follows from nothing, and both together say no more than each."""

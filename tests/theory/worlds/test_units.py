@@ -106,6 +106,7 @@ def test_a_whole_check_has_no_unit(name, unit):
         assert exact[1] == pytest.approx(exact[0], rel=1e-6)
 
 
+@pytest.mark.long(keep=1)
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_searched_potential_is_as_good_in_any_unit(unit):
     """The search stops at a relative gain of 1e-3."""
