@@ -115,8 +115,8 @@ if TYPE_CHECKING:
     from certibit.solvers.runs.budget import Budget, Record
     from certibit.solvers.runs.network import Network
     from certibit.solvers.runs.trace import Trace
+    from certibit.solvers.simulation.experiment import Experiment
     from certibit.solvers.store.store import Store
-    from certibit.solvers.world.experiment import Experiment
 
     # What is promised, certified and checked, and the catalogue of methods
     from certibit.theory.card import Card

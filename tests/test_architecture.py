@@ -45,7 +45,7 @@ LEVELS = [
     ["data.passes"],
     ["solvers"],
     ["solvers.compressors", "solvers.methods"],
-    ["solvers.world"],
+    ["solvers.simulation"],
     ["solvers.fast"],
     ["solvers.runs"],
     ["solvers.store"],

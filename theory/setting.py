@@ -11,7 +11,7 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
-from certibit.solvers.world.experiment import ConvexExperiment, fitted_compressor, fitted_view
+from certibit.solvers.simulation.experiment import ConvexExperiment, fitted_compressor, fitted_view
 
 ROUNDING = 1e-9
 """Relative size below which a gradient at the solution counts as 0."""

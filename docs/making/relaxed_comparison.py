@@ -11,7 +11,7 @@ from certibit.figures.costs import costs_to
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card, Role
 from certibit.theory.catalogue.catalogue import CLIPPING
 

@@ -9,7 +9,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import COLUMNS
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import parameters
 from making.text import code, escaped, page, table
 

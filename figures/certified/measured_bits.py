@@ -9,8 +9,8 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.figures.costs import costs_to, spread
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.function_class import rand_k_of
 from certibit.theory.orders import LOWER_BOUND
 from certibit.theory.setting import Setting

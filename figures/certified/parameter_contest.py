@@ -17,8 +17,8 @@ from certibit.solvers.compressors.selector import compressor as select_compresso
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.decrease import Weights

@@ -19,7 +19,7 @@ from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import specification
 from certibit.solvers.runs.network import Network
 from certibit.solvers.runs.trace import Trace, require_columns
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS, card_of
 
 Pairs = Sequence[tuple[Contestant, Trace]]

@@ -11,8 +11,8 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.state import batch
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.from_file import find_card, read_settings

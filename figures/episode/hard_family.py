@@ -14,8 +14,8 @@ from certibit.figures.pool import traces
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import TUNINGS
 
 SLOPES = (10.0, 31.6, 100.0, 316.0, 1000.0)

@@ -13,8 +13,8 @@ from certibit.figures.pool import traces
 from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.cards.episode import MAIN
 
 THEOREM_STEPS, THEOREM_EPSILON, NOISES = 4, 1.0, (0.0, 0.05)

@@ -9,8 +9,8 @@ from certibit.data.problems.selector import strongly_convex_problem
 from certibit.figures.locodl.panels import Curve, Panel
 from certibit.solvers.compressors.selector import compressor as select_compressor
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.theory.catalogue.catalogue import parameters
 
 

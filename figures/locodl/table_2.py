@@ -17,7 +17,7 @@ from certibit.figures.text.tables import (
 )
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.method.round_cost import round_cost

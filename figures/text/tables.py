@@ -13,8 +13,8 @@ from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.terminal import paragraph, table
 from certibit.solvers.runs.budget import STAGNATION
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits, total_text
-from certibit.solvers.world.experiment import Experiment
 
 ABSENT = "-"
 """What stands where there is no number."""

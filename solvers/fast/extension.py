@@ -11,12 +11,12 @@ from certibit.solvers.fast.fast_world import FastChannel, FastOracle, fast_world
 from certibit.solvers.fast.lending import lent, returned
 from certibit.solvers.fast.local_steps import LocalSteps
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import merge, narrow, number_of_runs, take
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.oracle import Oracle
 
 world = fast_world
-"""See :class:`~certibit.solvers.world.iteration.Extension`."""
+"""See :class:`~certibit.solvers.simulation.iteration.Extension`."""
 
 
 @dataclass(frozen=True)

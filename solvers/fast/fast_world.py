@@ -14,9 +14,9 @@ from certibit.solvers.fast.deferred import written
 from certibit.solvers.fast.lazy_gradient import lazy_gradient
 from certibit.solvers.fast.messages import received
 from certibit.solvers.method import Every, Schedule
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.randomness import AHEAD
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.randomness import AHEAD
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from certibit.data.passes.fused_steps import FusedSteps, fused_steps, powers_and
 from certibit.data.problems.logistic import LogisticRegression
 from certibit.solvers.fast.recursions import LinearCombination, Recursion, SymbolicGradients
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import S, number_of_runs
-from certibit.solvers.world.oracle import Oracle
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from certibit.data.arrays import Array
 from certibit.data.files.archive import Arrays
 from certibit.solvers.libraries import host, like
 from certibit.solvers.runs.trace import COLUMNS, Column, require, require_columns
+from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.solvers.state import S, number_of_runs
-from certibit.solvers.world.device import DeviceLedger, DeviceStreams
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
 
 _EACH = {
     "iteration": np.int64,

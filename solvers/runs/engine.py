@@ -19,9 +19,9 @@ from certibit.solvers.runs.origin import origin
 from certibit.solvers.runs.points import Callback, RecordedPotential, Wishes
 from certibit.solvers.runs.seeds import fitted_seeds
 from certibit.solvers.runs.trace import COLUMNS, Column, Trace
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.memory_of_runs import require_memory_of_runs
 from certibit.solvers.state import batch, narrow
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.memory_of_runs import require_memory_of_runs
 
 _HELD = 1 << 22
 """Numbers in the vectors of a batch of runs: 32 MiB each."""

@@ -11,10 +11,10 @@ from certibit.data.problem import Problem
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.points import Points, Wishes
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import iterations_of, world_of_runs
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied, narrow, take
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import iterations_of, world_of_runs
-from certibit.solvers.world.simulation import simulated_world
 
 Progress = Callable[[float], None]
 """Told the fraction of the work that is done, from 0 to 1."""

@@ -17,8 +17,8 @@ from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import PROGRESS, Budget, Record
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.trace import Column
+from certibit.solvers.simulation.ledger import Ledger
 from certibit.solvers.state import narrow, take, taken
-from certibit.solvers.world.ledger import Ledger
 
 RecordedPotential = Callable[[Method, Any, Problem], Array]
 """Of a method, its state and the problem: values of one Lyapunov function, (R,), or K, (R, K)."""

@@ -20,13 +20,13 @@ from certibit.solvers.runs.engine import simulate, specification
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.origin import versions
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.program_text import (
     NoSourceError,
     NotKeptWarning,
     is_of_the_package,
     program,
 )
-from certibit.solvers.world.experiment import Experiment
 
 
 class CutWarning(UserWarning):

@@ -10,10 +10,10 @@ from workloads import Workload
 
 from certibit import METHODS, Every, Experiment, compressor
 from certibit.solvers.fast.extension import FastIterations
+from certibit.solvers.simulation.iteration import iterations_of, world_of_runs
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied
-from certibit.solvers.world.iteration import iterations_of, world_of_runs
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.simulation import simulated_world
 
 SENT = {"unbiased": ("rand-k:1",), "contractive": ("top-k:1",), None: (None,)}
 DRAWN_AHEAD = 16

@@ -8,8 +8,8 @@ from timing import Action
 
 from certibit import GD, Compressor, Experiment, compressor
 from certibit.solvers.compressors.selector import NAMES
-from certibit.solvers.world.iteration import world_of_runs
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.iteration import world_of_runs
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 
 def compressors() -> Iterator[Compressor]:

@@ -13,7 +13,7 @@ from certibit.data.problems.selector import problem as select_problem
 from certibit.figures.text.tables import summary_of_parts
 from certibit.solvers.libraries import host, transfer
 from certibit.solvers.methods.gd import GD
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 
 
 def points(problem, runs=3, seed=0, shared=False):

@@ -27,8 +27,8 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import bits_name, require_weight, total_bits, total_text
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.orders import LOWER_BOUND
 

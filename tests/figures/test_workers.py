@@ -22,8 +22,8 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.runs import checkpoint
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from tests.figures.processes import alive, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -13,7 +13,7 @@ KINDS = {
     "data/": ("files", 6),
     "solvers/methods/": ("methods", 30),
     "solvers/compressors/": ("compressors", 20),
-    "solvers/world/": ("channel", 20),
+    "solvers/simulation/": ("channel", 20),
     "solvers/runs/": ("runs", 12),
     "solvers/store/": ("runs", 0),
     "solvers/": ("other", 6),

@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.trace import COLUMNS, Column
-from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.simulation.ledger import Ledger
 
 
 def assert_same_points(found: Any, expected: Any) -> None:

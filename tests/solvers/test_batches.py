@@ -16,7 +16,7 @@ from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.world.tape import Tape
+from certibit.solvers.simulation.tape import Tape
 from certibit.theory.catalogue.catalogue import parameters
 
 LAWS = [Uniform(0.7), Rademacher(0.7), Ball(0.7)]

@@ -28,9 +28,9 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store import store
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 
 QUADRATIC = Quadratic.random(4, 6, mu=1.0, L=30.0, seed=3)
@@ -336,7 +336,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.store import store
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.checkpoint import Checkpoint
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 
 class Killed(Checkpoint):
     written = 0

@@ -30,8 +30,8 @@ from certibit.solvers.methods.naive_parallel_clip import NaiveParallelClip
 from certibit.solvers.methods.normalised_gd import NormalisedGD
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.tape import Tape
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.tape import Tape
 from certibit.theory.catalogue.catalogue import CLIPPING
 
 ETA, GAMMA, ROUNDS, SEEDS = 0.02, 0.08, 25, (0, 1, 2)

@@ -16,9 +16,9 @@ from certibit.solvers.fast.extension import FastIterations
 from certibit.solvers.fast.fast_world import fast_world
 from certibit.solvers.fast.lending import lent, returned
 from certibit.solvers.fast.powers import Powers
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import copied, each
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.simulation import simulated_world
 
 N, D, R = 4, 6, 5
 RUNS = [np.array([3]), np.array([0, 2, 4]), np.arange(R)]

@@ -24,11 +24,11 @@ from certibit.solvers.methods.episode import EPISODE
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs import loop
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.world import iteration, philox
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.device import DeviceStreams
-from certibit.solvers.world.philox import uniform_numbers
-from certibit.solvers.world.randomness import Streams, generator, key
+from certibit.solvers.simulation import iteration, philox
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.device import DeviceStreams
+from certibit.solvers.simulation.philox import uniform_numbers
+from certibit.solvers.simulation.randomness import Streams, generator, key
 from certibit.theory.catalogue.catalogue import parameters
 
 DEVICE = array_api_strict.Device("device1")

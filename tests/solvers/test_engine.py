@@ -20,9 +20,9 @@ from certibit.solvers.runs import engine
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import _batches
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting

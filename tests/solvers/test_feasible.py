@@ -17,9 +17,9 @@ from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.memory_of_runs import _numbers_of_state
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.memory_of_runs import _numbers_of_state
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.catalogue.catalogue import CLIPPING, METHODS, parameters
 
 PROBLEM = Quadratic.random(5, 7, mu=1.0, L=10.0)

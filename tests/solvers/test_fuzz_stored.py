@@ -24,8 +24,8 @@ from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 TRACE = simulate(Experiment.of(GD(gamma=0.1), PROBLEM), seeds=2, budget=Budget(rounds=4))

@@ -27,7 +27,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.setting import Setting
 

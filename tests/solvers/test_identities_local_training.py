@@ -21,7 +21,7 @@ from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.methods.scaffold import SCAFFOLD
 from certibit.solvers.methods.tamuna import TAMUNA
 from certibit.solvers.runs.budget import Budget, Record
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 
 

@@ -13,9 +13,9 @@ from certibit.solvers.fast.extension import FastIterations
 from certibit.solvers.fast.fast_world import fast_world
 from certibit.solvers.fast.lazy_gradient import LazyGradient, lazy_gradient
 from certibit.solvers.fast.messages import few_entries, received
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.simulation import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9")
 SENT = {"unbiased": ("rand-k:1", "natural", "identity"), "contractive": ("top-k:1",), None: (None,)}

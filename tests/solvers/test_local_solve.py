@@ -13,8 +13,8 @@ from certibit.solvers.fast.compiled_solve import compiled_solve
 from certibit.solvers.fast.fast_world import fast_world
 from certibit.solvers.local_solve import until_done
 from certibit.solvers.methods.five_gcs_cc import State
-from certibit.solvers.world.iteration import iterations_of
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.iteration import iterations_of
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 RULE = {"accuracy": 0.5, "L": 1.0, "mu": 0.1, "most": 3}

@@ -13,7 +13,7 @@ from certibit.solvers.fast.local_steps import LocalSteps
 from certibit.solvers.methods.scaffnew import State
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.grid import Grid
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.catalogue.catalogue import parameters
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)

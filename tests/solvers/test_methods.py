@@ -11,8 +11,8 @@ from certibit.solvers.fast import messages
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.iteration import iterations_of, world_of_runs
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import iterations_of, world_of_runs
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.channel.walk import difference, size
 from certibit.theory.worlds.fixed_points import fixed_point

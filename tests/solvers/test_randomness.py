@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certibit.solvers.world.randomness import AHEAD, Stream, Streams, generator
+from certibit.solvers.simulation.randomness import AHEAD, Stream, Streams, generator
 
 
 def numbers(seed, count, purpose="coin"):

@@ -12,8 +12,8 @@ import certibit
 from certibit import METHODS, Budget, Experiment, compressor
 from certibit.solvers import registry
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.iteration import SingleIterations, iterations_of, world_of_runs
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.iteration import SingleIterations, iterations_of, world_of_runs
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = certibit.problem("breast-cancer@9", kappa=1e3)
 RUNS = 64

@@ -21,8 +21,8 @@ from certibit import (
     parameters,
     run,
 )
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import CutWarning
-from certibit.solvers.world.experiment import Experiment
 
 PROBLEM = Quadratic.random(3, 4, mu=1.0, L=10.0)
 METHOD = GD(gamma=0.1)

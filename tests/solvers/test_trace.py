@@ -17,8 +17,8 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs import engine
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.trace import COLUMNS, Trace
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import parameters
 
 RAND_2 = compressor("rand-k:2")

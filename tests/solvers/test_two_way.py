@@ -9,8 +9,8 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import downward, upward
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.simulated_world import simulated_world
 
 PROBLEM = Quadratic.random(3, 6, mu=1.0, L=10.0)
 METHOD = EF21PDIANA(gamma=0.001, beta=0.3)

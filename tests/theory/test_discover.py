@@ -18,9 +18,9 @@ from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store import program_text
 from certibit.solvers.store.program_text import NotKeptWarning
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting

@@ -5,7 +5,7 @@ import math
 from certibit.solvers.method import Functions
 from certibit.solvers.methods.compressed_scaffnew import CompressedScaffnew
 from certibit.solvers.methods.scaffnew import Scaffnew, State
-from certibit.solvers.world.ownership import check_owners
+from certibit.solvers.simulation.ownership import check_owners
 from certibit.theory.card import Card, Role
 from certibit.theory.cards.scaffnew import step_conditions
 from certibit.theory.gradient_step import gradient_step_factor

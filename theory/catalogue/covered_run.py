@@ -18,7 +18,7 @@ from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.points import Callback, RecordedPotential
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.world.experiment import Experiment, fitted_view, is_convex
+from certibit.solvers.simulation.experiment import Experiment, fitted_view, is_convex
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.from_file import find_card

@@ -17,8 +17,8 @@ from certibit.data.problem import Constants
 from certibit.data.quiet_machine import one_thread
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.experiment import fitted_compressor
 from certibit.solvers.total_bits import require_weight, total_bits
-from certibit.solvers.world.experiment import fitted_compressor
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import card_named, card_of
 from certibit.theory.certificates.certify import certify, chosen_potential

@@ -31,8 +31,8 @@ from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import Experiment, fitted_view
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import Experiment, fitted_view
 from certibit.theory.certificates.certify import certify, chosen_potential
 from certibit.theory.function_class import FunctionClass, rand_k_of
 from certibit.theory.potential import Potential

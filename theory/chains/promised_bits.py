@@ -8,7 +8,7 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem
 from certibit.theory.chains.certify_steps import MOST_STEPS, certify_steps
 from certibit.theory.checks.method.promise import (

@@ -13,8 +13,8 @@ from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
 from certibit.solvers.registry import extension
 from certibit.solvers.runs.budget import Budget
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.solvers.total_bits import require_weight
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment, is_convex
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import card_of
 from certibit.theory.catalogue.covered_run import require_theorem

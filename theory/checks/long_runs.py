@@ -21,10 +21,10 @@ from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.points import RecordedPotential
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.randomness import AHEAD
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.randomness import AHEAD
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.verdict import Verdict, worst_of
 
 _FEW, _MOST_RUNS = 2, 1024

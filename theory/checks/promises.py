@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.method.boundary import at_the_boundary, loose_hypotheses

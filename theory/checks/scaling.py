@@ -19,8 +19,8 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 
 TOLERANCE = 0.15

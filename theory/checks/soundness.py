@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.channel.accounts import accounts

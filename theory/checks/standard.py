@@ -14,7 +14,7 @@ from certibit.data.problems.selector import strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import Examination, examine

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.exact.spectral_radius import spectral_radius
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential

@@ -16,7 +16,7 @@ from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Functions, Messages, Method, Needs
 from certibit.solvers.methods.clip21 import Clip21, State
-from certibit.solvers.world.experiment import fitted_view
+from certibit.solvers.simulation.experiment import fitted_view
 from certibit.theory.formulas.error_feedback import error_root
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import ClassConstants, Potential, Region, Squares, Terms

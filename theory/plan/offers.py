@@ -14,8 +14,8 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.network import Network
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.solvers.total_bits import total_bits
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.certificates.certified_theorem import CertifiedTheorem
 from certibit.theory.certificates.certify import certify

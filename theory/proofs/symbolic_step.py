@@ -8,7 +8,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential, Squares, Terms
 from certibit.theory.worlds.fixed_points import fixed_point

@@ -13,11 +13,11 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.local_solve import minimise
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.registry import registered
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import world_of_runs
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import world_of_runs
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.checks.problem.differences import Points
 from certibit.theory.verdict import Verdict, searched, worst_of
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.state import narrow
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.checks.compressor.compression import small_dimension
 from certibit.theory.checks.long_runs import long_and_many_runs_as_plain

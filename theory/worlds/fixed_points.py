@@ -17,8 +17,8 @@ from certibit.data.errors import Refusal
 from certibit.solvers.backend import mean
 from certibit.solvers.libraries import like
 from certibit.solvers.method import Method, Solution
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import batch, each, narrow
-from certibit.solvers.world.iteration import theorem_step
 from certibit.theory.worlds.generic import (
     FEATURES,
     ROUNDING,

@@ -28,10 +28,10 @@ from certibit.solvers.method import (
     Schedule,
     WithProbability,
 )
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 
 FEATURES, STEPS = 4, 20
 MANY_CLIENTS = 100

@@ -22,8 +22,8 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import theorem_step
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import FEATURES, GenericChannel, GenericFunctions
 from certibit.theory.worlds.invariants import invariants

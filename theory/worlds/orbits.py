@@ -21,8 +21,8 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Method, WithProbability, require_probability
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.ownership import check_cohort, check_owners
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.ownership import check_cohort, check_owners
 from certibit.theory.worlds.heads import numbers_of_heads
 from certibit.theory.worlds.opaque.clients import (
     ClientArray,

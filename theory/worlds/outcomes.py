@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.world.ownership import check_cohort, ownership_template
+from certibit.solvers.simulation.ownership import check_cohort, ownership_template
 
 
 class Scripted:

@@ -23,10 +23,10 @@ from certibit.solvers.method import (
     Schedule,
     Solution,
 )
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.worlds.generic import FEATURES, generic_states
 from certibit.theory.worlds.linearity import OneStepSolves, linear_compressor
 

@@ -13,7 +13,7 @@ from certibit.cli.words.subject import CertifiedSubject, add_subject, certify_su
 from certibit.data.errors import Refusal
 from certibit.data.problems.selector import KAPPA, strongly_convex_problem
 from certibit.data.terminal import for_terminal
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.summary import Account
 from certibit.theory.chains.attained import attained_log_factor
 from certibit.theory.chains.certify_steps import certify_steps

@@ -22,7 +22,7 @@ from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.examinations import describe_examination, examination_summary
 from certibit.figures.text.tables import describe, summary_of_parts
-from certibit.solvers.world.experiment import is_convex
+from certibit.solvers.simulation.experiment import is_convex
 from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.checks.examination import conducted, examine
 from certibit.theory.checks.method.whole_runs import ITERATIONS

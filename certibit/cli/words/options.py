@@ -15,8 +15,8 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import ITERATIONS, STAGNATION, Budget
 from certibit.solvers.runs.network import NETWORKS, Network, network_named, read_amount
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
-from certibit.solvers.world.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting

@@ -17,10 +17,10 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store import program_text
 from certibit.solvers.store.program_text import NotKeptWarning, program
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
 
 
 @pytest.mark.long(keep=3)

@@ -8,7 +8,7 @@ from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.origin import commit
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 
 
 def test_the_origin_stands_in_the_trace(store, monkeypatch):

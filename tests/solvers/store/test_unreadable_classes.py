@@ -8,14 +8,14 @@ import pytest
 from user_project import OPTIONS, QUADRATIC, TOY, made
 
 from certibit.solvers.methods.gd import GD
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.store.program_text import NoSourceError, NotKeptWarning
-from certibit.solvers.world.experiment import Experiment
 
 PRINTED = """
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.store.store import Store
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 
 if __name__ == "__main__":
     problem = Quadratic.random(3, 5, mu=1.0, L=20.0, seed=0)

@@ -10,7 +10,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.runs.budget import Budget
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import parameters
 
 OPTIONS = {"seeds": 1, "budget": Budget(rounds=3)}

@@ -22,8 +22,8 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.econtrol import EControl
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import theorem_step
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.audit.episode.proposition import printed_kappa
 from certibit.theory.audit.machinery.rounds import play
 from certibit.theory.cards.clipped_sgd import ClippedGD

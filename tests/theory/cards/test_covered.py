@@ -7,7 +7,7 @@ import pytest
 
 import certibit
 from certibit.solvers.runs import engine
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.setting import Setting

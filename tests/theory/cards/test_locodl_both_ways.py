@@ -13,7 +13,7 @@ from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.locodl_both_ways import LoCoDLBothWays
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards import locodl_both_ways
 from certibit.theory.cards.locodl import UnevenLoCoDL
 from certibit.theory.catalogue.catalogue import METHODS

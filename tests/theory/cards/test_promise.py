@@ -12,7 +12,7 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.covered_run import lyapunov_record

@@ -14,7 +14,7 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.adiana import ADIANA
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.adiana import Acceleration
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.catalogue.catalogue import METHODS

@@ -18,7 +18,7 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gradskip import GradSkip
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.compressed_scaffnew import (
     balanced_probability,
     fewest_bits,

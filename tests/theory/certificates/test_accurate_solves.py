@@ -14,7 +14,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.five_gcs_cc import enough_steps
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.catalogue.covered_run import lyapunov_record

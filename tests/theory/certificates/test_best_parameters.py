@@ -12,7 +12,7 @@ from certibit.solvers.methods.marina import MARINA
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates import search as search_module
 from certibit.theory.certificates.largest_step import largest_step

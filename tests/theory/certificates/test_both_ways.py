@@ -14,11 +14,11 @@ from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.ef21p_diana import EF21PDIANA
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting

@@ -14,9 +14,9 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting

@@ -16,7 +16,7 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem as select_problem
 from certibit.solvers.methods.clip21 import Clip21, State
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.certify import certify
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.chains.promised_bits import promise_by, promised_bits

@@ -13,8 +13,8 @@ import cvxpy as cp
 import numpy as np
 import scipy.linalg
 
+from certibit.solvers.simulation.iteration import advance
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import advance
 from certibit.theory.potential import Squares
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants

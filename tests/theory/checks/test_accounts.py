@@ -4,8 +4,8 @@ import pytest
 
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.catalogue.catalogue import parameters
 from certibit.theory.checks.channel.accounts import accounts
 

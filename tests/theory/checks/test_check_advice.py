@@ -10,7 +10,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.gd import GD
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.examination import check

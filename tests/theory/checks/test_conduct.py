@@ -8,7 +8,7 @@ import pytest
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.methods.ef21 import EF21
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.checks.method.conduct import bill_check, comes_back
 from certibit.theory.checks.soundness import soundness

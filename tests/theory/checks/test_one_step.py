@@ -11,7 +11,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.methods.scaffnew import Scaffnew
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.cards.locodl import (
     Corollary32,

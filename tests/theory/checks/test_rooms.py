@@ -6,7 +6,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.runs.budget import Budget
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.checks.compressor.compression import compressor_checks
 from certibit.theory.checks.examination import examine

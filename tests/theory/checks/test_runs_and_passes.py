@@ -7,8 +7,8 @@ from certibit.data.problems.selector import problem
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.fast import lazy_gradient
 from certibit.solvers.runs.carried import Carried
-from certibit.solvers.world import randomness
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation import randomness
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.tool.compiled import compiled_as_plain
 from certibit.theory.tool.traces.resumed import goes_on

@@ -7,7 +7,7 @@ import pytest
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.authoring import Every, Method, Needs, copies, mean
 from certibit.solvers.compressors.selection import RandK
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.checks.channel.unsent import unsent
 
 

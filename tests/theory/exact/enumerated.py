@@ -10,10 +10,10 @@ from itertools import product
 import numpy as np
 
 from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import number_of_runs
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.linear_maps import natural_sizes, unit_deviations, valid_deviations

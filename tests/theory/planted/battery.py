@@ -21,7 +21,7 @@ from certibit.data.relaxed.polynomials import Quartics
 from certibit.data.relaxed.relaxed_logistic import MarginLogistic, RobustLogistic
 from certibit.data.relaxed.shapes import Cosh, Steep
 from certibit.solvers.compressors.selector import compressor as make_compressor
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
 from certibit.theory.certificates.certify import certify

@@ -186,7 +186,7 @@ COMPRESSOR_FAULTS = [
     *(
         fault(
             f"downlink: {what}, {selector}",
-            f"solvers.world.{module}",
+            f"solvers.simulation.{module}",
             (old, new),
             on="ef21p-diana",
             compressor=selector,

@@ -56,20 +56,20 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: ADIANA charged for one message (field)",
-        "solvers.world.ledger",
+        "solvers.simulation.ledger",
         ("self.uplink_bits[runs] += bits", "self.uplink_bits[runs] += bits * ~self._waiting[runs]"),
         on="adiana",
         rule="paper",
     ),
     fault(
         "accounts: uplink of one client",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ("self.ledger.up(self.runs, n * bits)", "self.ledger.up(self.runs, bits)"),
         on="diana",
     ),
     fault(
         "accounts: masked vectors at full price",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         (
             "return masked(mask, received), entries * (layout.bits // d)",
             "return masked(mask, received), 0 * entries + senders * layout.bits",
@@ -78,7 +78,7 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: outside the mask arrives",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         (
             "return masked(mask, received), entries * (layout.bits // d)",
             "return received, entries * (layout.bits // d)",
@@ -87,19 +87,19 @@ MESSAGE_FAULTS = [
     ),
     fault(
         "accounts: broadcast to one client",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ("self.ledger.down(self.runs, bits * self.n)", "self.ledger.down(self.runs, bits)"),
         on="gd",
     ),
     fault(
         "accounts: gradients of skipping clients counted",
-        "solvers.world.oracle",
+        "solvers.simulation.oracle",
         ("self.count(active)", "self.count(self.n)"),
         on="gradskip",
     ),
 ]
 
-CHANNEL, LEDGER = "solvers.world.channel", "solvers.world.ledger"
+CHANNEL, LEDGER = "solvers.simulation.channel", "solvers.simulation.ledger"
 
 _ON_DIANA = [
     ("wire: left out above 1000 entries", CHANNEL, "        if self.wire:\n            message",

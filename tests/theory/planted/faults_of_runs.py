@@ -5,13 +5,13 @@ from planting import fault
 RUN_FAULTS = [
     fault(
         "coins of probability p^2",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ('return self._shared("coin", 1) < p', 'return self._shared("coin", 1) < p * p'),
         on="marina",
     ),
     fault(
         "cohorts of one client more",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ("(ranks < m)[:, None, :]", "(ranks <= m)[:, None, :]"),
         on="tamuna",
         m=2,
@@ -19,13 +19,13 @@ RUN_FAULTS = [
     ),
     fault(
         "all clients draw the same subset",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ("1 if compressor.shared else v.shape[0]", "1"),
         on="diana",
     ),
     fault(
         "masks not permuted",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         (
             "np.moveaxis(rows[ranks], 2, 1)",
             "np.moveaxis(rows[np.sort(ranks, axis=0)], 2, 1)",
@@ -35,14 +35,14 @@ RUN_FAULTS = [
     ),
     fault(
         "owners: an entry has one too many",
-        "solvers.world.ownership",
+        "solvers.simulation.ownership",
         ("(place - s * entry) % m < s,", "(place - s * entry) % m <= s,"),
         on="compressed-scaffnew",
         rule="best",
     ),
     fault(
         "engine: communicates with p^2",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         ("(1, 1))[0, 0] < p)", "(1, 1))[0, 0] < p**2)"),
         on="scaffnew",
         rule="paper",
@@ -56,7 +56,7 @@ RUN_FAULTS = [
     ),
     fault(
         "engine: gradients of another batch position",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         (
             "return replace(self, runs=some_of(self.runs, runs))",
             "return replace(self, runs=self.runs[: len(runs)])",
@@ -76,7 +76,7 @@ RUN_FAULTS = [
     # Independence, and what is recorded
     fault(
         "one coin for all clients",
-        "solvers.world.channel",
+        "solvers.simulation.channel",
         (
             'self._shared("client coins", self.n)',
             'np.broadcast_to(self._shared("client coins", 1), (self.n, 1, len(self.runs)))',

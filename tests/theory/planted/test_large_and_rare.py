@@ -13,9 +13,9 @@ from planting import Fault, fault, planted
 
 from certibit.data.problems.rows import dense, sparse
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.search import setting

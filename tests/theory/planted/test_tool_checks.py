@@ -10,8 +10,8 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.gd import GD
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import CARDS
 from certibit.theory.checks.examination import check
 from certibit.theory.tool.counted import counted_as_sent
@@ -31,15 +31,15 @@ FAULTS = [
     fault("SCAFFOLD's options", "solvers.methods.scaffold",
           ('self.option == "I" and self.traffic == "minimal"',
            'self.option == "I" and self.traffic != "minimal"'), on="gd"),
-    fault("memory of random numbers", "solvers.world.memory_of_runs",
+    fault("memory of random numbers", "solvers.simulation.memory_of_runs",
           (" + stream_width(message)),", "),"), on="gd"),
     fault("names in a file", "theory.catalogue.from_file",
           ('f"no method {name}" if name else f"{len(methods)} methods and no CARD"',
            'f"no method {name}"'), on="gd"),
-    fault("a server's compressor", "solvers.world.experiment",
+    fault("a server's compressor", "solvers.simulation.experiment",
           ('elif method.needs.downlink == "unb', 'elif method.needs.downlink != "unb'),
           on="diana"),
-    fault("a biased compressor", "solvers.world.experiment",
+    fault("a biased compressor", "solvers.simulation.experiment",
           ('need == "unbiased" and not', 'need == "unbiased" and'), on="diana"),
     fault("a word for a number", "theory.catalogue.from_file",
           ("if not _is_of(value, kind):", "if _is_of(value, kind):"), on="diana"),
@@ -99,7 +99,7 @@ def test_a_fault_of_the_tool_is_caught(planting):
 )
 def test_masks_that_are_miscounted_are_seen(module, right, wrong, told):
     assert masks_counted().holds
-    with planted(fault(told, f"solvers.world.{module}", (right, wrong), on="gd")):
+    with planted(fault(told, f"solvers.simulation.{module}", (right, wrong), on="gd")):
         found = masks_counted()
     assert not found.holds
     assert told in found.advice

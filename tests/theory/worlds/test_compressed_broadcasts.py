@@ -7,10 +7,10 @@ from certibit.cli import main
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.natural import Natural
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting

@@ -7,11 +7,11 @@ from worlds import CASES, Case, fitted, world
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.potential import value
 from certibit.theory.setting import Setting

@@ -20,8 +20,8 @@ from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
 from certibit.solvers.methods.five_gcs_cc import FiveGCSCC
 from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.simulation.experiment import fitted_view
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import fitted_view
 from certibit.theory.catalogue.catalogue import METHODS, card_of
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting

@@ -12,7 +12,7 @@ from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.methods.diana import DIANA
 from certibit.solvers.methods.gd import GD, State
 from certibit.solvers.methods.normalised_ef21 import NormalisedEF21
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.cards.gd import GradientDescent
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify

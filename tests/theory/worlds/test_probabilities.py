@@ -15,8 +15,8 @@ from certibit.solvers.methods.gradskip import GradSkip
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.card import Role
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.certificates.certify import certify

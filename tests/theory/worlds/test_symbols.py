@@ -11,10 +11,10 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import Method
 from certibit.solvers.methods.tamuna import TAMUNA
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.catalogue.catalogue import METHODS, parameters
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import value

@@ -7,11 +7,11 @@ import numpy as np
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.simulation import simulated_world
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.theory.checks.channel.walk import Wrapped, difference, size, with_pace
 from certibit.theory.verdict import Verdict, worst_of
 

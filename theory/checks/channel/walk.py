@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Every, Schedule, WithProbability
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.iteration import advance
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.iteration import advance
-from certibit.solvers.world.simulation import simulated_world
 
 EXACT = 1e-9
 """What rounding may do to a relation that is exact, relative to the largest number of the state."""

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
 from certibit.theory.verdict import Verdict, searched, worst_of

@@ -15,7 +15,7 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

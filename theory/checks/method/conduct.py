@@ -16,9 +16,9 @@ from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.card import Card
 from certibit.theory.checks.channel.walk import (
     EXACT,

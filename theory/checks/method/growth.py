@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from certibit.data.errors import Refusal
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.theory.card import Card
 from certibit.theory.certificates.certify import certify
 from certibit.theory.checks.method.smallest import in_words, smaller

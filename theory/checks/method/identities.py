@@ -9,7 +9,7 @@ import numpy as np
 
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.card import Card
 from certibit.theory.verdict import Verdict, largest
 

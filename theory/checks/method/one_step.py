@@ -18,10 +18,10 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, number_of_runs
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import Theorem

@@ -16,9 +16,9 @@ from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.backend import mean
 from certibit.solvers.method import Method, WithProbability
+from certibit.solvers.simulation.experiment import ConvexExperiment, fitted_view
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import number_of_runs
-from certibit.solvers.world.experiment import ConvexExperiment, fitted_view
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.checks.method.round_cost import RoundCost, round_cost
 from certibit.theory.potential import ClassConstants, Gap, Potential, Squares, Terms, value
 from certibit.theory.setting import Setting

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Every
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.total_bits import total_bits
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.simulation import simulated_world
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 
 

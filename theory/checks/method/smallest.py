@@ -9,7 +9,7 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.method import Method
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
 from certibit.theory.card import Card
 from certibit.theory.worlds.linearity import linear_compressor
 

@@ -15,7 +15,7 @@ from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Column, Trace
-from certibit.solvers.world.experiment import ConvexExperiment
+from certibit.solvers.simulation.experiment import ConvexExperiment
 from certibit.theory.catalogue.covered_run import lyapunov_record
 from certibit.theory.checks.compressor.moments import DEVIATIONS
 from certibit.theory.checks.method.promise import Promise, promise

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.checks.compressor.moments import DEVIATIONS, awkward_vectors
 from certibit.theory.tool.draws.independence import independent_choices
 from certibit.theory.tool.draws.masks import masks_counted

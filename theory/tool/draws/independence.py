@@ -12,9 +12,9 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import TwoWay
 from certibit.solvers.compressors.wire import Layout, Message
 from certibit.solvers.method import WithProbability
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.verdict import Verdict
 
 FALSE_ALARM = 1e-6

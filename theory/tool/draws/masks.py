@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.identity import Identity
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.verdict import Verdict, worst_of
 
 _SHAPE = (3, 4, 2)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams, Turn
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams
 from certibit.theory.verdict import Verdict, worst_of
 
 _RUNS, _ROUNDS = 3, 12

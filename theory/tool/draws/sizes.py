@@ -9,9 +9,9 @@ from certibit.data.errors import Refusal
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.compressors.wire import Message
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams, generator
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams, generator
 from certibit.theory.verdict import Verdict, worst_of
 
 SIZES = (

@@ -9,8 +9,8 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.randomness import generator
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.randomness import generator
 from certibit.theory.verdict import Verdict
 
 _CLIENTS = (1 << 21) + 1

@@ -12,8 +12,8 @@ import numpy as np
 from certibit.data.arrays import Array
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.method import Every, Schedule
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.randomness import generator
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.randomness import generator
 
 
 class PlainLedger:

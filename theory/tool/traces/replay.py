@@ -15,8 +15,8 @@ from certibit.solvers.method import Method, Needs, WithProbability
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.trace import Trace
-from certibit.solvers.world.experiment import ConvexExperiment, Experiment
-from certibit.solvers.world.ledger import Ledger
+from certibit.solvers.simulation.experiment import ConvexExperiment, Experiment
+from certibit.solvers.simulation.ledger import Ledger
 from certibit.theory.checks.channel.walk import EXACT
 from certibit.theory.tool.traces.plain import PlainChannel, PlainLedger, PlainOracle
 from certibit.theory.verdict import Verdict, worst_of

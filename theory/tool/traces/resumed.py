@@ -10,7 +10,7 @@ from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.carried import Carried
 from certibit.solvers.runs.checkpoint import Checkpoint
 from certibit.solvers.runs.engine import simulate
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.verdict import Verdict, worst_of
 
 ITERATIONS, STOPS = 9, (1, 4, 7)

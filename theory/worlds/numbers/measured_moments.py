@@ -15,10 +15,10 @@ import scipy
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.linear_maps import (

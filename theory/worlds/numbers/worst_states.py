@@ -19,11 +19,11 @@ from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward, upward
+from certibit.solvers.simulation.experiment import ConvexExperiment
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
-from certibit.solvers.world.experiment import ConvexExperiment
-from certibit.solvers.world.iteration import theorem_step
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
 from certibit.theory.potential import Gap, Potential, Terms
 from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point

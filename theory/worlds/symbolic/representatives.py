@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
 from certibit.solvers.method import Method
+from certibit.solvers.simulation.iteration import theorem_step
 from certibit.solvers.state import each
-from certibit.solvers.world.iteration import theorem_step
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.generic import FEATURES
 from certibit.theory.worlds.invariants import invariants

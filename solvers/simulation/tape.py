@@ -13,8 +13,8 @@ import numpy as np
 
 from certibit.data.arrays import Array, is_numpy
 from certibit.data.noise import Noise, Samples
-from certibit.solvers.world.device import DeviceStreams, Turn
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.device import DeviceStreams, Turn
+from certibit.solvers.simulation.randomness import Streams
 
 
 @dataclass(frozen=True)

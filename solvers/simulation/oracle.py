@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
 from certibit.data.problem import Problem
+from certibit.solvers.simulation.device import DeviceLedger, Turn
+from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.simulation.tape import Tape
 from certibit.solvers.state import narrow
-from certibit.solvers.world.device import DeviceLedger, Turn
-from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
-from certibit.solvers.world.tape import Tape
 
 
 @dataclass(frozen=True)

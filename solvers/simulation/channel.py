@@ -1,9 +1,10 @@
 """The simulated network between clients and server.
 
-A method gets a :class:`Channel` and an :class:`~certibit.solvers.world.oracle.Oracle`. ``at``
+A method gets a :class:`Channel` and an :class:`~certibit.solvers.simulation.oracle.Oracle`. ``at``
 restricts both to some runs of the batch. Restricted ones share ledger and random streams with the
 batch, so that the cost and the random numbers of a run are those of the run alone. On a device all
-runs are computed, and a :class:`~certibit.solvers.world.device.Turn` masks those that communicate.
+runs are computed, and a :class:`~certibit.solvers.simulation.device.Turn` masks those that
+communicate.
 """
 
 from collections.abc import Sequence
@@ -21,10 +22,10 @@ from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.libraries import host, like
 from certibit.solvers.method import Every, Schedule, require_probability
-from certibit.solvers.world.device import DeviceLedger, DeviceStreams, Turn
-from certibit.solvers.world.ledger import Bits, Ledger, Runs, let_through, some_of
-from certibit.solvers.world.ownership import check_cohort, owned, ownership_rows
-from certibit.solvers.world.randomness import Streams
+from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams, Turn
+from certibit.solvers.simulation.ledger import Bits, Ledger, Runs, let_through, some_of
+from certibit.solvers.simulation.ownership import check_cohort, owned, ownership_rows
+from certibit.solvers.simulation.randomness import Streams
 
 _UNCOMPRESSED = Identity()
 

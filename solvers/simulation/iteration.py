@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from certibit.solvers.backend import where
 from certibit.solvers.method import Every, Method
 from certibit.solvers.registry import registered
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.device import Turn
+from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import Dataclass, each, merge, narrow, take
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.device import Turn
-from certibit.solvers.world.oracle import Oracle
 
 S = TypeVar("S", bound=Dataclass)
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
 from certibit.solvers.libraries import host, like
-from certibit.solvers.world.philox import uniform_numbers
-from certibit.solvers.world.randomness import key
+from certibit.solvers.simulation.philox import uniform_numbers
+from certibit.solvers.simulation.randomness import key
 
 _COINS = 64
 """Iterations whose coins are tossed at once."""
@@ -55,7 +55,7 @@ class Turn:
 
 
 class DeviceStreams:
-    """The numbers of :class:`~certibit.solvers.world.randomness.Streams`, made on the device."""
+    """The numbers of :class:`~certibit.solvers.simulation.randomness.Streams`, on the device."""
 
     def __init__(self, seeds: Sequence[int], template: Array) -> None:
         self._seeds = tuple(seeds)
@@ -111,7 +111,7 @@ class DeviceStreams:
 
 
 class DeviceLedger:
-    """The costs of each run so far, as in :class:`~certibit.solvers.world.ledger.Ledger`.
+    """The costs of each run so far, as in :class:`~certibit.solvers.simulation.ledger.Ledger`.
 
     The arrays are on the device. The host has bounds, and asks for the numbers when these reach a
     limit.

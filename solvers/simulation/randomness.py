@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from certibit.solvers.world.philox import WORDS
+from certibit.solvers.simulation.philox import WORDS
 
 _BLOCK = 4096
 AHEAD = 1024

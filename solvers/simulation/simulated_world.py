@@ -8,13 +8,13 @@ from array_api_compat import device
 
 from certibit.data.arrays import array_namespace, is_numpy
 from certibit.data.problem import Problem
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.device import DeviceLedger, DeviceStreams
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.oracle import Oracle
-from certibit.solvers.world.randomness import Streams
-from certibit.solvers.world.tape import Tape
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.device import DeviceLedger, DeviceStreams
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.oracle import Oracle
+from certibit.solvers.simulation.randomness import Streams
+from certibit.solvers.simulation.tape import Tape
 
 
 def simulated_world(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace, is_numpy
-from certibit.solvers.world.device import Turn
+from certibit.solvers.simulation.device import Turn
 
 Bits = int | Array
 """A number for all runs, or one for each, (R,)."""

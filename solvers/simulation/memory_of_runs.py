@@ -8,11 +8,11 @@ from certibit.data.arrays import Array
 from certibit.data.memory import require_memory
 from certibit.data.problem import Problem
 from certibit.solvers.compressors.identity import Identity
+from certibit.solvers.simulation.channel import Channel
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.ledger import Ledger
+from certibit.solvers.simulation.randomness import Streams, stream_width
 from certibit.solvers.state import narrow
-from certibit.solvers.world.channel import Channel
-from certibit.solvers.world.experiment import Experiment
-from certibit.solvers.world.ledger import Ledger
-from certibit.solvers.world.randomness import Streams, stream_width
 
 _NO_RUNS = np.arange(0)
 
