@@ -119,6 +119,10 @@ if TYPE_CHECKING:
     from certibit.solvers.store.store import Store
 
     # What is promised, certified and checked, and the catalogue of methods
+    from certibit.theory.assumptions.assumption import Assumption
+    from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
+    from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
+    from certibit.theory.assumptions.similarity import Similarity
     from certibit.theory.card import Card
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
     from certibit.theory.catalogue.covered_run import run
@@ -129,13 +133,14 @@ if TYPE_CHECKING:
     from certibit.theory.chains.chain import Chain
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
+    from certibit.theory.descent.certify_descent import DescentCertificate, certify_descent
     from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
     from certibit.theory.plan.planning import Plan, plan
     from certibit.theory.potential import Gap, Squares
     from certibit.theory.proofs.certificate import Certificate
     from certibit.theory.setting import Setting
-    from certibit.theory.theorem import Condition, Theorem
+    from certibit.theory.theorem import Condition, DescentTheorem, Theorem
     from certibit.theory.worlds.probing import one_step
 
 __version__ = "0.1.0"
@@ -157,6 +162,7 @@ __all__ = [
     "SCAFFOLD",
     "TAMUNA",
     "Array",
+    "Assumption",
     "Biased",
     "Budget",
     "Card",
@@ -174,6 +180,8 @@ __all__ = [
     "Condition",
     "Constants",
     "DamagedFileError",
+    "DescentCertificate",
+    "DescentTheorem",
     "EControl",
     "EpisodePlusPlus",
     "Every",
@@ -199,6 +207,7 @@ __all__ = [
     "Logistic",
     "LogisticRegression",
     "Loss",
+    "MeanSmoothness",
     "Messages",
     "Method",
     "MomentumClipping",
@@ -214,6 +223,7 @@ __all__ = [
     "OutsideTheoremWarning",
     "Plan",
     "Poisson",
+    "PolyakLojasiewicz",
     "PowersOfTwo",
     "Problem",
     "Quadratic",
@@ -224,6 +234,7 @@ __all__ = [
     "Setting",
     "Shared",
     "Sign",
+    "Similarity",
     "SmoothedHinge",
     "Solution",
     "Squares",
@@ -236,6 +247,7 @@ __all__ = [
     "Welsch",
     "WithProbability",
     "certify",
+    "certify_descent",
     "certify_steps",
     "check",
     "compare",

@@ -14,7 +14,7 @@ from certibit.theory.bill import Bill
 from certibit.theory.orders import Orders
 from certibit.theory.potential import Potential
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Theorem
+from certibit.theory.theorem import DescentTheorem, Theorem
 
 Rule = Callable[..., Method]
 """Parameters from theory: a method made for a setting, with what is left open as options."""
@@ -88,7 +88,9 @@ class Card:
     label : str
         The label in figures and tables; by default the name of the method.
     theorems : tuple of Theorem
-        Theorems about one step.
+        Theorems about the factor of one step.
+    descents : tuple of DescentTheorem
+        Theorems about the descent of one step, for functions that need not be convex.
     along_runs : tuple of AlongRuns
         Theorems about whole runs, for methods without a contraction factor.
     rules : mapping
@@ -129,6 +131,7 @@ class Card:
     method: type[Method]
     label: str = ""
     theorems: tuple[Theorem, ...] = ()
+    descents: tuple[DescentTheorem, ...] = ()
     along_runs: tuple[AlongRuns, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     orders: Orders | None = None
@@ -161,7 +164,9 @@ class Card:
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of all theorems."""
-        return tuple(theorem.title for theorem in (*self.theorems, *self.along_runs))
+        return tuple(
+            theorem.title for theorem in (*self.theorems, *self.descents, *self.along_runs)
+        )
 
     @property
     def shares_masks(self) -> bool:

@@ -1,10 +1,11 @@
 """The class of a certificate: all functions and all compressors with given constants."""
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from certibit.data.arrays import plain_numbers
 from certibit.data.errors import Refusal
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward
+from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
 
 
@@ -25,7 +28,7 @@ class ClientClass:
     count : int
         The number of these clients.
     mu, L : float
-        Their f_i are mu-strongly convex and L-smooth, 0 <= mu < L.
+        Their f_i are mu-strongly convex and L-smooth, mu < L; weakly convex where mu < 0.
     omega, alpha
         Of their compressors, as in :class:`FunctionClass`.
 
@@ -61,7 +64,9 @@ class FunctionClass:
     n : int
         Number of clients.
     mu, L : float
-        Every f_i (and g, if there is one) is mu-strongly convex and L-smooth, 0 <= mu < L.
+        Every f_i (and g, if there is one) is mu-strongly convex and L-smooth: f_i - (mu/2) |x|^2 is
+        convex and (L - mu)-smooth, mu < L. With mu < 0 functions need not be convex nor have a
+        solution, only an infimum; -L is no more than L-smoothness.
     omega : float
         Unbiased compressors: E|C(x) - x|^2 <= omega |x|^2.
     omega_joint : float, optional
@@ -81,6 +86,8 @@ class FunctionClass:
     classes : tuple of ClientClass
         The classes of clients that differ, as made by :meth:`of_classes`; mu, L, omega and alpha
         are then the worst over the classes, and apply to g.
+    assumptions : tuple of Assumption
+        What is assumed besides, such as similarity of the f_i.
 
     Examples
     --------
@@ -101,15 +108,17 @@ class FunctionClass:
     omega_down: float = 0.0
     deterministic: bool = False
     classes: tuple[ClientClass, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     def __post_init__(self) -> None:
         plain_numbers(self)
         if not (isinstance(self.n, int) and self.n >= 1):
             raise Refusal(f"n = {self.n!r} is no number of clients; give an integer of at least 1")
-        if not 0 <= self.mu < self.L:
+        unbounded = isinstance(self.mu, float) and math.isinf(self.mu)
+        if unbounded or not (self.mu < self.L and self.L > 0):
             raise Refusal(
                 f"mu = {self.mu:g} and L = {self.L:g} describe no class of functions; "
-                "give 0 <= mu < L"
+                "give mu < L and L > 0"
             )
         for name, omega in (("omega", self.omega), ("omega_down", self.omega_down)):
             if not omega >= 0:
@@ -122,10 +131,49 @@ class FunctionClass:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
 
     @classmethod
+    def nonconvex(cls, n: int, L: float, L_tilde: float | None = None, **constants: Any) -> Self:
+        """Return the family of n smooth functions whose average is bounded from below.
+
+        Parameters
+        ----------
+        L : float
+            The smoothness of the average.
+        L_tilde : float, optional
+            (1/n) sum_i |grad f_i(x) - grad f_i(y)|^2 <= L_tilde^2 |x - y|^2; without it, every f_i
+            is L-smooth.
+        constants
+            Of the compressors, and further assumptions.
+
+        Examples
+        --------
+        >>> from certibit import FunctionClass
+        >>> FunctionClass.nonconvex(10, L=1.0, alpha=0.5).has_solution
+        False
+        """
+        if L_tilde is None:
+            return cls(n, -L, L, **constants)
+        own = (math.isqrt(n) + 1) * L_tilde  # of every f_i
+        more = (MeanSmoothness(L_tilde), *constants.pop("assumptions", ()))
+        return cls(n, -own, own, L_f=min(L, own), assumptions=more, **constants)
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether the functions are convex and have a solution."""
+        return self.mu >= 0
+
+    def require_solution(self) -> None:
+        """Refuse functions without a solution where a factor is certified."""
+        if not self.has_solution:
+            raise Refusal(
+                "functions that need not be convex, mu < 0, have no solution that a factor could "
+                "be about; certify a descent"
+            )
+
+    @classmethod
     def of(cls, setting: Setting) -> Self:
         """Return the family that a setting belongs to; all clients get the largest L_i."""
         compressor, down, d = setting.compressor, downward(setting.compressor), setting.d
-        L_f = setting.constants.L_f
+        mu, L_f, L_tilde = (getattr(setting.constants, name) for name in ("mu", "L_f", "L_tilde"))
         omega, joint, alpha = 0.0, None, None
         omega_down = down.omega(d) if down.unbiased else 0.0
         alpha_down = 1 - omega_down if down.unbiased else down.alpha(d)
@@ -135,17 +183,19 @@ class FunctionClass:
             alpha = 1 - omega if omega < 1 else None
         else:
             alpha = compressor.alpha(d)
+        smooth = (MeanSmoothness(L_tilde),) if mu < 0 and L_tilde < setting.L else ()
         return cls(
             setting.n,
-            setting.mu,
+            mu,
             setting.L,
             omega=omega,
             omega_joint=joint,
             alpha=alpha,
-            L_f=L_f if setting.mu < L_f < setting.L else None,
+            L_f=L_f if mu < L_f < setting.L else None,
             alpha_down=alpha_down if 0 < alpha_down < 1 else None,
             omega_down=omega_down,
             deterministic=setting.deterministic,
+            assumptions=smooth,
         )
 
     @classmethod
@@ -280,7 +330,21 @@ class FunctionClass:
             L=self.L / unit,
             L_f=None if self.L_f is None else self.L_f / unit,
             classes=tuple(replace(one, mu=one.mu / unit, L=one.L / unit) for one in self.classes),
+            assumptions=tuple(one.in_units(unit) for one in self.assumptions),
         )
+
+    @property
+    def described(self) -> str:
+        """The class in words."""
+        constants = ", ".join(
+            f"{field.name} = {value:g}"
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), int | float)
+            and field.name != "deterministic"
+            and (value or field.name != "omega_down")
+        )
+        constants += ", deterministic contractions" * self.deterministic
+        return ", ".join([f"all functions with {constants}", *map(repr, self.assumptions)])
 
     @property
     def omega_av(self) -> float:
@@ -294,10 +358,11 @@ class FunctionClass:
 
     @property
     def average_convexity(self) -> float:
-        """Strong convexity of the average of the f_i."""
-        if not self.classes:
-            return self.mu
-        return sum(one.count * one.mu for one in self.classes) / self.n
+        """Strong convexity of the average of the f_i, at least minus its smoothness."""
+        mean = self.mu
+        if self.classes:
+            mean = sum(one.count * one.mu for one in self.classes) / self.n
+        return mean if mean >= 0 else max(mean, -self.average_smoothness)
 
     @property
     def average_smoothness(self) -> float:

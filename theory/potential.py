@@ -64,6 +64,10 @@ class ClassConstants(Protocol):
         """Number of clients."""
 
     @property
+    def has_solution(self) -> bool:
+        """Whether the functions are convex and have a solution."""
+
+    @property
     def mu(self) -> float:
         """Strong convexity of every f_i."""
 

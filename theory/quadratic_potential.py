@@ -77,7 +77,7 @@ class QuadraticPotential:
     apart_rows : (K', classes x client parts)
         The forms of the deviations from the means, each of one class.
     gradients : bool
-        Whether the gradients at the model are a part.
+        Whether the gradients at the model are a part; their mean, where there is no solution.
     values : float
         The weight of f(x) - f* at the model.
     gap_weights : tuple of float
@@ -143,7 +143,11 @@ class QuadraticPotential:
             if getattr(s, field.name).dtype != bool
         ]
         if self.gradients:
-            parts.append(problem.grad(m.model(s)) - problem.grad(m.model(star)))
+            gradients = problem.grad(m.model(s))
+            if setting.has_solution:
+                parts.append(gradients - problem.grad(m.model(star)))
+            else:
+                parts.append(mean(gradients))
         members = self._members(setting.n)
         means: list[Array] = []
         apart: list[list[Array]] = [[] for _ in members]
@@ -271,11 +275,15 @@ def _weighted(weights: tuple[float, ...], rows: Rows) -> list[tuple[float, Rows]
     return list(zip(weights or (1.0,) * len(rows), rows, strict=True))
 
 
-def squares_of(form: Rows) -> tuple[tuple[float, ...], Rows]:
-    """Return weights and rows with form = sum_k weights_k rows_k rows_k', each row led by a 1."""
+def squares_of(form: Rows, *, signed: bool = False) -> tuple[tuple[float, ...], Rows]:
+    """Return weights and rows with form = sum_k weights_k rows_k rows_k', each row led by a 1.
+
+    Weights are positive, but for a form that may be ``signed``.
+    """
     left, weights, rows = form.copy(), [], []
     for k in range(len(form)):
-        if left[k, k] > ROUNDING * form[k, k]:
+        pivot = abs(left[k, k]) if signed else left[k, k]
+        if pivot > ROUNDING * abs(form[k, k]):
             row = left[k] / left[k, k]
             row[:k] = 0.0
             weights.append(float(left[k, k]))

@@ -80,6 +80,11 @@ class Setting:
         return self.constants.mu > 0
 
     @property
+    def has_solution(self) -> bool:
+        """Whether the functions are convex and have a solution."""
+        return self.constants.mu >= 0
+
+    @property
     def mu(self) -> float:
         """Strong convexity of every f_i, positive.
 

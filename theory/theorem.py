@@ -1,4 +1,4 @@
-"""Theorems as objects: hypotheses with margins, the potential and its rate."""
+"""Theorems as objects: hypotheses with margins, the potential, and what is promised of it."""
 
 import math
 from abc import ABC, abstractmethod
@@ -54,27 +54,51 @@ class Condition:
         return self.left / self.right if self.right else math.inf * (self.left > 0)
 
 
-class Theorem(ABC):
-    """A theorem E[Psi+] <= tau Psi about one step of a method, published or proved by us.
+@dataclass(frozen=True)
+class ContractionPromise:
+    """E[Psi+] <= factor Psi.
 
     Examples
     --------
-    >>> from certibit import METHODS, Quadratic, Setting
-    >>> card, problem = METHODS["gd"], Quadratic.random(3, 4, mu=1.0, L=10.0)
-    >>> setting = Setting.of(card.method, problem)
-    >>> theorem, method = card.theorems[0], card.at(setting, "optimal")
-    >>> all(condition.holds for condition in theorem.conditions(method, setting))
-    True
-    >>> theorem.rate(method, setting) < 1
-    True
+    >>> round(ContractionPromise(0.5).rounds_to(1 / 1024), 9)
+    10.0
     """
+
+    factor: float
+
+    def rounds_to(self, accuracy: float, start: float = 1.0) -> float:
+        """Return how many iterations bring E[Psi] from ``start`` to an accuracy."""
+        if self.factor >= 1:
+            return math.inf
+        return math.log(accuracy / start) / math.log(self.factor) if self.factor > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class DescentPromise:
+    """E[Psi+] <= Psi - c M, for a measure M of the model before the step.
+
+    The mean of E[M] over T iterations is then at most Psi_0/(c T).
+
+    Examples
+    --------
+    >>> DescentPromise(0.25).rounds_to(0.01, start=2.0)
+    800.0
+    """
+
+    c: float
+
+    def rounds_to(self, accuracy: float, start: float = 1.0) -> float:
+        """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``."""
+        return start / (self.c * accuracy) if self.c > 0 else math.inf
+
+
+class OneStepTheorem(ABC):
+    """A theorem about one step of a method: hypotheses, Psi and a promise about E[Psi+]."""
 
     method: ClassVar[type[Method]]
     title: ClassVar[str]
     published: ClassVar[bool] = True
-    """Whether its rate is in a paper; otherwise the theorem is proved by us."""
-    tight: ClassVar[bool] = False
-    """Whether it promises nearly all that a certificate proves with any quadratic potential."""
+    """Whether its promise is in a paper; otherwise the theorem is proved by us."""
 
     @abstractmethod
     def conditions(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
@@ -88,8 +112,39 @@ class Theorem(ABC):
         """
 
     @abstractmethod
+    def promise(self, m: Any, setting: Setting) -> ContractionPromise | DescentPromise:
+        """Return what is promised of one step."""
+
+    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
+        """Return the hypotheses that fail."""
+        return tuple(c for c in self.conditions(m, setting) if not c.holds)
+
+
+class Theorem(OneStepTheorem):
+    """A theorem E[Psi+] <= tau Psi about one step of a method, published or proved by us.
+
+    Examples
+    --------
+    >>> from certibit import METHODS, Quadratic, Setting
+    >>> card, problem = METHODS["gd"], Quadratic.random(3, 4, mu=1.0, L=10.0)
+    >>> setting = Setting.of(card.method, problem)
+    >>> theorem, method = card.theorems[0], card.at(setting, "optimal")
+    >>> all(condition.holds for condition in theorem.conditions(method, setting))
+    True
+    >>> theorem.promise(method, setting).factor == theorem.rate(method, setting) < 1
+    True
+    """
+
+    tight: ClassVar[bool] = False
+    """Whether it promises nearly all that a certificate proves with any quadratic potential."""
+
+    @abstractmethod
     def rate(self, m: Any, setting: Setting) -> float:
         """Return tau, the promised factor of the Lyapunov function per iteration."""
+
+    def promise(self, m: Any, setting: Setting) -> ContractionPromise:
+        """Return the promised factor."""
+        return ContractionPromise(self.rate(m, setting))
 
     def solved(self, m: Any, s: Any, y: Array, gradient: Array) -> Array | None:
         """Return which local solves may end at points y, (n, 1, R); None if none is asked for.
@@ -98,6 +153,24 @@ class Theorem(ABC):
         """
         return None
 
-    def unmet(self, m: Any, setting: Setting) -> tuple[Condition, ...]:
-        """Return the hypotheses that fail."""
-        return tuple(c for c in self.conditions(m, setting) if not c.holds)
+
+class DescentTheorem(OneStepTheorem):
+    """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 about one step, for functions of any convexity.
+
+    x is the model before the step, and f - inf f at the model has weight 1 in Psi. ``star`` is the
+    state at rest about the model: a gradient estimate is compared with the gradient there.
+
+    Examples
+    --------
+    >>> from certibit import METHODS
+    >>> [theorem.title for theorem in METHODS["marina"].descents]
+    ['MARINA, nonconvex']
+    """
+
+    @abstractmethod
+    def descent(self, m: Any, setting: Setting) -> float:
+        """Return c, the promised constant."""
+
+    def promise(self, m: Any, setting: Setting) -> DescentPromise:
+        """Return the promised descent."""
+        return DescentPromise(self.descent(m, setting))

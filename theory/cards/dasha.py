@@ -11,7 +11,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class CorrectedDifferences(Theorem):
@@ -53,6 +53,50 @@ class CorrectedDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
+class CorrectedDifferencesNonconvex(DescentTheorem):
+    """DASHA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
+
+    a = 1/(1 + 2 omega) and gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))) give
+    c = gamma/2. Tyurin, Richtarik, arXiv:2202.01268, Theorem 6.1. Psi = f(x) - inf f
+    + gamma (1 + 2 omega) |g_mean - grad f(x)|^2 + 2 gamma omega_av (1/n) sum_i
+    |g_i - grad f_i(x)|^2.
+    """
+
+    method = DASHA
+    title = "DASHA, nonconvex"
+
+    def conditions(self, m: DASHA, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < a", 0.0, m.a, strict=True),
+            Condition("a <= 1/(1 + 2 omega)", m.a, 1 / (1 + 2 * setting.omega)),
+            Condition("1/(1 + 2 omega) <= a", 1 / (1 + 2 * setting.omega), m.a),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(
+                "gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega)))",
+                m.gamma,
+                _largest_nonconvex_step(setting),
+            ),
+        )
+
+    def lyapunov(
+        self, m: DASHA, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        omega = setting.omega
+        return (
+            Gap(1.0, s.x),
+            Squares(m.gamma * (1 + 2 * omega), s.g_mean - mean(s.gradient)),
+            Squares(2 * m.gamma * setting.omega_av / setting.n, s.g - s.gradient),
+        )
+
+    def descent(self, m: DASHA, setting: Setting) -> float:
+        return m.gamma / 2
+
+
+def _largest_nonconvex_step(setting: Setting) -> float:
+    noise = math.sqrt(16 * setting.omega_av * (1 + 2 * setting.omega))
+    return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
+
+
 def _largest_step(a: float, setting: Setting) -> float:
     noise = math.sqrt(4 * setting.omega_av * (1 / a + 4 * setting.omega))
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
@@ -70,15 +114,14 @@ def _nonconvex(setting: Setting) -> DASHA:
     gamma = 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))), omega_av = omega/n for independent
     compressors. The nonconvex theorem of arXiv:2202.01268.
     """
-    spread = 1 + 2 * setting.omega
-    noise = math.sqrt(16 * setting.omega_av * spread)
-    return DASHA(1 / (setting.constants.L_f + setting.constants.L_tilde * noise), 1 / spread)
+    return DASHA(_largest_nonconvex_step(setting), 1 / (1 + 2 * setting.omega))
 
 
 CARD = Card(
     DASHA,
     label="DASHA",
     theorems=(CorrectedDifferences(),),
+    descents=(CorrectedDifferencesNonconvex(),),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=compressed_up,

@@ -17,7 +17,7 @@ from certibit.theory.formulas.error_feedback import (
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class ErrorFeedback(Theorem):
@@ -93,6 +93,38 @@ class TightErrorFeedback(Theorem):
         return feedback_factor(m.gamma, setting.mu, setting.L, setting.alpha)
 
 
+class ErrorFeedbackNonconvex(DescentTheorem):
+    """EF21 when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
+
+    With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f + L_tilde
+    sqrt(beta/theta)) gives c = gamma/2. Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203,
+    Theorem 1. Psi = f(x) - inf f + (gamma/(2 theta)) (1/n) sum_i |g_i - grad f_i(x)|^2.
+    """
+
+    method = EF21
+    title = "EF21, nonconvex"
+
+    def conditions(self, m: EF21, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < alpha", 0.0, setting.alpha, strict=True),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(
+                "gamma <= 1/(L_f + L_tilde sqrt(beta/theta))",
+                m.gamma,
+                _largest_step(setting, 1.0),
+            ),
+        )
+
+    def lyapunov(
+        self, m: EF21, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        errors = m.gamma / (2 * _theta(setting.alpha)) / setting.n
+        return Gap(1.0, s.x), Squares(errors, s.g - problem.grad(s.x))
+
+    def descent(self, m: EF21, setting: Setting) -> float:
+        return m.gamma / 2
+
+
 def _theta(alpha: float | None) -> float:
     """Return 1 - sqrt(1 - alpha), by which the estimates' errors contract."""
     if alpha is None:
@@ -100,8 +132,9 @@ def _theta(alpha: float | None) -> float:
     return 1 - math.sqrt(1 - alpha)
 
 
-def _largest_step(setting: Setting) -> float:
-    constants, noise = setting.constants, math.sqrt(2 * (1 - setting.alpha))
+def _largest_step(setting: Setting, share: float = 2.0) -> float:
+    """Return 1/(L_f + L_tilde sqrt(share beta/theta))."""
+    constants, noise = setting.constants, math.sqrt(share * (1 - setting.alpha))
     return 1 / (constants.L_f + constants.L_tilde * noise / _theta(setting.alpha))
 
 
@@ -116,8 +149,7 @@ def _nonconvex(setting: Setting) -> EF21:
     theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta: the nonconvex theorem of
     arXiv:2106.05203.
     """
-    noise = math.sqrt(1 - setting.alpha) / _theta(setting.alpha)
-    return EF21(1 / (setting.constants.L_f + setting.constants.L_tilde * noise))
+    return EF21(_largest_step(setting, 1.0))
 
 
 def _best(setting: Setting) -> EF21:
@@ -129,6 +161,7 @@ CARD = Card(
     EF21,
     label="EF21",
     theorems=(ErrorFeedback(), TightErrorFeedback()),
+    descents=(ErrorFeedbackNonconvex(),),
     rules={"paper": _paper, "best": _best, "nonconvex": _nonconvex},
     orders=Orders.of("(1 + omega)*kappa", "d*kappa"),
     bill=compressed_up,

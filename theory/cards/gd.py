@@ -6,9 +6,9 @@ from certibit.theory.bill import uncompressed_both_ways
 from certibit.theory.card import Card, Role
 from certibit.theory.gradient_step import gradient_step_factor
 from certibit.theory.orders import Orders
-from certibit.theory.potential import ClassConstants, Squares, Terms
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class GradientDescent(Theorem):
@@ -35,6 +35,31 @@ class GradientDescent(Theorem):
         return gradient_step_factor(m.gamma, setting.mu, setting.constants.L_f)
 
 
+class GradientDescentNonconvex(DescentTheorem):
+    """f(x+) <= f(x) - gamma (1 - gamma L_f/2) |grad f(x)|^2 for 0 < gamma < 2/L_f.
+
+    Psi = f(x) - inf f, for an L_f-smooth average f. Nesterov, Lectures on Convex Optimization
+    (2018), Section 1.2.3.
+    """
+
+    method = GD
+    title = "gradient descent, nonconvex"
+
+    def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition("gamma < 2/L_f", m.gamma, 2 / setting.constants.L_f, strict=True),
+        )
+
+    def lyapunov(
+        self, m: GD, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return (Gap(1.0, s.x),)
+
+    def descent(self, m: GD, setting: Setting) -> float:
+        return m.gamma * (1 - m.gamma * setting.constants.L_f / 2)
+
+
 def _optimal(setting: Setting) -> GD:
     """Take gamma = 2/(L_f + mu), the smallest factor."""
     return GD(gamma=2 / (setting.constants.L_f + setting.mu))
@@ -49,6 +74,7 @@ CARD = Card(
     GD,
     label="GD",
     theorems=(GradientDescent(),),
+    descents=(GradientDescentNonconvex(),),
     rules={"1/L": _monotone, "optimal": _optimal},
     orders=Orders.of("kappa", "d*kappa"),
     bill=uncompressed_both_ways,

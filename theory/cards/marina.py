@@ -10,7 +10,7 @@ from certibit.theory.card import Card, Role
 from certibit.theory.orders import Orders
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import Condition, Theorem
+from certibit.theory.theorem import Condition, DescentTheorem, Theorem
 
 
 class GradientDifferences(Theorem):
@@ -46,8 +46,41 @@ class GradientDifferences(Theorem):
         return 1 - m.gamma * setting.mu
 
 
-def _largest_step(p: float, setting: Setting) -> float:
-    noise = math.sqrt(max(0.0, 2 * (1 - p) * setting.omega_av / p))
+class GradientDifferencesNonconvex(DescentTheorem):
+    """MARINA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
+
+    gamma <= 1/(L_f + L_tilde sqrt((1 - p) omega_av/p)) gives c = gamma/2. Gorbunov, Burlachenko,
+    Li, Richtarik, arXiv:2102.07845, Theorem 2.1. Psi = f(x) - inf f
+    + (gamma/(2 p)) |g - grad f(x)|^2.
+    """
+
+    method = MARINA
+    title = "MARINA, nonconvex"
+
+    def conditions(self, m: MARINA, setting: Setting) -> tuple[Condition, ...]:
+        return (
+            Condition("0 < p", 0.0, m.p, strict=True),
+            Condition("p <= 1", m.p, 1.0),
+            Condition("0 < gamma", 0.0, m.gamma, strict=True),
+            Condition(
+                "gamma <= 1/(L_f + L_tilde sqrt((1 - p) omega_av/p))",
+                m.gamma,
+                _largest_step(m.p, setting, 1.0),
+            ),
+        )
+
+    def lyapunov(
+        self, m: MARINA, s: State, star: State, setting: ClassConstants, problem: Functions
+    ) -> Terms:
+        return Gap(1.0, s.x), Squares(m.gamma / (2 * m.p), s.g - mean(s.gradient))
+
+    def descent(self, m: MARINA, setting: Setting) -> float:
+        return m.gamma / 2
+
+
+def _largest_step(p: float, setting: Setting, share: float = 2.0) -> float:
+    """Return 1/(L_f + L_tilde sqrt(share (1 - p) omega_av/p))."""
+    noise = math.sqrt(max(0.0, share * (1 - p) * setting.omega_av / p))
     return 1 / (setting.constants.L_f + setting.constants.L_tilde * noise)
 
 
@@ -63,14 +96,14 @@ def _nonconvex(setting: Setting) -> MARINA:
     The nonconvex theorem of arXiv:2102.07845, whose L is the L_tilde here.
     """
     p = 1 / (1 + setting.omega)
-    noise = math.sqrt((1 - p) * setting.omega_av / p)
-    return MARINA(1 / (setting.constants.L_f + setting.constants.L_tilde * noise), p)
+    return MARINA(_largest_step(p, setting, 1.0), p)
 
 
 CARD = Card(
     MARINA,
     label="MARINA",
     theorems=(GradientDifferences(),),
+    descents=(GradientDifferencesNonconvex(),),
     rules={"paper": _paper, "nonconvex": _nonconvex},
     orders=Orders.of("omega + kappa*(1 + omega/sqrt(n))", "(1 + d/sqrt(n))*kappa + d"),
     bill=lambda m, n, vector, message: (m.p * vector + (1 - m.p) * message, vector),

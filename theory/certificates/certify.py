@@ -71,6 +71,7 @@ def certify(
         raise Refusal(f"potential = {potential!r} is none; take 'search', or an object of your own")
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
+    functions.require_solution()
     cut = card_of(method).cut(method) if potential is None or potential == "search" else None
     if cut is not None:
         if potential == "search" and isinstance(cut[1], LocalPotential):

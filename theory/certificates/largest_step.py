@@ -91,13 +91,7 @@ def step_limit(
     start = float(getattr(method, name))
 
     def search(works: Works) -> tuple[float, float]:
-        value, factor = start, 2.0 if works(start) else 0.5
-        for _ in range(MOST_DOUBLINGS):
-            if works(value * factor) == (factor < 1):
-                low, high = sorted((value, value * factor))
-                return _bisected(works, low, high, accuracy)
-            value *= factor
-        return (value, float("inf")) if factor > 1 else (float("nan"), value)
+        return limits(works, start, accuracy)
 
     def change(value: float) -> Method:
         changes: Any = {name: value}
@@ -105,6 +99,20 @@ def step_limit(
 
     low = _confirmed(search, change, functions, weights, potential)
     return low if low < start * 2.0**MOST_DOUBLINGS else float("inf")
+
+
+def limits(works: Works, start: float, accuracy: float) -> tuple[float, float]:
+    """Return an interval between values that work and larger ones that do not.
+
+    Its ends are NaN and infinity where no value, and no limit, is found in 40 doublings.
+    """
+    value, factor = start, 2.0 if works(start) else 0.5
+    for _ in range(MOST_DOUBLINGS):
+        if works(value * factor) == (factor < 1):
+            low, high = sorted((value, value * factor))
+            return _bisected(works, low, high, accuracy)
+        value *= factor
+    return (value, float("inf")) if factor > 1 else (float("nan"), value)
 
 
 def contracts(

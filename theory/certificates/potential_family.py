@@ -219,15 +219,15 @@ class Family:
         terms = np.array(weights)
         return tuple(np.tensordot(terms, m, axes=1) for m in self.matrices)
 
-    def potential(self, weights: Weights) -> QuadraticPotential:
-        """Return a form as a sum of squares."""
+    def potential(self, weights: Weights, *, signed: bool = False) -> QuadraticPotential:
+        """Return a form as a sum of squares, some of which may be negative if ``signed``."""
         pairs = zip(self.forms(weights), self.units, strict=True)
         forms = [units.T @ form @ units for form, units in pairs]
         values = weights[0] * self.start.values
         extra = weights[len(weights) - len(self.start.points) :]
         gaps = [a * b for a, b in zip(extra, self.start.gap_weights, strict=True)]
         size = max([values, *gaps, *(float(np.abs(form).max(initial=0.0)) for form in forms)])
-        mean, *apart = (squares_of(form / size) for form in forms)
+        mean, *apart = (squares_of(form / size, signed=signed) for form in forms)
         return replace(
             self.start,
             mean_weights=mean[0],
@@ -264,7 +264,7 @@ def _parts(
     natural = zip(arrays, outcomes_of(method, functions).natural.sizes, strict=True)
     units = {name: 1 / size for name, size in natural}
     if gradients:
-        names.append(("grad f", n > 1))
+        names.append(("grad f", n > 1 and functions.has_solution))
         units["grad f"] = 1 / L
     kinds = len(counts) or 1
     sizes = [units[name] for name, own in names for _ in range(kinds if own else 1)]
@@ -298,11 +298,13 @@ def _independent(
         forms, squares = squares[: len(rows)], squares[len(rows) :]
         if block is None:
             kept.append(rows[: len(forms)])
-        elif block < 0:  # one client is its mean
+        elif block < 0 or not forms:  # one client is its mean
             kept.append(rows[:0])
         else:
-            vectors = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
-            kept.append(rows[independent(np.array(vectors), INDEPENDENT)])
+            own = [_vector(form.blocks[block]) @ step.kernels[block] for form in forms]
+            vectors = np.array(own)
+            vectors[np.linalg.norm(vectors, axis=1) < INDEPENDENT] = 0.0  # in natural units
+            kept.append(rows[independent(vectors, INDEPENDENT)])
     points = _points(method, step, start) if start.values else ()
     return replace(
         start,
@@ -338,5 +340,5 @@ def _points(method: Method, step: SymbolicStep, start: QuadraticPotential) -> tu
 def _vector(form: Matrix) -> Matrix:
     """Return the vector v of a form v v'."""
     place = int(np.argmax(np.diag(form)))
-    vector: Matrix = form[place] / np.sqrt(form[place, place])
+    vector: Matrix = form[place] / np.sqrt(form[place, place] or 1.0)
     return vector

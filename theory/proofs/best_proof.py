@@ -72,7 +72,14 @@ class ProofProgramme:
 
     @cached_property
     def forms(self) -> list[RationalForm]:
-        """Psi, and the inequalities."""
+        """Psi, and the inequalities.
+
+        Raises
+        ------
+        Refusal
+            If the functions have no solution, which Psi is a distance to.
+        """
+        self.step.symbols.functions.require_solution()
         now, _ = self.step.psi(self.weights, self.following)
         return [now, *self.step.inequalities.values()]
 

@@ -1,7 +1,7 @@
 """A certificate: multipliers that prove a factor in rational numbers, and their check."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -93,17 +93,9 @@ class Certificate:
             )
 
     def __repr__(self) -> str:
-        constants = ", ".join(
-            f"{field.name} = {value:g}"
-            for field in fields(self.functions)
-            if isinstance(value := getattr(self.functions, field.name), int | float)
-            and field.name != "deterministic"
-            and (value or field.name != "omega_down")
-        )
-        constants += ", deterministic contractions" * self.functions.deterministic
         return (
             f"Certificate of {self.method}\n"
-            f"over all functions with {constants}\n"
+            f"over {self.functions.described}\n"
             f"E[Psi+] <= {times_psi(self.decrease, 4)}"
             + (f"\nwhile {self.proviso}" if self.proviso else "")
         )

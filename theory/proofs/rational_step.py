@@ -1,7 +1,7 @@
 """One step of a method in rational numbers, and the inequalities that prove a decrease."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from flint import fmpq
@@ -44,12 +44,18 @@ class RationalStep:
         Psi and E[Psi+], by the terms of the Lyapunov function with weight 1.
     inequalities : mapping
         The nonnegative forms, by name.
+    measured : tuple of RationalForm
+        The terms of a measure before the step, with weight 1.
+    equalities : mapping
+        The forms that are 0 in the mean, by name.
     """
 
     symbols: SymbolicStep
     now: tuple[RationalForm, ...]
     after: tuple[RationalForm, ...]
     inequalities: Mapping[str, RationalForm]
+    measured: tuple[RationalForm, ...] = ()
+    equalities: Mapping[str, RationalForm] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -60,17 +66,20 @@ class RationalStep:
         *,
         trusted: bool = False,
         ridge: bool = False,
+        measure: Potential | None = None,
     ) -> "RationalStep":
         """Run a step on symbols in rational numbers.
 
         Parameters
         ----------
-        trusted : bool
+        trusted, measure
             As in :func:`~certibit.theory.proofs.symbolic_step.symbolic_step`.
         ridge : bool
             Take g to be (mu/2) |x|^2 and not any function of the class.
         """
-        step = symbolic_step(method, functions, potential, exact=True, trusted=trusted)
+        step = symbolic_step(
+            method, functions, potential, exact=True, trusted=trusted, measure=measure
+        )
         if ridge:
             step = _with_ridge(step, functions.mu)
         kernels = [rationals(kernel) for kernel in step.kernels]
@@ -86,6 +95,8 @@ class RationalStep:
             tuple(map(reduced, step.now)),
             tuple(map(reduced, step.after)),
             {name: reduced(form) for name, form in step.inequalities.items()},
+            tuple(map(reduced, step.measured)),
+            {name: reduced(form) for name, form in step.equalities.items()},
         )
 
     @property

@@ -1,11 +1,12 @@
 """One step of a method on symbols: the forms of Psi and E[Psi+], and the known inequalities."""
 
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
@@ -19,9 +20,11 @@ from certibit.theory.worlds.symbolic.expectation import expected_gram
 from certibit.theory.worlds.symbolic.frames import Basis, BasisFullError, Blocks, Frame
 from certibit.theory.worlds.symbolic.interpolation import (
     Form,
-    contraction,
     interpolation,
+    joint_noise,
     local_progress,
+    lost,
+    of_noise,
 )
 from certibit.theory.worlds.symbolic.kernels import (
     kernels_of_blocks,
@@ -29,10 +32,11 @@ from certibit.theory.worlds.symbolic.kernels import (
     unknowns_met,
 )
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
+from certibit.theory.worlds.symbolic.shared_points import assumed
 from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes_of
 from certibit.theory.worlds.symbolic.symbols import (
-    Contraction,
     Evaluation,
+    MessageError,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
@@ -75,6 +79,10 @@ class SymbolicStep:
         The unknown error of each contraction, and the vector that was compressed.
     solves : tuple of LocalSolve
         The local solves that are one inequality.
+    measured : tuple of Form
+        The terms of a measure before the step, with weight 1.
+    equalities : dict of Form
+        The forms that are 0 in the mean, by name, where noises are unknowns.
     """
 
     method: MethodInUnits
@@ -88,6 +96,8 @@ class SymbolicStep:
     evaluations: tuple[Evaluation, ...]
     errors: tuple[tuple[int, Blocks], ...]
     solves: tuple[LocalSolve, ...] = ()
+    measured: tuple[Form, ...] = ()
+    equalities: dict[str, Form] = field(default_factory=dict)
 
     def rounder(self, kappa: float) -> "SymbolicStep":
         """Return the same step for the functions of the class with L_i/mu_i <= kappa.
@@ -128,8 +138,14 @@ def symbolic_step(
     *,
     exact: bool = False,
     trusted: bool = False,
+    measure: Potential | None = None,
 ) -> SymbolicStep:
     """Run one step of a method on symbols, over all its outcomes.
+
+    A ``measure`` is what a promise is about besides Psi, at the state before the step. With one,
+    and where functions have no solution, the noises of compressors are unknowns like others, whose
+    second moments are bounded: random vectors with <u, v> = E<u, v>. Otherwise they are replaced by
+    their variances.
 
     With ``exact`` everything is computed in rational numbers, which the given floats stand for, and
     in the given units; the potential has its coefficients in floats. A ``trusted`` step is not
@@ -151,7 +167,7 @@ def symbolic_step(
     for one_by_one, size in ROOMS:
         with suppress(BasisFullError):
             basis = Basis(size * kinds, kinds)
-            step = _symbolic_step(natural, functions, potential, found, basis, one_by_one)
+            step = _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
             break
     else:
         raise Refusal(
@@ -165,7 +181,7 @@ def symbolic_step(
     basis = Basis(step.basis.used, kinds, exact=True)
     natural = natural.without_units()
     try:
-        return _symbolic_step(natural, functions, potential, found, basis, one_by_one)
+        return _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
     except (AttributeError, TypeError) as error:  # of what has been run in floats above
         raise Refusal(
             f"a step of {method.name} takes more than sums, products and quotients of numbers and "
@@ -190,10 +206,10 @@ def _require_sums(
 
 
 def _check(method: Method, functions: FunctionClass) -> None:
-    for field in fields(method):
-        if hasattr(getattr(method, field.name), "shape"):
+    for parameter in fields(method):
+        if hasattr(getattr(method, parameter.name), "shape"):
             raise Refusal(
-                f"{field.name} of {method.name} is an array, with one value for each run; a "
+                f"{parameter.name} of {method.name} is an array, with one value for each run; a "
                 "certificate is for one number"
             )
     need = method.needs.compressor
@@ -214,10 +230,12 @@ def _symbolic_step(
     found: tuple[Orbit, ...],
     basis: Basis,
     one_by_one: bool,
+    measure: Potential | None = None,
 ) -> SymbolicStep:
     evaluations: list[Evaluation] = []
     solves: list[LocalSolve] = []
-    errors: list[Contraction] = []
+    message_errors: list[MessageError] = []
+    noisy = measure is not None or not given.has_solution
     counts, functions = given.counts, given.in_units(method.gradient)
     method_: Any = method
     if basis.exact:
@@ -225,24 +243,30 @@ def _symbolic_step(
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
-        problem = SymbolicProblem(basis, frame, evaluations, solves, one_by_one)
-        return problem, SymbolicChannel(method_, functions, problem, errors, orbit)
+        problem = SymbolicProblem(
+            basis, frame, evaluations, solves, one_by_one, functions.has_solution
+        )
+        return problem, SymbolicChannel(method_, functions, problem, message_errors, orbit, noisy)
 
-    def lyapunov(s: Any, problem: SymbolicProblem) -> Terms:
-        star = method.plain(fixed_point(method, problem))
+    def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
+        about = problem if functions.has_solution else AboutModel(problem, method.model(s))
+        star = method.plain(fixed_point(method, about))
         steeper = method.steeper(problem)
-        return potential.lyapunov(method.inner, method.plain(s), star, given, steeper)
+        return psi.lyapunov(method.inner, method.plain(s), star, given, steeper)
 
-    def forms(s: Any, problem: SymbolicProblem, channel: SymbolicChannel) -> list[Form]:
+    def forms(
+        s: Any, problem: SymbolicProblem, channel: SymbolicChannel, psi: Potential = potential
+    ) -> list[Form]:
         return [
             _form(term, method, functions, problem, channel)
             * (method.gradient if isinstance(term, Gap) else 1.0)
-            for term in lyapunov(s, problem)
+            for term in lyapunov(s, problem, psi)
         ]
 
     problem, channel = world()
     state = unknown_state(method, problem)
     now = forms(state, problem, channel)
+    measured = forms(state, problem, channel, measure) if measure else []
     terms = lyapunov(state, problem)
     if not terms:
         raise Refusal("a potential without terms proves nothing; give it a Squares or a Gap")
@@ -256,19 +280,27 @@ def _symbolic_step(
     inequalities = {
         name: form * method.gradient for name, form in interpolation(evaluations, functions).items()
     }
-    for one in errors:
-        form = contraction(one.kind, one.unknown, one.vector, functions)
-        inequalities[f"contraction {one.unknown}"] = form
+    inequalities |= {
+        name: form * method.gradient for name, form in assumed(evaluations, functions).items()
+    }
+    equalities: dict[str, Form] = {}
+    for one in message_errors:
+        name = "noise" if one.noise else "contraction"
+        inequalities[f"{name} {one.unknown}"] = lost(one, functions)
+        if one.noise:
+            equalities |= of_noise(one, basis, functions)
+            if functions.omega_joint is not None:
+                inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)
-    evaluated = {e.gradient for e in evaluations} | {one.unknown for one in errors}
+    evaluated = {e.gradient for e in evaluations} | {one.unknown for one in message_errors}
     allowed = ~basis.noise & unknowns_met(basis, evaluated)
     kernels = kernels_of_blocks(kept, problem.frame, basis, allowed)
     weights = tuple(float(term.weight) for term in terms)
     if not basis.exact:
         pairs = zip(weights, now, after, strict=True)
         bound = [form for weight, *pair in pairs if weight for form in pair]
-        bound += inequalities.values()
+        bound += [*measured, *inequalities.values(), *equalities.values()]
         kernels = tuple(
             seen_kernel(kernel, [form.blocks[place] for form in bound])
             for place, kernel in enumerate(kernels)
@@ -283,12 +315,33 @@ def _symbolic_step(
         inequalities,
         kernels,
         tuple(evaluations),
-        tuple((one.unknown, one.vector) for one in errors),
+        tuple((one.unknown, one.vector) for one in message_errors),
         tuple(solves),
+        tuple(measured),
+        equalities,
     )
 
 
 World = tuple[SymbolicProblem, SymbolicChannel]
+
+
+@dataclass(frozen=True)
+class AboutModel:
+    """A problem without a solution: what a state is compared with is the model as if at rest.
+
+    A gradient estimate is then compared with the gradient at the model.
+    """
+
+    problem: SymbolicProblem
+    x_star: Array
+
+    @property
+    def grad_star(self) -> Array:
+        """The gradients of the f_i at the model."""
+        return self.problem.grad(self.x_star)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
 
 
 def _form(
@@ -317,5 +370,6 @@ def _form(
             mu, _ = functions.curvature(evaluation.kind)
             count = functions.n if evaluation.kind < 0 else functions.kinds[evaluation.kind].count
             least = (np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point)
-            blocks = tuple(block + more for block, more in zip(blocks, least, strict=True))
+            if functions.has_solution:
+                blocks = tuple(block + more for block, more in zip(blocks, least, strict=True))
     return Form(blocks, values)

@@ -282,7 +282,7 @@ def test_free_weights_find_those_of_a_worse_lyapunov_function():
     ("arguments", "sentence"),
     [
         ({"n": 0, "mu": 1.0, "L": 2.0}, "number of clients"),
-        ({"n": 2, "mu": 2.0, "L": 2.0}, "0 <= mu < L"),
+        ({"n": 2, "mu": 2.0, "L": 2.0}, "mu < L and L > 0"),
         ({"n": 2, "mu": 1.0, "L": 2.0, "omega": -1.0}, "at least 0"),
         ({"n": 2, "mu": 1.0, "L": 2.0, "alpha": 0.0}, "above 0"),
     ],

@@ -10,9 +10,9 @@ import numpy as np
 from certibit.data.errors import Refusal
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.worlds.symbolic.exact_numbers import zeros
-from certibit.theory.worlds.symbolic.frames import Blocks, Matrix, same_point
+from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Matrix, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
-from certibit.theory.worlds.symbolic.symbols import Evaluation
+from certibit.theory.worlds.symbolic.symbols import Evaluation, MessageError
 
 MANY_POINTS = 8
 """Above so many points of one function, only neighbours and the solution are paired."""
@@ -29,7 +29,8 @@ class Form:
         where n clients are of the kind.
     values : (basis,)
         Coefficients of the values at the evaluations, in their order: the mean over the clients of
-        f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g.
+        f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g. Where
+        functions have no solution, the mean of f_i(x) - inf f.
     """
 
     blocks: Blocks
@@ -39,8 +40,13 @@ class Form:
         blocks = tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True))
         return Form(blocks, self.values + other.values)
 
-    def __mul__(self, factor: float) -> "Form":
+    def __sub__(self, other: "Form") -> "Form":
+        return self + other * -1
+
+    def __mul__(self, factor: Any) -> "Form":
         return Form(tuple(factor * block for block in self.blocks), factor * self.values)
+
+    __rmul__ = __mul__
 
 
 def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
@@ -49,19 +55,63 @@ def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
     return sum(others, start=first)
 
 
-def contraction(kind: int, error: int, vector: Blocks, functions: FunctionClass) -> Form:
-    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind.
+def lost(error: MessageError, functions: FunctionClass) -> Form:
+    """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind; omega for noise.
 
     That of the server, whose kind is -1, counts for every client.
     """
-    unit = _unit(error, vector[0])
-    alpha = functions.contraction(kind)
+    unit, kind = _unit(error.unknown, error.vector[0]), error.kind
+    part = 1 - functions.contraction(kind)
+    if error.noise:
+        part = functions.omega_down if kind < 0 else functions.kinds[kind].omega
     blocks = [
-        factor * ((1 - alpha) * np.outer(v, v) - np.outer(e, e))
+        factor * (part * np.outer(v, v) - np.outer(e, e))
         for factor, v, e in zip(
-            _shares(kind, functions), vector, _own(unit, kind, vector), strict=True
+            shares_of(kind, functions), error.vector, _own(unit, kind, error.vector), strict=True
         )
     ]
+    return Form(tuple(blocks), 0 * unit)
+
+
+def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dict[str, Form]:
+    """Return what is 0 for a noise in the mean, by name.
+
+    It is orthogonal to all that was known before it was drawn, in all blocks, and those of several
+    clients to each other: E sum_i |xi_i|^2 = E |sum_i xi_i|^2. Where clients share their
+    randomness, only E |mean xi|^2 <= omega_joint mean |v_i|^2 is known of them.
+    """
+    number, kind = error.unknown, error.kind
+    unit = _unit(number, error.vector[0])
+    noise = _own(unit, kind, error.vector)
+    nothing = [0 * np.outer(unit, unit) for _ in noise]
+    named = {}
+    first = number - max(kind, 0)
+    independent = functions.omega_joint is None
+    for other in range(number if independent else first):
+        known = _unit(other, unit)
+        for place in range(len(noise)):
+            own = place == 0 or (kind == place - 1 == basis.kind[other])
+            if own and (place == 0 or functions.kinds[kind].count > 1):
+                blocks = [*nothing]
+                blocks[place] = _product(unit, known)
+                named[f"noise {number}: unknown {other}, block {place}"] = Form(
+                    tuple(blocks), 0 * unit
+                )
+    count = 1 if kind < 0 else functions.kinds[kind].count
+    if count > 1 and independent:
+        square = np.outer(unit, unit)
+        blocks = [(count - count * count) * square, *nothing[1:]]
+        blocks[1 + kind] = square
+        named[f"noise {number}: of clients"] = Form(tuple(blocks), 0 * unit)
+    return named
+
+
+def joint_noise(error: MessageError, functions: FunctionClass) -> Form:
+    """omega_joint sum_i |v_i|^2 - n |mean noise|^2 >= 0, where clients share their randomness."""
+    unit, joint = _unit(error.unknown, error.vector[0]), functions.omega_joint
+    shares = shares_of(error.kind, functions)
+    blocks = [joint * share * np.outer(v, v) for share, v in zip(shares, error.vector, strict=True)]
+    blocks[0] = blocks[0] - functions.n * np.outer(unit, unit)
     return Form(tuple(blocks), 0 * unit)
 
 
@@ -74,7 +124,7 @@ def local_progress(
     blocks = [
         share * (ratio * np.outer(v, v) - np.outer(w, w))
         for share, v, w in zip(
-            _shares(solve.kind, functions), solve.before, solve.after, strict=True
+            shares_of(solve.kind, functions), solve.before, solve.after, strict=True
         )
     ]
     return Form(tuple(blocks), 0 * solve.before[0])
@@ -106,7 +156,13 @@ def _own(unit: Matrix, kind: int, blocks: Blocks) -> Blocks:
     return (unit, *(unit * (other == kind) for other in range(len(blocks) - 1)))
 
 
-def _shares(kind: int, functions: FunctionClass) -> tuple[int, ...]:
+def gradient_of(evaluation: Evaluation) -> Blocks:
+    """Return the gradient of an evaluation in all blocks."""
+    point = evaluation.point
+    return _own(_unit(evaluation.gradient, point[0]), evaluation.kind, point)
+
+
+def shares_of(kind: int, functions: FunctionClass) -> tuple[int, ...]:
     """Return how often each block counts in a sum over the clients of a kind, or over all (-1)."""
     count = functions.n if kind < 0 else functions.kinds[kind].count
     return (count, *(int(other == kind) for other in range(len(functions.kinds))))
@@ -120,28 +176,28 @@ def interpolation(evaluations: Sequence[Evaluation], functions: FunctionClass) -
 
         h(a) - h(b) - <v, a - b> - |u - v|^2/(2 (L - mu)) >= 0
 
-    The solution, with h, gradient and point 0, is one of the points. The inequality is summed over
-    the clients. If the average of the f_i is smoother than the f_i, it is also stated for the
-    average at shared points. The inequalities for all pairs are necessary and sufficient. Source:
-    Taylor, Hendrickx, Glineur, arXiv:1502.05666, Theorem 4.
+    The solution, with h, gradient and point 0, is one of the points, if there is one. The
+    inequality is summed over the clients. If the average of the f_i is smoother than the f_i, it is
+    also stated for the average at shared points. The inequalities for all pairs are necessary and
+    sufficient. Source: Taylor, Hendrickx, Glineur, arXiv:1502.05666, Theorem 4.
     """
     named: dict[str, Form] = {}
     kinds = range(-1, len(functions.kinds))
     for kind in [*kinds[1:], -1]:
         points = [
-            Point((number,), e.point, _own(_unit(e.gradient, e.point[0]), kind, e.point))
+            Point((number,), e.point, gradient_of(e))
             for number, e in enumerate(evaluations)
             if e.kind == kind
         ]
         if points:
             label = evaluations[points[0].numbers[0]].function
-            shares = _shares(kind, functions)
-            named |= _pairs(label, points, *functions.curvature(kind), shares, functions.n)
+            shares = shares_of(kind, functions)
+            named |= _pairs(label, points, *functions.curvature(kind), shares, functions)
     if functions.L_f is not None:
         points = list(_averages(evaluations, functions))
-        shares = _shares(-1, functions)
+        shares = shares_of(-1, functions)
         mu = functions.average_convexity
-        named |= _pairs("average", points, mu, functions.L_f, shares, functions.n)
+        named |= _pairs("average", points, mu, functions.L_f, shares, functions)
     return named
 
 
@@ -154,8 +210,10 @@ class Point:
     gradient: Blocks
 
 
-def _averages(evaluations: Sequence[Evaluation], functions: FunctionClass) -> Iterable[Point]:
-    """Yield the points at which all clients evaluate, with the average of their gradients."""
+def shared_calls(
+    evaluations: Sequence[Evaluation], functions: FunctionClass
+) -> Iterable[list[int]]:
+    """Yield the numbers of the evaluations of all clients at one point, one of each kind."""
     calls: dict[int, list[int]] = {}
     for number, evaluation in enumerate(evaluations):
         if evaluation.kind >= 0:
@@ -166,29 +224,46 @@ def _averages(evaluations: Sequence[Evaluation], functions: FunctionClass) -> It
             same_point(e.point, own[0].point) and not any(map(np.any, e.point[1:])) for e in own
         )
         if len(own) == len(functions.kinds) and shared:
-            gradient = 0 * own[0].point[0]
-            for e in own:
-                count = functions.kinds[e.kind].count
-                gradient = gradient + _unit(e.gradient, gradient) * count / functions.n
-            nothing = [0 * block for block in own[0].point[1:]]
-            yield Point(tuple(numbers), own[0].point, (gradient, *nothing))
+            yield numbers
+
+
+def _averages(evaluations: Sequence[Evaluation], functions: FunctionClass) -> Iterable[Point]:
+    """Yield the points at which all clients evaluate, with the average of their gradients."""
+    for numbers in shared_calls(evaluations, functions):
+        own = [evaluations[number] for number in numbers]
+        gradient = 0 * own[0].point[0]
+        for e in own:
+            count = functions.kinds[e.kind].count
+            gradient = gradient + _unit(e.gradient, gradient) * count / functions.n
+        nothing = [0 * block for block in own[0].point[1:]]
+        yield Point(tuple(numbers), own[0].point, (gradient, *nothing))
 
 
 def _pairs(
-    label: str, points: Sequence[Point], mu: float, L: float, shares: Sequence[int], n: int
+    label: str,
+    points: Sequence[Point],
+    mu: float,
+    L: float,
+    shares: Sequence[int],
+    functions: FunctionClass,
 ) -> dict[str, Form]:
-    named = {}
-    for a, b in permutations([-1, *range(len(points))] if points else [], 2):
+    named, solution = {}, [-1] if points and functions.has_solution else []
+    for a, b in permutations([*solution, *range(len(points))], 2):
         if len(points) > MANY_POINTS and -1 not in {a, b} and abs(a - b) > 1:
             continue
         start, end = (points[place] if place >= 0 else None for place in (a, b))
         names = [f"point {one.numbers[0]}" if one else "solution" for one in (start, end)]
-        named[f"{label}: {names[0]} to {names[1]}"] = _pair(start, end, mu, L, shares, n)
+        named[f"{label}: {names[0]} to {names[1]}"] = _pair(start, end, mu, L, shares, functions)
     return named
 
 
 def _pair(
-    a: Point | None, b: Point | None, mu: float, L: float, shares: Sequence[int], n: int
+    a: Point | None,
+    b: Point | None,
+    mu: float,
+    L: float,
+    shares: Sequence[int],
+    functions: FunctionClass,
 ) -> Form:
     some: Any = a or b
     nothing = tuple(0 * block for block in some.place)
@@ -205,8 +280,10 @@ def _pair(
         x, g, y, h = (one[met] for one in (x, g, y, h))
         u, v = g - mu * x, h - mu * y
         form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
+        if not functions.has_solution:  # values are those of f
+            form = form + (_product(x, x) - _product(y, y)) * mu / 2
         whole = zeros(len(values), len(values), exact=values.dtype == object)
-        whole[np.ix_(met, met)] = -form * share / n
+        whole[np.ix_(met, met)] = -form * share / functions.n
         blocks.append(whole)
     return Form(tuple(blocks), values)
 

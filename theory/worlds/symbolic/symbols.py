@@ -48,22 +48,24 @@ class Evaluation:
 
 
 @dataclass(frozen=True, eq=False)
-class Contraction:
-    """A contraction of clients of a kind, or of the server (-1): its error and the vector.
+class MessageError:
+    """What a message of clients of a kind, or of the server (-1), loses: its error, and the vector.
 
-    ``place`` is its number among those of its outcome.
+    ``place`` is its number among those of its outcome; ``noise`` is an error with mean 0.
     """
 
     kind: int
     unknown: int
     vector: Blocks
     place: int
+    noise: bool = False
 
 
 class SymbolicProblem:
     """Gradients of unknown functions: every new point gives new unknowns.
 
     The solution is the origin, and every gradient is the difference from the one at the solution.
+    Functions without a ``solution`` have gradients as they are, and the origin is anywhere.
     All outcomes of a step share ``evaluations`` and ``solves``, the local solves that are described
     by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
     done ``one_by_one``.
@@ -76,11 +78,13 @@ class SymbolicProblem:
         evaluations: list[Evaluation],
         solves: list[LocalSolve] | None = None,
         one_by_one: bool = True,
+        solution: bool = True,
     ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
         self.d, self.basis = FEATURES, basis
         self.frame, self.evaluations, self.one_by_one = frame, evaluations, one_by_one
         self.solves: list[LocalSolve] = [] if solves is None else solves
+        self.solution = solution
         rows_of_all = len(frame.row_cells)
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
@@ -92,7 +96,14 @@ class SymbolicProblem:
         rows_of_all = self.frame.everyone
         if not (active is None or isinstance(active, int)):
             rows_of_all = self._clients(active)
-        if not (rows_of_all.any() and self.frame.rows(x).any()):  # nobody, or the solution
+        if not rows_of_all.any():
+            return 0 * self.grad_star
+        if not self.frame.rows(x).any():  # the solution
+            if not self.solution:
+                raise Refusal(
+                    "a gradient at the solution is asked for, and these functions have none; take "
+                    "a potential without it"
+                )
             return 0 * self.grad_star
         return self.frame.unknown(self.basis, self.evaluate("f", x, rows_of_all)[0].unknown)
 
@@ -174,10 +185,11 @@ class SymbolicProblem:
 class SymbolicChannel(OrbitChannel):
     """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
 
-    ``noises`` holds for each noise its unknown and the compressed vector; ``errors`` are the
-    contractions, shared by all outcomes of a step. Contractions are drawn independently of the
-    coins, so the error of the same vector at the same place is the same unknown in two outcomes.
-    Within one outcome two errors are the same unknown only if contractions are deterministic.
+    ``noises`` holds for each noise that is averaged out its unknown and the compressed vector;
+    ``message_errors`` are the contractions, and noises that are ``kept`` as unknowns, shared by all
+    outcomes of a step. They are drawn independently of the coins, so what the same vector loses at
+    the same place is the same unknown in two outcomes. Within one outcome two errors are the same
+    unknown only if contractions are deterministic.
     """
 
     def __init__(
@@ -185,15 +197,16 @@ class SymbolicChannel(OrbitChannel):
         method: Method,
         functions: FunctionClass,
         problem: SymbolicProblem,
-        errors: list[Contraction],
+        message_errors: list[MessageError],
         orbit: Orbit | None = None,
+        kept: bool = False,
     ) -> None:
         script, other_heads = (orbit.script, orbit.other_heads) if orbit else ((), False)
         counts = problem.frame.counts
         super().__init__(functions.n, script, counts, other_heads=other_heads)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
-        self.errors, self.contractions = errors, 0
+        self.message_errors, self.messages, self.kept = message_errors, 0, kept
         self.noises: list[tuple[int, Array]] = []
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -201,12 +214,11 @@ class SymbolicChannel(OrbitChannel):
         if self.method.needs.compressor == "contractive":
             if all(self.functions.contraction(k) == 1 for k in range(len(self.functions.kinds))):
                 return self.send(v, cohort)  # nothing is lost
-            frame = self.problem.frame
-            active = contents(True if cohort is None else cohort, frame.layout)[:, 0, 0]
-            sent = frame.expression(v, active)
-            return self.send(v + self._error(sent), cohort)
+            return self.send(v + self._message_error(self._sent(v, cohort)), cohort)
         if self.functions.omega == 0:
             return self.send(v, cohort)
+        if self.kept:
+            return self.send(v + self._message_error(self._sent(v, cohort), noise=True), cohort)
         basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
         self.noises.append((number, v))
@@ -217,28 +229,41 @@ class SymbolicChannel(OrbitChannel):
         if self.method.needs.downlink == "unbiased":
             if self.functions.omega_down == 0:
                 return v
+            if self.kept:
+                return v + self._message_error(self._sent_down(v), noise=True)
             basis, frame = self.problem.basis, self.problem.frame
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
             self.noises.append((number, v))
             return v + frame.unknown(basis, number)
         if self.functions.contraction(-1) == 1:
             return v
-        point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
-        return v + self._error({-1: (point, *(0 * part for part in parts))})
+        return v + self._message_error(self._sent_down(v))
 
-    def _error(self, sent: Mapping[int, Blocks]) -> ClientArray:
-        """Return the error of contractions of what is sent, known by kind."""
+    def _sent(self, v: Array, cohort: Array | None) -> Mapping[int, Blocks]:
+        """Return what the clients of a cohort send, by kind."""
+        frame = self.problem.frame
+        return frame.expression(
+            v, contents(True if cohort is None else cohort, frame.layout)[:, 0, 0]
+        )
+
+    def _sent_down(self, v: Array) -> Mapping[int, Blocks]:
+        point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
+        return {-1: (point, *(0 * part for part in parts))}
+
+    def _message_error(self, sent: Mapping[int, Blocks], *, noise: bool = False) -> ClientArray:
+        """Return the error of what is sent, known by kind."""
         frame, basis = self.problem.frame, self.problem.basis
         if any(block[basis.noise].any() for vector in sent.values() for block in vector):
             raise Refusal(
                 "a vector is contracted that depends on the noise of this very step; such a step "
                 "cannot be certified: begin it with this message"
             )
-        server, place = -1 in sent, self.contractions
-        self.contractions += 1
+        server, place = -1 in sent, self.messages
+        self.messages += 1
         known: dict[int, dict[int, Blocks]] = {}
-        for one in self.errors:
-            if (one.kind < 0) == server and (self.functions.deterministic or one.place == place):
+        for one in self.message_errors:
+            same = one.place == place or (self.functions.deterministic and not noise)
+            if (one.kind < 0, one.noise) == (server, noise) and same:
                 known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
         fitting = (
             first
@@ -247,10 +272,10 @@ class SymbolicChannel(OrbitChannel):
         )
         first = next(fitting, None)
         if first is None:
-            first = basis.index("error", len(self.errors), every_client=not server)
+            first = basis.index("error", len(self.message_errors), every_client=not server)
         found = known.get(first, {})
-        self.errors += [
-            Contraction(kind, first + max(kind, 0), vector, place)
+        self.message_errors += [
+            MessageError(kind, first + max(kind, 0), vector, place, noise)
             for kind, vector in sent.items()
             if kind not in found
         ]

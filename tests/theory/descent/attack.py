@@ -1,0 +1,145 @@
+"""The largest E[Psi+] - Psi + c M over states, exactly, on quadratics of one dimension.
+
+It shares nothing with the symbols: the method's own step runs on numbers, all coins are enumerated,
+and so are the signs of errors: those of a contraction are sqrt(1 - alpha) v or its opposite, those
+of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2.
+"""
+
+from dataclasses import dataclass, fields, replace
+from itertools import product
+
+import numpy as np
+
+from certibit.theory.potential import Gap
+
+
+@dataclass(frozen=True)
+class Quadratics:
+    """f_i(x) = (h_i/2) x^2 + b_i x, on arrays (n, 1, R); h and b are (n, 1, 1)."""
+
+    h: np.ndarray
+    b: np.ndarray
+
+    @property
+    def n(self):
+        return len(self.h)
+
+    def grad(self, x, active=None, sample=None):
+        return self.h * x + self.b
+
+    def value(self, x):
+        return np.mean(self.h / 2 * x**2 + self.b * x, axis=0)[0]
+
+
+class Signs:
+    """A channel whose coins and signs are written down; ``asked`` counts them."""
+
+    def __init__(self, n, script, alpha, omega):
+        self.n, self.script, self.alpha, self.omega = n, list(script), alpha, omega
+        self.probability, self.asked = 1.0, 0
+
+    def _next(self, p):
+        self.asked += 1
+        heads = self.script.pop(0) if self.script else True
+        self.probability *= p if heads else 1 - p
+        return heads
+
+    def coin(self, p):
+        return np.full((1, 1, 1), self._next(p))
+
+    def uplink(self, v, cohort=None):
+        if self.alpha is not None:
+            sent = v + self.alpha[: self.n, None, None] * v
+        else:
+            signs = [1.0 if self._next(0.5) else -1.0 for _ in range(self.n)]
+            sent = v * (1 + self.omega**0.5 * np.array(signs)[:, None, None])
+        return self.send(sent, cohort)
+
+    def send(self, v, mask=None):
+        return v if mask is None else np.where(mask, v, 0.0 * v)
+
+    def broadcast(self, v, cohort=None):
+        return v
+
+
+def steps(method, problem, state, alpha, omega):
+    """Yield the probability and the state of every outcome of a step."""
+    probe = Signs(problem.n, (), alpha, omega)
+    method.communicate(state, problem, probe)
+    for script in product([True, False], repeat=probe.asked):
+        channel = Signs(problem.n, script, alpha, omega)
+        yield channel, method.communicate(state, problem, channel)
+
+
+def psi(potential, method, s, functions, problem):
+    """Evaluate Psi at a state; the state at rest is that about the model."""
+
+    @dataclass(frozen=True)
+    class Model:
+        x_star: np.ndarray
+        grad_star: np.ndarray
+        n: int
+
+    x = method.model(s)
+    star = method.fixed_point(Model(x, problem.grad(x), problem.n))
+    total = 0.0
+    for term in potential.lyapunov(method, s, star, functions, problem):
+        one = problem.value(term.point) if isinstance(term, Gap) else np.sum(term.vectors**2)
+        total += term.weight * float(np.sum(one))
+    return total
+
+
+def largest_excess(proof, h, signs=None):
+    """Return the largest E[Psi+] - Psi + c M over states and b of unit length, for given h_i."""
+    functions, method, n = proof.functions, proof.method, len(h)
+    alpha = None
+    if functions.alpha is not None and method.needs.compressor == "contractive":
+        alpha = np.array(signs or [-1.0] * n) * (1 - functions.alpha) ** 0.5
+
+    def quadratics(b):
+        return Quadratics(np.array(h, dtype=float)[:, None, None], b[:, None, None])
+
+    start = method.start(
+        np.zeros((1, 1, 1)), quadratics(np.zeros(n)), Signs(n, (), alpha, functions.omega)
+    )
+    names = [one.name for one in fields(start)]
+    shapes = [getattr(start, name).shape for name in names]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+
+    def excess(vector):
+        problem = quadratics(vector[:n])
+        parts = np.split(vector[n:], np.cumsum(sizes)[:-1])
+        given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
+        state = replace(start, **given)
+        after = sum(
+            channel.probability * psi(proof.potential, method, there, functions, problem)
+            for channel, there in steps(method, problem, state, alpha, functions.omega)
+        )
+        measure = float(np.mean(problem.grad(method.model(state)), axis=0)[0, 0] ** 2)
+        now = psi(proof.potential, method, state, functions, problem)
+        return after - now + proof.c * measure
+
+    size = n + sum(sizes)
+    allowed = np.eye(size)
+    relations = np.array(
+        [_violated(method, quadratics, row, n, names, shapes, sizes, start) for row in allowed]
+    )
+    _, lengths, rows = np.linalg.svd(relations.T)
+    rank = int(np.sum(lengths > 1e-9 * max(lengths.max(initial=0.0), 1e-300)))
+    basis = rows[rank:]
+    single = np.array([excess(row) for row in basis])
+    form = np.diag(single)
+    for i in range(len(basis)):
+        for j in range(i):
+            both = excess(basis[i] + basis[j])
+            form[i, j] = form[j, i] = (both - single[i] - single[j]) / 2
+    return float(np.linalg.eigvalsh(form)[-1])
+
+
+def _violated(method, quadratics, vector, n, names, shapes, sizes, start):
+    """Return the invariants of a state and gradients."""
+    problem = quadratics(vector[:n])
+    parts = np.split(vector[n:], np.cumsum(sizes)[:-1])
+    given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
+    found = method.invariants(replace(start, **given), problem) or ()
+    return np.concatenate([[0.0], *(np.ravel(one) for one in found)])

@@ -1,0 +1,187 @@
+"""Certified descents: known numbers, theorems of the cards, and attacks by exact expectations."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from attack import largest_excess
+
+from certibit import (
+    DASHA,
+    DIANA,
+    EF21,
+    GD,
+    MARINA,
+    METHODS,
+    SCAFFOLD,
+    Constants,
+    FunctionClass,
+    Gap,
+    Refusal,
+    Setting,
+    Similarity,
+    Squares,
+    certify,
+    certify_descent,
+)
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.identity import Identity
+from certibit.theory.descent.certify_descent import descent_limit
+from certibit.theory.function_class import rand_k_of
+
+CLOSE = 1e-8
+"""Relative distance of a certified constant to the largest one."""
+
+
+def where(name, n, omega):
+    """Return a setting of n clients with L_i = 1 that need not be convex."""
+    need = METHODS[name].method.needs.compressor
+    sent, d = rand_k_of(omega) if need else (Identity(), 10)
+    sent = Scaled(sent) if need == "contractive" else sent
+    return Setting(Constants(-1.0, np.ones(n), 1.0), n, d, sent)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0])
+def test_gradient_descent_has_its_tight_rate(gamma):
+    """4/(gamma (4 - gamma L)) for gamma <= 1/L: Abbaszadehpeivasti, de Klerk, Zamani, 2022."""
+    proof = certify_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0))
+    assert proof.c == pytest.approx(gamma * (4 - gamma) / 4, rel=CLOSE)
+    assert proof.c <= proof.bound <= proof.c * (1 + CLOSE)
+    assert proof.verify() == proof.c
+
+
+class Distances:
+    """f - inf f + weight mean |g_i - grad f_i(x)|^2, with a weight that is not of a theorem."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return Gap(1.0, s.x), Squares(0.8171 / setting.n, s.g - problem.grad(s.x))
+
+
+@pytest.mark.parametrize("n", [1, 5, 1000])
+@pytest.mark.parametrize("L_tilde", [None, 1.0])
+def test_ef21_at_the_step_of_its_theorem(n, L_tilde):
+    functions = FunctionClass.nonconvex(n, L=1.0, L_tilde=L_tilde, alpha=0.5)
+    method = EF21(0.2928932)
+    assert certify_descent(method, functions, Distances()).c == pytest.approx(0.186283, abs=1e-6)
+    assert certify_descent(method, functions).c == pytest.approx(0.195241, abs=1e-6)
+
+
+def test_diana_is_certified_though_its_next_model_has_noise():
+    proof = certify_descent(DIANA(0.1, 0.2), FunctionClass.nonconvex(10, L=1.0, omega=4.0))
+    assert 0.097 < proof.c < 0.1
+
+
+RULES = {"gd": "1/L"}
+"""Rules whose name is not "nonconvex"."""
+
+PUBLISHED = [
+    (name, theorem, n, omega)
+    for name, card in METHODS.items()
+    for theorem in card.descents
+    for n, omega in product((1, 10, 1000), (1.0, 9.0))
+    if omega == 1.0 or card.method.needs.compressor
+]
+
+
+@pytest.mark.parametrize(("name", "theorem", "n", "omega"), PUBLISHED)
+def test_published_constants_are_certified(name, theorem, n, omega):
+    setting = where(name, n, omega)
+    method = METHODS[name].at(setting, RULES.get(name, "nonconvex"))
+    assert not theorem.unmet(method, setting)
+    functions = FunctionClass.of(setting)
+    promised = theorem.promise(method, setting).c
+    stated = certify_descent(method, functions, theorem)
+    assert stated.c >= promised * (1 - CLOSE) - 1e-12
+    assert certify_descent(method, functions).c >= stated.c * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("name", ["ef21", "marina", "dasha"])
+def test_a_constant_that_is_too_large_is_above_the_bound(name):
+    """The theorem with its own step five times as large promises what is not so."""
+    setting = where(name, 10, 9.0)
+    theorem = METHODS[name].descents[0]
+    method = METHODS[name].at(setting, "nonconvex")
+    method = replace(method, gamma=5 * method.gamma)
+    assert theorem.unmet(method, setting)
+    try:
+        proof = certify_descent(method, FunctionClass.of(setting), theorem)
+    except Refusal:
+        return
+    assert proof.bound < theorem.promise(method, setting).c
+
+
+ATTACKED = [
+    (GD(0.7), {}),
+    (EF21(0.29), {"alpha": 0.5}),
+    (MARINA(0.5, 0.3), {"omega": 2.0}),
+    (DASHA(0.2, 0.2), {"omega": 2.0}),
+    (DIANA(0.08, 0.1), {"omega": 2.0}),
+]
+CURVATURES = list(product([-1.0, 0.0, 0.4, 1.0], repeat=2))
+
+
+@pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
+def test_no_quadratic_breaks_a_certificate(method, constants):
+    """For two clients; signs of contractions are all tried."""
+    proof = certify_descent(method, FunctionClass.nonconvex(2, L=1.0, **constants))
+    choices = list(product([-1.0, 1.0], repeat=2)) if "alpha" in constants else [None]
+    worst = max(largest_excess(proof, h, signs) for h in CURVATURES for signs in choices)
+    assert worst <= 1e-9
+    larger = replace(proof, exact=2 * proof.exact)
+    assert max(largest_excess(larger, h, signs) for h in CURVATURES for signs in choices) > 1e-3
+
+
+@pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
+def test_functions_outside_the_class_break_it(method, constants):
+    """A certificate for L = 1 where clients have L = 4: the attack finds what a wrong L hides."""
+    proof = certify_descent(method, FunctionClass.nonconvex(2, L=1.0, **constants))
+    assert max(largest_excess(proof, (4.0 * a, 4.0 * b)) for a, b in CURVATURES) > 1e-3
+
+
+def test_a_changed_multiplier_or_constant_is_no_proof():
+    proof = certify_descent(EF21(0.25), FunctionClass.nonconvex(4, L=1.0, alpha=0.5))
+    assert proof.verify() == proof.c
+    assert replace(proof, exact=proof.exact * 2).verify() == -math.inf
+    for own in ("multipliers", "below"):
+        for name, y in getattr(proof, own).items():
+            if y:
+                changed = {**getattr(proof, own), name: -y}
+                assert replace(proof, **{own: changed}).verify() == -math.inf
+
+
+def test_local_training_descends():
+    proof = certify_descent(SCAFFOLD(K=3, eta_l=0.05, eta_g=1.0, m=4), FunctionClass(4, -1.0, 1.0))
+    assert 0.1 < proof.c < 0.15
+    assert proof.verify() == proof.c
+
+
+def test_the_largest_step_of_gradient_descent():
+    found = descent_limit(GD(1.0), "gamma", FunctionClass.nonconvex(2, L=1.0))
+    assert found == pytest.approx(2.0, rel=1e-3)
+
+
+def test_a_step_that_is_too_large_may_climb():
+    assert certify_descent(GD(3.0), FunctionClass.nonconvex(2, L=1.0)).c < 0
+
+
+def test_more_similar_clients_allow_more():
+    plain = FunctionClass.nonconvex(10, L=1.0, L_tilde=1.0, omega=9.0)
+    similar = replace(plain, assumptions=(*plain.assumptions, Similarity(0.1)))
+    method = MARINA(0.3, 0.1)
+    assert certify_descent(method, similar).c > certify_descent(method, plain).c * 1.01
+
+
+def test_misfits_are_refused():
+    weak = FunctionClass.nonconvex(3, L=1.0)
+    with pytest.raises(Refusal, match="certify a descent"):
+        certify(GD(0.1), weak)
+    with pytest.raises(Refusal, match="smaller step"):
+        certify_descent(DIANA(0.5, 0.1), replace(weak, omega=9.0))
+    with pytest.raises(Refusal, match="'gradients' is no measure"):
+        certify_descent(GD(0.1), weak, measure="gradients")
+    with pytest.raises(Refusal, match="potential = 'stated' is none"):
+        certify_descent(GD(0.1), weak, potential="stated")
+    with pytest.raises(Refusal, match="mu < L"):
+        FunctionClass(3, -math.inf, 1.0)

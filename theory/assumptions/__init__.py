@@ -1,0 +1,1 @@
+"""What is assumed of functions besides convexity and smoothness, one file each."""

@@ -1,0 +1,197 @@
+"""Certified descents: the largest c with E[Psi+] <= Psi - c M over a class of functions."""
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from time import perf_counter
+from typing import Any, Literal, get_args
+
+from certibit.data.errors import Refusal
+from certibit.solvers.method import Method
+from certibit.theory.certificates.largest_step import limits
+from certibit.theory.certificates.potential_family import Family
+from certibit.theory.descent.descent_programme import Descent, DescentProgramme
+from certibit.theory.descent.measure import Measure, MeasureName
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import Potential
+from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.theorem import DescentPromise
+from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.step_outcomes import as_used
+
+CLOSE = 1e-7
+"""Relative distance of c to its bound at which a search for a form ends, well inside."""
+
+
+@dataclass(frozen=True, repr=False)
+class DescentCertificate:
+    """A proof that E[Psi+] <= Psi - c M for all functions and compressors of a class.
+
+    Then (1/T) sum_t E[M_t] <= Psi_0/(c T). The proof is in rational numbers.
+
+    Attributes
+    ----------
+    method, functions, potential
+        The method, the class, and the Lyapunov function Psi, with weight 1 of f - inf f.
+    measure : Measure
+        M.
+    exact : Fraction
+        The proved c.
+    weights : tuple of Fraction
+        Those of the terms of Psi.
+    multipliers, below : mapping of Fraction
+        The multipliers of the inequalities, by name, in the proofs of the descent and of Psi >= 0.
+    free : mapping of Fraction
+        The multipliers of what is 0 in the mean, by name, in the proof of the descent.
+    bound : float
+        An upper bound on the c that any multipliers prove with this Psi.
+    seconds : float
+        Time from the method to the proof.
+    """
+
+    method: Method
+    functions: FunctionClass
+    potential: Potential
+    measure: Measure
+    exact: Fraction
+    weights: tuple[Fraction, ...]
+    multipliers: Mapping[str, Fraction]
+    below: Mapping[str, Fraction]
+    free: Mapping[str, Fraction]
+    bound: float
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def c(self) -> float:
+        """The proved constant, rounded to a float."""
+        return float(self.exact)
+
+    @property
+    def promise(self) -> DescentPromise:
+        """What is proved, with the iterations that follow."""
+        return DescentPromise(self.c)
+
+    def verify(self) -> float:
+        """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
+        step = RationalStep.of(self.method, self.functions, self.potential, measure=self.measure)
+        named = (
+            {name: rational(y) for name, y in own.items()}
+            for own in (self.multipliers, self.below, self.free)
+        )
+        found = Descent(rational(self.exact), tuple(map(rational, self.weights)), *named)
+        return self.c if found.holds(step) else -float("inf")
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate of {self.method}\nover {self.functions.described}\n"
+            f"E[Psi+] <= Psi - {self.c:.6g} {self.measure.symbol}"
+        )
+
+
+def certify_descent(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential | Literal["search"] = "search",
+    measure: MeasureName = "gradient",
+) -> DescentCertificate:
+    """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
+
+    Where the functions have a lower bound and no solution, f* is inf f. For a given method the best
+    quadratic form Psi and all multipliers are one linear programme over semidefinite matrices; the
+    step, the programme and the proof are in rational numbers.
+
+    Parameters
+    ----------
+    potential : Potential or "search"
+        Psi, or the best quadratic form with weight 1 of f - inf f at the model.
+    measure : "gradient" or "gap"
+        M: |grad f(x)|^2 or f(x) - inf f at the model x before the step.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, or no descent is proved.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass, certify_descent
+    >>> proof = certify_descent(GD(gamma=0.5), FunctionClass.nonconvex(3, L=1.0))
+    >>> round(proof.c, 6) <= proof.c == proof.verify()
+    True
+    """
+    start = perf_counter()
+    if measure not in get_args(MeasureName):
+        raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
+    functions = as_used(method, functions)
+    asked = Measure(measure)
+    if isinstance(potential, str):
+        if potential != "search":
+            raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
+        potential = searched_form(method, functions, asked)
+    step = RationalStep.of(method, functions, potential, measure=asked)
+    found = DescentProgramme(step, tuple(map(rational, step.symbols.weights))).best()
+    return DescentCertificate(
+        method,
+        functions,
+        potential,
+        asked,
+        fraction(found.c),
+        tuple(map(fraction, found.weights)),
+        *(
+            {name: fraction(y) for name, y in own.items()}
+            for own in (found.multipliers, found.below, found.free)
+        ),
+        found.bound,
+        perf_counter() - start,
+    )
+
+
+def searched_form(method: Method, functions: FunctionClass, measure: Measure) -> Potential:
+    """Return the quadratic form with the best descent, with weight 1 of f - inf f at the model."""
+    family = Family.largest(method, functions)
+    if not family.start.values:
+        raise Refusal(
+            f"f at the model of {method.name} depends on what is drawn in its step, and no form "
+            "with f - inf f is found; state a potential"
+        )
+    spread = family.start.spread()
+    step = RationalStep.of(method, functions, spread, trusted=True, measure=measure).weighted
+    free = range(1, len(step.now) - len(family.start.points))
+    unit = rational(family.start.values)
+    weights = [1 / unit, *[rational(0)] * (len(step.now) - 1)]
+    found = DescentProgramme(step, weights, free).best(CLOSE)
+    psi = family.potential(tuple(float(fraction(w * unit)) for w in found.weights), signed=True)
+    return replace(
+        psi,
+        values=1.0,
+        mean_weights=tuple(w / psi.values for w in psi.mean_weights),
+        apart_weights=tuple(w / psi.values for w in psi.apart_weights),
+    )
+
+
+def descent_limit(
+    method: Method, name: str, functions: FunctionClass, accuracy: float = 1e-3
+) -> float:
+    """Return the largest value of a step size with a certified descent, searched from its own.
+
+    NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
+    with a descent are assumed to be an interval from 0.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass
+    >>> found = descent_limit(GD(gamma=1.0), "gamma", FunctionClass.nonconvex(2, L=1.0))
+    >>> round(found, 2)
+    2.0
+    """
+
+    def works(value: float) -> bool:
+        changes: Any = {name: value}
+        with suppress(Refusal):
+            return certify_descent(replace(method, **changes), functions).c > 0
+        return False
+
+    low, high = limits(works, getattr(method, name), accuracy)
+    return high if high == math.inf else low

@@ -1,0 +1,30 @@
+"""Measures of how far a model is from what is looked for: M in E[Psi+] <= Psi - c M."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from certibit.solvers.backend import mean
+from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
+
+MeasureName = Literal["gradient", "gap"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The squared norm of the gradient of f at the model, or f - inf f there."""
+
+    name: MeasureName = "gradient"
+
+    @property
+    def symbol(self) -> str:
+        """The measure as a formula."""
+        return {"gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)"}[self.name]
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the one term of the measure at a state."""
+        if self.name == "gap":
+            return (Gap(1.0, m.model(s)),)
+        slope = mean(problem.grad(m.model(s)))
+        if m.needs.composite:
+            slope = slope + problem.grad_g(m.model(s))
+        return (Squares(1.0, slope),)
