@@ -44,13 +44,13 @@ def test_a_page_has_what_stands_on_its_card(name, compared):
         assert part in text
     for rule in card.rules:
         assert f"| `{rule}`" in text
-    for theorem in card.theorems:
+    for theorem in (*card.theorems, *card.descents):
         assert f"### {escaped(theorem.title)}" in text
     for theorem in card.along_runs:
         assert (
             f"### {escaped(theorem.title)}\n\n{escaped(docstring(type(theorem)).summary)}" in text
         )
-    assert text.count("Its potential:\n\n$$\n\\Psi = ") == len(card.theorems), "as formulas"
+    assert text.count("Its potential:\n\n$$\n\\Psi = ") == len(card.theorems) + len(card.descents)
     assert "| 10 | 100 | 9 | 0.25 | 0.5 |" in text
     drawn = 'class="chart"' in text
     assert drawn == (name in {"gd", "locodl"})
