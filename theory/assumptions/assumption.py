@@ -44,9 +44,12 @@ class SharedPoint(Protocol):
         f(x) - inf f, which is at least 0.
     """
 
-    point: Any
-    gradients: Any
-    value: Any
+    @property
+    def point(self) -> Any: ...
+    @property
+    def gradients(self) -> Any: ...
+    @property
+    def value(self) -> Any: ...
 
 
 @dataclass(frozen=True)

@@ -169,10 +169,11 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     require_positive(method, *card.step_sizes)
     setting = Setting.at(experiment) if is_convex(experiment) else None
     broken = []
-    for theorem in card.theorems if setting else ():
-        broken.append(theorem.unmet(method, setting))
-        if not broken[-1]:
-            return
+    if setting is not None:
+        for theorem in card.theorems:
+            broken.append(theorem.unmet(method, setting))
+            if not broken[-1]:
+                return
     if not broken and strict:
         raise Refusal(f"{method.name} comes with no theorem; leave strict out")
     if not broken:

@@ -76,11 +76,12 @@ class DescentCertificate:
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
         step = RationalStep.of(self.method, self.functions, self.potential, measure=self.measure)
-        named = (
+        multipliers, below, free = (
             {name: rational(y) for name, y in own.items()}
             for own in (self.multipliers, self.below, self.free)
         )
-        found = Descent(rational(self.exact), tuple(map(rational, self.weights)), *named)
+        weights = tuple(map(rational, self.weights))
+        found = Descent(rational(self.exact), weights, multipliers, below, free)
         return self.c if found.holds(step) else -float("inf")
 
     def __repr__(self) -> str:
@@ -132,6 +133,10 @@ def certify_descent(
         potential = searched_form(method, functions, asked)
     step = RationalStep.of(method, functions, potential, measure=asked)
     found = DescentProgramme(step, tuple(map(rational, step.symbols.weights))).best()
+    multipliers, below, free = (
+        {name: fraction(y) for name, y in own.items()}
+        for own in (found.multipliers, found.below, found.free)
+    )
     return DescentCertificate(
         method,
         functions,
@@ -139,10 +144,9 @@ def certify_descent(
         asked,
         fraction(found.c),
         tuple(map(fraction, found.weights)),
-        *(
-            {name: fraction(y) for name, y in own.items()}
-            for own in (found.multipliers, found.below, found.free)
-        ),
+        multipliers,
+        below,
+        free,
         found.bound,
         perf_counter() - start,
     )

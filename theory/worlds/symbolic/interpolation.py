@@ -108,7 +108,7 @@ def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dic
 
 def joint_noise(error: MessageError, functions: FunctionClass) -> Form:
     """omega_joint sum_i |v_i|^2 - n |mean noise|^2 >= 0, where clients share their randomness."""
-    unit, joint = _unit(error.unknown, error.vector[0]), functions.omega_joint
+    unit, joint = _unit(error.unknown, error.vector[0]), functions.omega_av
     shares = shares_of(error.kind, functions)
     blocks = [joint * share * np.outer(v, v) for share, v in zip(shares, error.vector, strict=True)]
     blocks[0] = blocks[0] - functions.n * np.outer(unit, unit)
