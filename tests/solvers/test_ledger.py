@@ -6,7 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from certibit.solvers.world.ledger import Ledger, let_through
+from certibit.solvers.simulation.ledger import Ledger, let_through
 
 SHAPE = (4, 3, 5)
 ALL = np.arange(3)
