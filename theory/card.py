@@ -279,17 +279,18 @@ class Card:
             If a value is missing and there is no rule, or the rule does not fit.
         """
         values = values or {}
-        if self.rules:
-            rule = self.default_rule(setting) if rule is None else rule
-            told = {name: values[name] for name in self.left_open(rule) if name in values}
-            return replace(self.at(setting, rule, **told), **values)
-        if rule is not None:
-            raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
         missing = [
             parameter.name
             for parameter in fields(self.method)
             if parameter.name not in values and parameter.default is MISSING
         ]
+        stated = rule is None and not missing and not setting.strongly_convex
+        if self.rules and not stated:
+            rule = self.default_rule(setting) if rule is None else rule
+            told = {name: values[name] for name in self.left_open(rule) if name in values}
+            return replace(self.at(setting, rule, **told), **values)
+        if rule is not None:
+            raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
         if missing:
             raise Refusal(
                 f"{self.name} has no rules for its parameters; give {', '.join(missing)} with --set"

@@ -133,7 +133,7 @@ class QuadraticPotential:
                     if a
                 ]
                 terms.append(form.format(f"{weight:.4g}", " ".join(parts).removeprefix("+ ")))
-        return "Psi = " + " + ".join(terms)
+        return "Psi = " + " + ".join(terms).replace("+ -", "- ")
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the terms at a state: f - f* at the model if it counts, squares, other f - f*."""

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from certibit.data.terminal import paragraph
+from certibit.solvers.method import Method
 from certibit.solvers.total_bits import total_text
 from certibit.theory.certificates.search import Objective, Optimum, objective_value
 from certibit.theory.certificates.summary import Account
@@ -22,18 +23,9 @@ GAP = 1e-8
 def describe_account(account: Account) -> str:
     """Say what is certified, against what is published, and show the worst case."""
     family, proof = account.certificate.functions, account.certificate
-    noise = f"alpha = {family.alpha:g}" if proof.method.needs.compressor == "contractive" else ""
-    noise = noise or f"omega = {family.omega:g}"
-    if proof.method.needs.downlink == "unbiased":
-        noise += f", omega of the server = {family.omega_down:g}"
-    elif family.alpha_down is not None:
-        noise += f", alpha of the server = {family.alpha_down:g}"
-    noise += ", deterministic" * family.deterministic
-    needs_one = account.method.needs.shared_minimiser and family.n > 1
     lines = [
-        f"{'method':12}{_parameters(asdict(account.method), account.method.name)}",
-        f"{'family':12}n = {family.n}, mu = {family.mu:g}, L = {family.L:g}, {noise}; "
-        f"all functions{' with one minimiser' * needs_one}, all compressors",
+        f"{'method':12}{written_parameters(asdict(account.method), account.method.name)}",
+        f"{'family':12}{describe_family(family, account.method)}",
         *([f"{'classes':12}{_classes(family)}"] if family.classes else []),
         f"{'theorem':12}{_published(account)}",
         *([f"{'potential':12}{formula}"] if (formula := _formula(account)) else []),
@@ -63,6 +55,23 @@ def describe_account(account: Account) -> str:
     return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
 
 
+def describe_family(family: FunctionClass, method: Method) -> str:
+    """Return the class of functions and compressors that a method is certified over."""
+    noise = f"alpha = {family.alpha:g}" if method.needs.compressor == "contractive" else ""
+    noise = noise or f"omega = {family.omega:g}"
+    if method.needs.downlink == "unbiased":
+        noise += f", omega of the server = {family.omega_down:g}"
+    elif family.alpha_down is not None:
+        noise += f", alpha of the server = {family.alpha_down:g}"
+    noise += ", deterministic" * family.deterministic
+    one = " with one minimiser" * (method.needs.shared_minimiser and family.n > 1)
+    more = "".join(f", {assumption}" for assumption in family.assumptions)
+    return (
+        f"n = {family.n}, mu = {family.mu:g}, L = {family.L:g}{more}, {noise}; all functions{one}, "
+        "all compressors"
+    )
+
+
 def _more(proof: Certificate) -> str:
     """Say what other multipliers could prove if that is more than what is proved."""
     if proof.bound - proof.decrease <= GAP * abs(proof.decrease):
@@ -83,7 +92,8 @@ def _classes(family: FunctionClass) -> str:
     return f"clients by smoothness: {', '.join(parts)}"
 
 
-def _parameters(values: dict[str, Any], name: str) -> str:
+def written_parameters(values: dict[str, Any], name: str) -> str:
+    """Return a method with its parameters."""
     parts = (
         f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
         for key, value in values.items()
@@ -142,8 +152,9 @@ def describe_limit(decrease: float, region: Region | None) -> str:
 def describe_optimum(optimum: Optimum, objective: Objective, downlink: float = 0.0) -> str:
     """Say which parameters were found, and what they save per decade of accuracy."""
     sent = optimum.compressor.name if optimum.method.needs.compressor else "no compressor"
+    method = written_parameters(asdict(optimum.method), optimum.method.name)
     lines = [
-        f"{'optimised':12}{_parameters(asdict(optimum.method), optimum.method.name)}; {sent}",
+        f"{'optimised':12}{method}; {sent}",
         f"{'certified':12}E[Psi+] <= {times_psi(optimum.certificate.decrease)}",
         f"{'per decade':12}certified {_cost(optimum.cost, downlink)}",
         f"{'':12}published {_cost(optimum.before, downlink)}",
@@ -170,13 +181,13 @@ def account_summary(account: Account) -> dict[str, Any]:
     proof = account.certificate
     divergence = account.divergence
     return {
-        "method": {"name": account.method.name, **_plain(asdict(account.method))},
-        "family": _plain(asdict(proof.functions)),
+        "method": {"name": account.method.name, **plain_values(asdict(account.method))},
+        "family": plain_values(asdict(proof.functions)),
         "theorem": account.title,
-        "published_decrease": _number(account.published),
+        "published_decrease": finite_number(account.published),
         "certified_decrease": proof.decrease,
         "certified_factor": proof.factor,
-        "looseness": _number(account.looseness),
+        "looseness": finite_number(account.looseness),
         "verdict": account.verdict,
         "proof_holds": _proof_holds(account),
         "potential": _formula(account),
@@ -184,16 +195,16 @@ def account_summary(account: Account) -> dict[str, Any]:
         "weights": list(proof.weights),
         "multipliers": {name: str(y) for name, y in proof.multipliers.items()},
         "exact_decrease": str(proof.exact),
-        "bound": _number(proof.bound),
+        "bound": finite_number(proof.bound),
         "seconds": proof.seconds,
         "step_size": account.step_name,
-        "largest_step_size": _number(account.largest_step),
+        "largest_step_size": finite_number(account.largest_step),
         "worst_case_decrease": None if account.attained is None else 1 - account.attained.factor,
         "divergence": divergence
         and {
             "problem": divergence.problem.name,
             "features": divergence.problem.d,
-            "growth": _number(divergence.growth),
+            "growth": finite_number(divergence.growth),
             "iterations": divergence.iterations,
         },
     }
@@ -203,10 +214,10 @@ def optimum_summary(optimum: Optimum, downlink: float = 0.0) -> dict[str, Any]:
     """Return an optimum as values of strict JSON."""
 
     def per_decade(cost: StepCost) -> dict[str, Any]:
-        return _plain(asdict(cost) | {"total": objective_value(cost, "bits", downlink)})
+        return plain_values(asdict(cost) | {"total": objective_value(cost, "bits", downlink)})
 
     return {
-        "method": {"name": optimum.method.name, **_plain(asdict(optimum.method))},
+        "method": {"name": optimum.method.name, **plain_values(asdict(optimum.method))},
         "compressor": optimum.compressor.name,
         "certified_decrease": optimum.certificate.decrease,
         "downlink_weight": downlink,
@@ -215,9 +226,11 @@ def optimum_summary(optimum: Optimum, downlink: float = 0.0) -> dict[str, Any]:
     }
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: _number(x) if isinstance(x, float) else x for key, x in values.items()}
+def plain_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values of strict JSON."""
+    return {key: finite_number(x) if isinstance(x, float) else x for key, x in values.items()}
 
 
-def _number(value: float) -> float | None:
+def finite_number(value: float) -> float | None:
+    """Return a number, or None for what JSON has no number for."""
     return value if math.isfinite(value) else None

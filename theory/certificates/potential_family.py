@@ -219,6 +219,16 @@ class Family:
         terms = np.array(weights)
         return tuple(np.tensordot(terms, m, axes=1) for m in self.matrices)
 
+    def without_small(self, weights: Weights, small: float) -> Weights:
+        """Return a form without entries that are small beside the diagonal ones of both parts."""
+        forms = []
+        for form in self.forms(weights):
+            size = np.sqrt(np.abs(np.diag(form)))
+            size = np.where(size > small * size.max(initial=0.0), size, 0.0)
+            forms.append(np.where(np.abs(form) > small * np.outer(size, size), form, 0.0))
+        gaps = weights[len(weights) - len(self.start.points) :]
+        return self.weights(weights[0], forms, list(gaps))
+
     def potential(self, weights: Weights, *, signed: bool = False) -> QuadraticPotential:
         """Return a form as a sum of squares, some of which may be negative if ``signed``."""
         pairs = zip(self.forms(weights), self.units, strict=True)

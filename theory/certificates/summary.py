@@ -118,9 +118,14 @@ def verdict(published: float, certified: float) -> str:
 
 
 def class_setting(
-    method: type[Method], n: int, kappa: float, omega: float | None, sent: Compressor | None, d: int
+    method: type[Method],
+    n: int,
+    kappa: float | None,
+    omega: float | None,
+    sent: Compressor | None,
+    d: int,
 ) -> Setting:
-    """Return the setting of clients with mu = 1 and L = kappa.
+    """Return the setting of clients with mu = 1 and L = kappa; without kappa, mu = -1 and L = 1.
 
     The compressor is the one given, or stands for all with a relative variance omega; for a method
     that needs contractions, for all with alpha = 1/(1 + omega).
@@ -136,20 +141,23 @@ def class_setting(
             f"n = {n} clients are too many for a certificate, whose step is run with an entry for "
             f"each of them; take at most {MOST_CLIENTS} clients"
         )
-    if not 1 < kappa < math.inf:
-        raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")
-    require_possible_kappa(kappa)
+    mu, L = -1.0, 1.0
+    if kappa is not None:
+        if not 1 < kappa < math.inf:
+            raise Refusal(f"kappa = {kappa:g} is no condition number; give one above 1")
+        require_possible_kappa(kappa)
+        mu, L = 1.0, kappa
     if need is None:
         if omega or sent is not None:
             raise Refusal(f"{method.name} sends uncompressed vectors; leave the compressor out")
-        return setting(n, 1.0, kappa, d, Identity())
+        return setting(n, mu, L, d, Identity())
     if sent is None:
         chosen, d = rand_k_of(9.0 if omega is None else omega)
         sent = Scaled(chosen) if need == "contractive" else chosen
     elif omega is not None:
         raise Refusal("omega follows from the compressor; give one of the two")
     sent.check(d)
-    return setting(n, 1.0, kappa, d, sent)
+    return setting(n, mu, L, d, sent)
 
 
 @one_thread()

@@ -1,16 +1,14 @@
 """Certified descents: the largest c with E[Psi+] <= Psi - c M over a class of functions."""
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.descent.descent_programme import Descent, DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
@@ -20,6 +18,12 @@ from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
+
+SMALL = (1e-2, 1e-4, 1e-6, 0.0)
+"""Relative size of entries that are left out of a form, if next to nothing of c is lost."""
+
+GIVEN_UP = Fraction(1, 10**6)
+"""Relative part of c that may be lost for a form that is easier to read."""
 
 CLOSE = 1e-7
 """Relative distance of c to its bound at which a search for a form ends, well inside."""
@@ -127,11 +131,20 @@ def certify_descent(
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
     functions = as_used(method, functions)
     asked = Measure(measure)
-    if isinstance(potential, str):
-        if potential != "search":
-            raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
-        potential = searched_form(method, functions, asked)
-    step = RationalStep.of(method, functions, potential, measure=asked)
+    if not isinstance(potential, str):
+        proof = _proof(method, functions, potential, asked)
+    elif potential == "search":
+        proof = _searched(method, functions, asked)
+    else:
+        raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
+    return replace(proof, seconds=perf_counter() - start)
+
+
+def _proof(
+    method: Method, functions: FunctionClass, potential: Potential, measure: Measure
+) -> DescentCertificate:
+    """Return the best certificate with a potential."""
+    step = RationalStep.of(method, functions, potential, measure=measure)
     found = DescentProgramme(step, tuple(map(rational, step.symbols.weights))).best()
     multipliers, below, free = (
         {name: fraction(y) for name, y in own.items()}
@@ -141,19 +154,18 @@ def certify_descent(
         method,
         functions,
         potential,
-        asked,
+        measure,
         fraction(found.c),
         tuple(map(fraction, found.weights)),
         multipliers,
         below,
         free,
         found.bound,
-        perf_counter() - start,
     )
 
 
-def searched_form(method: Method, functions: FunctionClass, measure: Measure) -> Potential:
-    """Return the quadratic form with the best descent, with weight 1 of f - inf f at the model."""
+def _searched(method: Method, functions: FunctionClass, measure: Measure) -> DescentCertificate:
+    """Return the certificate with the best quadratic form, of which small parts are left out."""
     family = Family.largest(method, functions)
     if not family.start.values:
         raise Refusal(
@@ -166,36 +178,20 @@ def searched_form(method: Method, functions: FunctionClass, measure: Measure) ->
     unit = rational(family.start.values)
     weights = [1 / unit, *[rational(0)] * (len(step.now) - 1)]
     found = DescentProgramme(step, weights, free).best(CLOSE)
-    psi = family.potential(tuple(float(fraction(w * unit)) for w in found.weights), signed=True)
-    return replace(
-        psi,
-        values=1.0,
-        mean_weights=tuple(w / psi.values for w in psi.mean_weights),
-        apart_weights=tuple(w / psi.values for w in psi.apart_weights),
-    )
-
-
-def descent_limit(
-    method: Method, name: str, functions: FunctionClass, accuracy: float = 1e-3
-) -> float:
-    """Return the largest value of a step size with a certified descent, searched from its own.
-
-    NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
-    with a descent are assumed to be an interval from 0.
-
-    Examples
-    --------
-    >>> from certibit import GD, FunctionClass
-    >>> found = descent_limit(GD(gamma=1.0), "gamma", FunctionClass.nonconvex(2, L=1.0))
-    >>> round(found, 2)
-    2.0
-    """
-
-    def works(value: float) -> bool:
-        changes: Any = {name: value}
+    found_weights = tuple(float(fraction(w * unit)) for w in found.weights)
+    enough = fraction(found.c) - GIVEN_UP * abs(fraction(found.c))
+    for small in SMALL:
+        psi = family.potential(family.without_small(found_weights, small), signed=True)
+        scaled = (
+            tuple(weight / psi.values for weight in own)
+            for own in (psi.mean_weights, psi.apart_weights)
+        )
+        mean_weights, apart_weights = scaled
+        psi = replace(psi, values=1.0, mean_weights=mean_weights, apart_weights=apart_weights)
         with suppress(Refusal):
-            return certify_descent(replace(method, **changes), functions).c > 0
-        return False
-
-    low, high = limits(works, getattr(method, name), accuracy)
-    return high if high == math.inf else low
+            proof = _proof(method, functions, psi, measure)
+            if proof.exact >= enough or small == SMALL[-1]:
+                return proof
+    raise Refusal(
+        "the form that is found is no potential when it is rounded; take other parameters"
+    )

@@ -9,7 +9,12 @@ from typing import Any
 from certibit.cli.words.exit_codes import FAILED
 from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
 from certibit.cli.words.plain_options import add_json
-from certibit.cli.words.subject import add_subject, certify_subject, read_subject
+from certibit.cli.words.subject import (
+    CertifiedSubject,
+    add_subject,
+    certify_subject,
+    read_subject,
+)
 from certibit.data.errors import Refusal
 from certibit.data.own.own_file import is_own
 from certibit.data.terminal import for_terminal
@@ -45,6 +50,8 @@ def certify_method(chosen: argparse.Namespace) -> int:
         raise Refusal("--downlink-weight is of bits, and none are asked for; give --optimise bits")
     subject = read_subject(chosen)
     card, where = subject.card, subject.setting
+    if not where.strongly_convex:
+        return _certify_descent(chosen, subject)
     if chosen.optimise and (not card.rules or is_own(chosen.method)):
         raise Refusal("--optimise starts from the rules of a method of the package; name one")
     if chosen.optimise == "bits" and card.method.needs.compressor and subject.compressor is None:
@@ -81,3 +88,24 @@ def certify_method(chosen: argparse.Namespace) -> int:
         ]
         print("\n".join(map(for_terminal, writes)))
     return 0 if found.decrease > 0 else FAILED
+
+
+def _certify_descent(chosen: argparse.Namespace, subject: CertifiedSubject) -> int:
+    """Certify a descent over functions that need not be convex."""
+    from certibit.figures.text.descents import (  # noqa: PLC0415  (heavy)
+        descent_summary,
+        describe_descent,
+    )
+    from certibit.theory.descent.descent_account import descent_account  # noqa: PLC0415  (heavy)
+
+    if chosen.optimise or chosen.weights != "fixed":
+        raise Refusal(
+            "--optimise and --weights are of strongly convex functions; leave them out: a form "
+            "with the best weights is always searched for"
+        )
+    found = descent_account(subject.card, subject.method, subject.setting, subject.functions)
+    if chosen.json:
+        print(json.dumps(descent_summary(found), allow_nan=False))
+    else:
+        print(for_terminal(partial(describe_descent, found)))
+    return 0 if found.certificate.c > 0 else FAILED

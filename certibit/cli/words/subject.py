@@ -43,6 +43,13 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         help=f"condition number L/mu (default {_KAPPA:g}, of a problem {KAPPA:g})",
     )
     parser.add_argument(
+        "--class",
+        dest="of_class",
+        choices=("strongly-convex", "nonconvex"),
+        help="the f_i: with mu = 1 and L = kappa, or with L = 1 and perhaps not convex (default: "
+        "strongly-convex, or what PROBLEM is)",
+    )
+    parser.add_argument(
         "--problem", metavar="PROBLEM", help="the n, mu and L_i of a problem, such as a5a@87"
     )
     parser.add_argument(
@@ -133,19 +140,31 @@ def _covered(
         if chosen.groups:
             raise Refusal("--groups are of the clients of a problem; give --problem")
         kappa = _KAPPA if chosen.kappa is None else chosen.kappa
+        if chosen.of_class == "nonconvex":
+            if chosen.kappa is not None:
+                raise Refusal("--kappa is of strongly convex functions; leave it or --class out")
+            kappa = None
         n, d = chosen.n or _CLIENTS, chosen.d or _FEATURES
         return class_setting(method, n, kappa, chosen.omega, sent, d), None
-    for name in ("n", "d", "omega"):
-        if getattr(chosen, name) is not None:
+    for name, value in (
+        ("n", chosen.n),
+        ("d", chosen.d),
+        ("omega", chosen.omega),
+        ("class", chosen.of_class),
+    ):
+        if value is not None:
             raise Refusal(f"--{name} follows from --problem and --compressor; leave it out")
     if method.needs.compressor and sent is None:
         raise Refusal(f"{method.name} compresses; give --compressor with --problem")
-    kappa = KAPPA if chosen.kappa is None else chosen.kappa
-    where = Setting.of(method, problem(chosen.problem, kappa=kappa), sent).by_smoothness()
+    where = Setting.of(method, problem(chosen.problem, kappa=chosen.kappa), sent).by_smoothness()
     if not where.shared_minimiser:
         raise Refusal(
             f"{method.name} is certified for f_i with one minimiser, which those of "
             f"{chosen.problem} have not; give --n and --kappa"
         )
+    if not where.strongly_convex:
+        if chosen.groups:
+            raise Refusal("--groups are of strongly convex functions; leave them out")
+        return where, FunctionClass.of(where)
     groups = chosen.groups or min(_GROUPS, where.n)
     return where, FunctionClass.of_groups(where, groups)

@@ -28,7 +28,7 @@ from certibit import (
 )
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
-from certibit.theory.descent.certify_descent import descent_limit
+from certibit.theory.descent.descent_account import descent_account, descent_limit
 from certibit.theory.function_class import rand_k_of
 
 CLOSE = 1e-8
@@ -85,6 +85,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.long(keep=4)
 @pytest.mark.parametrize(("name", "theorem", "n", "omega"), PUBLISHED)
 def test_published_constants_are_certified(name, theorem, n, omega):
     setting = where(name, n, omega)
@@ -122,6 +123,7 @@ ATTACKED = [
 CURVATURES = list(product([-1.0, 0.0, 0.4, 1.0], repeat=2))
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
 def test_no_quadratic_breaks_a_certificate(method, constants):
     """For two clients; signs of contractions are all tried."""
@@ -133,6 +135,7 @@ def test_no_quadratic_breaks_a_certificate(method, constants):
     assert max(largest_excess(larger, h, signs) for h in CURVATURES for signs in choices) > 1e-3
 
 
+@pytest.mark.long(keep=2)
 @pytest.mark.parametrize(("method", "constants"), ATTACKED, ids=lambda x: getattr(x, "name", ""))
 def test_functions_outside_the_class_break_it(method, constants):
     """A certificate for L = 1 where clients have L = 4: the attack finds what a wrong L hides."""
@@ -158,8 +161,18 @@ def test_local_training_descends():
 
 
 def test_the_largest_step_of_gradient_descent():
-    found = descent_limit(GD(1.0), "gamma", FunctionClass.nonconvex(2, L=1.0))
+    found = descent_limit(GD(1.0), "gamma", FunctionClass.nonconvex(2, L=1.0), 1e-3)
     assert found == pytest.approx(2.0, rel=1e-3)
+
+
+def test_the_best_step_of_gradient_descent():
+    """c = gamma (4 - gamma)/4 up to 1/L; above, the largest c is at sqrt(4/3)/L."""
+    setting = where("gd", 3, 0.0)
+    found = descent_account(METHODS["gd"], GD(0.5), setting)
+    assert found.published == 0.5 * 0.75 == pytest.approx(found.stated, rel=CLOSE)
+    assert found.largest_step == pytest.approx(2.0, rel=2e-2)
+    assert 1.0 < found.best_step < 1.3
+    assert found.best >= 0.75
 
 
 def test_a_step_that_is_too_large_may_climb():

@@ -1,0 +1,94 @@
+"""Certified descents of one method as text and as JSON."""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from certibit.data.terminal import paragraph
+from certibit.figures.text.certificates import (
+    describe_family,
+    finite_number,
+    plain_values,
+    written_parameters,
+)
+from certibit.theory.descent.descent_account import DescentAccount
+from certibit.theory.quadratic_potential import QuadraticPotential
+from certibit.theory.verdict import FAILS, Known
+
+
+def describe_descent(account: DescentAccount) -> str:
+    """Say what descent is certified, against what is published, and which steps have one."""
+    proof = account.certificate
+    theorem = "none applies to these parameters"
+    if account.title is not None:
+        theorem = (
+            f"E[Psi+] <= Psi - {account.published:.8g} {proof.measure.symbol} ({account.title}); "
+            f"with its Psi {account.stated:.8g} is certified"
+        )
+    lines = [
+        f"{'method':12}{written_parameters(asdict(account.method), account.method.name)}",
+        f"{'family':12}{describe_family(proof.functions, account.method)}",
+        f"{'theorem':12}{theorem}",
+        f"{'potential':12}{_potential(account)}",
+        f"{'certified':12}E[Psi+] <= Psi - {proof.c:.8g} {proof.measure.symbol}, proved in "
+        f"{1000 * proof.seconds:.0f} ms; with this Psi no more than {proof.bound:.8g} is proved",
+        f"{'proof':12}{Known.PROVED.words() if proof.verify() == proof.c else FAILS}, checked in "
+        "rational numbers",
+        f"{'verdict':12}{account.verdict}",
+    ]
+    if account.step_name is not None:
+        lines.append(f"{'step size':12}{_steps(account)}")
+    return "\n".join(paragraph(line, hanging=" " * 12, break_on_hyphens=False) for line in lines)
+
+
+def _potential(account: DescentAccount) -> str:
+    potential = account.certificate.potential
+    if isinstance(potential, QuadraticPotential):
+        return f"{potential}; parts of a state are compared with the state at rest at its model"
+    return f"that of {account.title}"
+
+
+def _steps(account: DescentAccount) -> str:
+    name, now = account.step_name, getattr(account.method, account.step_name or "")
+    if math.isnan(account.largest_step):
+        return f"{name} = {now:.6g}; no step size is certified"
+    if math.isinf(account.largest_step):
+        return f"{name} = {now:.6g}; no upper limit was found"
+    return (
+        f"{name} = {now:.6g}; a descent is certified up to {account.largest_step:.4g}, the largest "
+        f"that a search finds is {account.best:.6g} at {account.best_step:.4g}"
+    )
+
+
+def descent_summary(account: DescentAccount) -> dict[str, Any]:
+    """Return an account as values of strict JSON; null stands for "none"."""
+    proof = account.certificate
+    searched = isinstance(proof.potential, QuadraticPotential)
+    return {
+        "method": {"name": account.method.name, **plain_values(asdict(account.method))},
+        "family": plain_values(asdict(proof.functions)),
+        "measure": proof.measure.symbol,
+        "theorem": account.title,
+        "published_c": finite_number(account.published),
+        "stated_c": finite_number(account.stated),
+        "certified_c": proof.c,
+        "exact_c": str(proof.exact),
+        "bound": finite_number(proof.bound),
+        "verdict": account.verdict,
+        "proof_holds": proof.verify() == proof.c,
+        "potential": str(proof.potential) if searched else None,
+        "weights": [str(weight) for weight in proof.weights],
+        **{
+            name: {key: str(y) for key, y in own.items()}
+            for name, own in (
+                ("multipliers", proof.multipliers),
+                ("multipliers_below", proof.below),
+                ("multipliers_of_equalities", proof.free),
+            )
+        },
+        "seconds": proof.seconds,
+        "step_size": account.step_name,
+        "largest_step_size": finite_number(account.largest_step),
+        "best_step_size": finite_number(account.best_step),
+        "best_c": finite_number(account.best),
+    }

@@ -1,0 +1,54 @@
+"""The command ``certify`` over functions that need not be convex."""
+
+import json
+
+import pytest
+
+from certibit.cli import main
+
+
+def test_ef21_beside_its_theorem(capsys):
+    assert main(["certify", "ef21", "--class", "nonconvex", "--omega", "1", "--n", "5"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "E[Psi+] <= Psi - 0.14644661 |grad f(x)|^2 (EF21, nonconvex)" in told
+    assert "E[Psi+] <= Psi - 0.1952" in told
+    assert "proof holds, checked in rational numbers" in told
+    assert "verdict loose by a factor 1.333" in told
+    assert "a descent is certified up to 0.34" in told
+
+
+def test_json_has_the_exact_proof(capsys):
+    assert main(["certify", "gd", "--class", "nonconvex", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["proof_holds"] is True
+    assert found["certified_c"] == pytest.approx(0.75)
+    assert found["published_c"] == 0.5
+    assert found["largest_step_size"] == pytest.approx(2.0, rel=2e-2)
+
+
+def test_constants_of_a_nonconvex_problem(capsys):
+    words = "certify marina --problem breast-cancer@9:nonconvex --compressor rand-k:2"
+    assert main(words.split()) == 0
+    told = capsys.readouterr().out
+    assert "mu = -0.05" in told
+    assert "MeanSmoothness" in told
+
+
+def test_a_step_that_may_climb_fails(capsys):
+    assert main(["certify", "gd", "--class", "nonconvex", "--set", "gamma=2.5"]) == 1
+    assert "no decrease is certified" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("certify gd --class nonconvex --kappa 10", "--kappa is of strongly convex functions"),
+        ("certify gd --class nonconvex --weights free", "always searched for"),
+        ("certify diana --class nonconvex", "for mu > 0"),
+        ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",
+         "--class follows from --problem"),
+    ],
+)  # fmt: skip
+def test_misfits_are_refused(words, sentence, capsys):
+    assert main(words.split()) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())

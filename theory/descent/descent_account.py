@@ -1,0 +1,151 @@
+"""The certified descent of one method beside its theorem, its largest and its best step size."""
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import scipy
+
+from certibit.data.errors import Refusal
+from certibit.data.quiet_machine import one_thread
+from certibit.solvers.method import Method
+from certibit.theory.card import Card
+from certibit.theory.certificates.largest_step import limits
+from certibit.theory.certificates.summary import verdict
+from certibit.theory.descent.certify_descent import DescentCertificate, certify_descent
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.setting import Setting
+
+ACCURACY = 1e-2
+"""Relative accuracy of step sizes that are searched for."""
+
+MOST_STEPS = 12
+"""How many step sizes are tried for the best one."""
+
+
+@dataclass(frozen=True)
+class DescentAccount:
+    """The published and the certified descent of a method, with step sizes.
+
+    Attributes
+    ----------
+    method, setting
+        What it is about.
+    title : str or None
+        The theorem with the largest c of those that apply.
+    published : float
+        Its c, NaN if none applies.
+    stated : float
+        The largest certified c with its Psi; NaN without a theorem, or where it is not asked for.
+    certificate : DescentCertificate
+        The proof of the certified c.
+    step_name : str or None
+        The parameter that is the step size.
+    largest_step : float
+        The largest step size with a certified descent, the other parameters as they are.
+    best_step, best : float
+        The step size with the largest certified c that was found, and this c.
+    """
+
+    method: Method
+    setting: Setting
+    title: str | None
+    published: float
+    stated: float
+    certificate: DescentCertificate
+    step_name: str | None
+    largest_step: float
+    best_step: float
+    best: float
+
+    @property
+    def verdict(self) -> str:
+        """In words: tight, loose by which factor, or what else."""
+        return verdict(self.published, self.certificate.c)
+
+
+@one_thread()
+def descent_account(
+    card: Card, method: Method, where: Setting, functions: FunctionClass | None = None
+) -> DescentAccount:
+    """Certify the descent of a method, compare with its theorem, and search for step sizes.
+
+    Raises
+    ------
+    Refusal
+        If the method cannot be certified, or no descent is proved.
+    """
+    functions = functions or FunctionClass.of(where)
+    held = [one for one in card.descents if not one.unmet(method, where)]
+    theorem = max(held, key=lambda one: one.descent(method, where), default=None)
+    proof = certify_descent(method, functions)
+    stated = certify_descent(method, functions, theorem) if theorem else None
+    if stated is not None and stated.c > proof.c:
+        proof = stated
+    name = card.step_size
+    largest, best_step, best = math.nan, math.nan, math.nan
+    if name is not None:
+        largest = descent_limit(method, name, functions)
+        if math.isfinite(largest):
+            best_step, best = _best_step(method, name, functions, largest)
+    return DescentAccount(
+        method,
+        where,
+        theorem.title if theorem else None,
+        theorem.descent(method, where) if theorem else math.nan,
+        stated.c if stated else math.nan,
+        proof,
+        name,
+        largest,
+        best_step,
+        best,
+    )
+
+
+def descent_limit(
+    method: Method, name: str, functions: FunctionClass, accuracy: float = ACCURACY
+) -> float:
+    """Return the largest value of a step size with a certified descent, searched from its own.
+
+    NaN if none is found in 40 halvings, infinity if all are certified in 40 doublings. The values
+    with a descent are assumed to be an interval from 0.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass
+    >>> found = descent_limit(GD(gamma=1.0), "gamma", FunctionClass.nonconvex(2, L=1.0), 1e-3)
+    >>> round(found, 2)
+    2.0
+    """
+    low, high = limits(
+        lambda step: _constant(method, name, step, functions) > 0, getattr(method, name), accuracy
+    )
+    return high if high == math.inf else low
+
+
+def _best_step(
+    method: Method, name: str, functions: FunctionClass, largest: float
+) -> tuple[float, float]:
+    """Return a step size with a large c, and c; it is searched below the largest step."""
+    tried: dict[float, float] = {}
+
+    def loss(part: float) -> float:
+        tried[float(part * largest)] = c = _constant(method, name, float(part * largest), functions)
+        return -c if c > -math.inf else largest
+
+    scipy.optimize.minimize_scalar(
+        loss,
+        bounds=(0.0, 1.0),
+        method="bounded",
+        options={"maxiter": MOST_STEPS, "xatol": ACCURACY},
+    )
+    return max(tried.items(), key=lambda pair: pair[1])
+
+
+def _constant(method: Method, name: str, step: float, functions: FunctionClass) -> float:
+    """Return the certified c with a step size; minus infinity if there is none."""
+    changes: Any = {name: step}
+    with suppress(Refusal):
+        return certify_descent(replace(method, **changes), functions).c
+    return -math.inf
