@@ -51,7 +51,7 @@ class CostCurve:
     Attributes
     ----------
     levels : (B,)
-        f - f*, decreasing.
+        f - f* or |grad f|^2, decreasing.
     median, low, high : (B,)
         Costs; infinite if too many runs miss the accuracy.
     last : float
@@ -99,7 +99,7 @@ def quantity_name(by: str, downlink: float, network: Network | None = None) -> s
 def costs_to(
     trace: Trace, accuracy: float, by: str, downlink: float, network: Network | None = None
 ) -> NDArray[np.float64]:
-    """Return the costs to the first recorded f - f* <= accuracy, (R,); NaN if there is none."""
+    """Return the costs to an accuracy in the measure of the runs, (R,); NaN if not reached."""
     return _counted(lambda column: trace.cost_to(accuracy, column), by, downlink, network)
 
 
@@ -125,7 +125,7 @@ def cost_curve(
     trace: Trace, target: float, by: str, downlink: float, network: Network | None = None
 ) -> CostCurve:
     """Return the cost of each accuracy down to the target; tables show its last point."""
-    start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
+    start = float(np.max(trace.columns[trace.measure][trace.columns["iteration"] == 0]))
     levels = np.geomspace(start, target, _LEVELS)
     levels[-1] = target
     low, median, high = percentiles(

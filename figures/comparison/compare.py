@@ -1,7 +1,6 @@
 """Comparison of methods on a problem by their cost to given accuracies."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,15 +8,18 @@ from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Entry, contestants
+from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.loop import Progress
 from certibit.solvers.runs.network import Network, network_named
+from certibit.solvers.runs.trace import MEASURES, require_measure
 from certibit.solvers.store.store import Store
-from certibit.theory.catalogue.covered_run import require_theorem
+from certibit.theory.catalogue.covered_run import require_theorem, usual_measure
 
-_FINEST = 1e-30  # f - f*
+_FINEST = 1e-30
+"""The least f - f* or |grad f|^2 that is taken as a target."""
 
 
 def compare(
@@ -25,6 +27,7 @@ def compare(
     methods: Sequence[Entry],
     *,
     target: float | Sequence[float] = 1e-6,
+    measure: str | None = None,
     seeds: int | Sequence[int] = 5,
     budget: Budget | None = None,
     network: Network | str | None = None,
@@ -44,7 +47,9 @@ def compare(
         ``+COMPRESSOR``, such as ``"locodl[balanced]+rand-k:2"``; a method is one of the
         catalogue or ``path/to/method.py``.
     target : float or sequence of float
-        Accuracies f - f*.
+        Accuracies in the measure.
+    measure : {"gap", "squared_gradient"}, optional
+        f - f* or |grad f|^2; by default the former for a strongly convex problem.
     seeds : int or sequence of int
         The run seeds, or their number.
     budget : Budget, optional
@@ -86,10 +91,13 @@ def compare(
     locodl+rand-k:2+natural    2,058  70,560  1.82k-2.29k      74        111
     agd                       13,440  13,440        13.4k      14         14
     """
-    targets = _targets(target, problem)
-    if budget is not None and budget.gap is not None:
-        raise Refusal(f"a budget of {budget.gap:g} gap; give accuracies as target=")
-    until = replace(budget or Budget(), gap=targets[-1])
+    measure = usual_measure(problem) if measure is None else measure
+    if budget is not None and budget.accuracy is not None:
+        raise Refusal(
+            f"a budget of {budget.accuracy:g} {budget.measure}; give accuracies as target="
+        )
+    targets = _targets(target, problem, measure)
+    until = (budget or Budget()).aimed(targets[-1], measure)
     taking_part = contestants(problem, methods)
     traces = []
     for place, contestant in enumerate(taking_part):
@@ -107,14 +115,19 @@ def _part(progress: Progress, place: int, parts: int) -> Progress:
     return lambda fraction: progress((place + fraction) / parts)
 
 
-def _targets(target: float | Sequence[float], problem: Problem) -> tuple[float, ...]:
+def _targets(target: float | Sequence[float], problem: Problem, measure: str) -> tuple[float, ...]:
     """Return the accuracies, the finest last."""
+    require_measure(measure)
     targets = tuple(sorted({*np.ravel(target).tolist()}, reverse=True))
-    start = float(np.max(host(problem.gap(problem.x_0))))
+    x = problem.x_0
+    first = problem.gap(x)
+    if measure == "squared_gradient":
+        first = squared_norm(mean(problem.grad(x)) + problem.grad_g(x))
+    start = float(np.max(host(first)))
     for accuracy in targets or (0.0,):
         if not _FINEST <= accuracy < start:
             raise Refusal(
-                f"the target f - f* = {accuracy:g} is not possible; "
+                f"the target {MEASURES[measure]} = {accuracy:g} is not possible; "
                 f"give at least {_FINEST:g} and less than {start:.3g}, which it is at the start"
             )
     return targets

@@ -17,6 +17,8 @@ from certibit.figures.named_curves import draw_named, named_height
 
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (5, 1.6, 1.2, 1.6)), (0, (9, 2)))
 """Line styles of contestants of one colour."""
+_MEASURES = {"gap": r"$f(x) - f^\star$", "squared_gradient": r"$|\nabla f(x)|^2$"}
+"""Labels of the axis of accuracies."""
 _WIDTH = 5.5
 """Inches of the figure."""
 
@@ -26,16 +28,17 @@ def draw_cost_curves(
     curves: Sequence[CostCurve],
     *,
     quantity: str,
+    measure: str = "gap",
     title: Sequence[str],
 ) -> Canvas:
-    """Draw f - f* against a quantity, with medians, bands and names; ``title`` is in lines."""
+    """Draw a measure against a quantity, with medians, bands and names; ``title`` is in lines."""
     labels = [contestant.label for contestant in contestants]
     with style.context(STYLE):
         canvas = Canvas(figsize=(_WIDTH, named_height(len(curves))), layout="constrained")
         place = canvas.subplots()
         place.set_title("\n".join(textwrap.fill(line, 90) for line in title), parse_math=False)
         place.set_xlabel(quantity)
-        place.set_ylabel("$f(x) - f^\\star$")
+        place.set_ylabel(_MEASURES[measure])
         draw_named(canvas, place, labels, _looks(contestants), curves)
     return canvas
 

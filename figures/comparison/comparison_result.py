@@ -29,7 +29,7 @@ from certibit.figures.costs import (
 from certibit.figures.text.tables import accuracy_name, json_number
 from certibit.solvers.method import Method
 from certibit.solvers.runs.network import Network
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import MEASURES, Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -52,7 +52,7 @@ class Comparison:
     traces : tuple of Trace
         Their runs.
     targets : tuple of float
-        Accuracies f - f*, the finest last.
+        Accuracies in the measure of the runs, f - f* or |grad f|^2, the finest last.
     network : Network or None
         The network for modelled seconds.
 
@@ -148,6 +148,7 @@ class Comparison:
         return {
             "problem": {"name": self.problem.name, "n": self.problem.n, "d": self.problem.d}
             | {"kappa": self.kappa},
+            "measure": self.measure,
             "seeds": list(self.traces[0].seeds),
             "downlink": downlink,
             "network": None if self.network is None else asdict(self.network),
@@ -214,7 +215,7 @@ class Comparison:
         return ranking_latex(self._pairs, self._target(target), downlink, self.network)
 
     def plot(self, x: str = "bits", downlink: float = 0.0) -> "Canvas":
-        """Draw f - f* against a cost: medians and 10-90 % bands over the seeds.
+        """Draw f - f*, or |grad f|^2, against a cost: medians and 10-90 % bands over the seeds.
 
         The horizontal axis is logarithmic where the curves end more than a factor of ten apart.
 
@@ -229,7 +230,7 @@ class Comparison:
 
         require_quantity(x, downlink, self.network)
         bands = ", 10-90 % bands" if len(self.traces[0].seeds) > 1 else ""
-        numbers = f"numbers: to f - f* = {accuracy_name(self.targets[-1])}"
+        numbers = f"numbers: to {MEASURES[self.measure]} = {accuracy_name(self.targets[-1])}"
         return draw_cost_curves(
             self.contestants,
             [
@@ -237,6 +238,7 @@ class Comparison:
                 for trace in self.traces
             ],
             quantity=quantity_name(x, downlink, self.network),
+            measure=self.measure,
             title=(self.made, f"{self._over}{bands}; {numbers}"),
         )
 
@@ -289,6 +291,11 @@ class Comparison:
         solved, pairs, targets, network = read_comparison(Path(path), problem, methods)
         contestants, traces = zip(*pairs, strict=True)
         return cls(solved, contestants, traces, targets, network)
+
+    @property
+    def measure(self) -> str:
+        """What the targets are accuracies of: "gap", or "squared_gradient"."""
+        return self.traces[0].measure
 
     @property
     def _pairs(self) -> list[tuple[Contestant, Trace]]:

@@ -18,7 +18,7 @@ from certibit.figures.costs import (
 )
 from certibit.figures.text.tables import accuracy_name, short_cost
 from certibit.solvers.runs.network import Network
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import MEASURES, Trace
 from certibit.solvers.total_bits import total_text
 
 Ranked = tuple[Contestant, Trace]
@@ -81,7 +81,7 @@ def ranking_text(
         lines.append([first, *cells])
         lines += [[f"  {part}", *[""] * len(cells)] for part in more]
     notes = [paragraph(line, hanging="  ") for line in _failures(pairs, target)]
-    return "\n".join([_heading(target, downlink), table(header, lines, texts=1), *notes])
+    return "\n".join([_heading(pairs, target, downlink), table(header, lines, texts=1), *notes])
 
 
 def ranking_html(pairs: Sequence[Ranked], target: float, network: Network | None = None) -> str:
@@ -92,7 +92,7 @@ def ranking_html(pairs: Sequence[Ranked], target: float, network: Network | None
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     notes = "".join(f"<p>{escape(line)}</p>" for line in _failures(pairs, target))
-    caption = f"<caption>{escape(_heading(target, 0.0))}</caption>"
+    caption = f"<caption>{escape(_heading(pairs, target, 0.0))}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
@@ -115,8 +115,8 @@ def _escaped(text: str) -> str:
     return re.sub(r"([#$%&_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
-def _heading(target: float, downlink: float) -> str:
-    reached = f"f - f* <= {accuracy_name(target)}"
+def _heading(pairs: Sequence[Ranked], target: float, downlink: float) -> str:
+    reached = f"{MEASURES[pairs[0][1].measure]} <= {accuracy_name(target)}"
     return "; ".join(filter(None, [reached, total_text(downlink)]))
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.problems.heterogeneity import heterogeneity
 from certibit.data.terminal import paragraph, table
+from certibit.solvers.libraries import host
 from certibit.solvers.runs.budget import STAGNATION
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import MEASURES, Trace
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits, total_text
 
@@ -69,16 +70,20 @@ def _filled(part: str, text: str) -> str:
     return paragraph(f"{part:12}{text}", hanging=" " * 12)
 
 
-def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0) -> str:
+def cost_table(
+    trace: Trace, accuracies: Sequence[float], downlink: float = 0.0, measure: str | None = None
+) -> str:
     """Tabulate what each accuracy costs: medians over the runs, and the range of the bits.
 
-    With a weight of the downlink, the range is that of the total bits, up + downlink down.
+    The measure is that of :meth:`~certibit.Trace.bits_to`. With a weight of the downlink, the range
+    is that of the total bits, up + downlink down.
     """
+    measure = trace.measure if measure is None else measure
     names = ("bits up", "down", "total") if downlink else ("bits per client",)
     written = short_cost if downlink else count_text
     rows = []
     for accuracy in accuracies:
-        up, down = (trace.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
+        up, down = (trace.cost_to(accuracy, f"{way}link_bits", measure) for way in ("up", "down"))
         bits = total_bits(up, down, downlink)
         reached = int(np.count_nonzero(~np.isnan(bits)))
         ends = [written(end) for end in (np.nanmin(bits), np.nanmax(bits))] if reached else []
@@ -88,12 +93,12 @@ def cost_table(trace: Trace, accuracies: Sequence[float], downlink: float = 0.0)
                 accuracy_name(accuracy),
                 *(written(late_median(each)) for each in counted),
                 " to ".join(ends) or ABSENT,
-                count_text(late_median(trace.cost_to(accuracy, "rounds"))),
-                count_text(late_median(trace.cost_to(accuracy, "gradients"))),
+                count_text(late_median(trace.cost_to(accuracy, "rounds", measure))),
+                count_text(late_median(trace.cost_to(accuracy, "gradients", measure))),
                 f"{reached} of {bits.size}",
             )
         )
-    header = ("f - f*", *names, "least to most", "rounds", "gradients", "runs")
+    header = (MEASURES[measure], *names, "least to most", "rounds", "gradients", "runs")
     return "\n".join(filter(None, [total_text(downlink), table(header, rows, texts=1)]))
 
 
@@ -113,17 +118,21 @@ def summary(
     trace: Trace,
     accuracies: Sequence[float],
     downlink: float = 0.0,
+    measure: str | None = None,
 ) -> dict[str, Any]:
     """Return everything about some runs as strict JSON values; null means "never".
 
-    With a weight of the downlink, the bits to an accuracy are total bits.
+    The measure is that of :meth:`~certibit.Trace.bits_to`. With a weight of the downlink, the bits
+    to an accuracy are total bits.
 
     L, mu and kappa of the problem are as a user asks for them, whatever view the method solves: of
     data, those of formula (11) of LoCoDL.
     """
-    bits_to = [trace.bits_to(accuracy, downlink) for accuracy in accuracies]
-    columns = ("rounds", "iteration", "gradients", "uplink_bits", "downlink_bits", "gap")
-    names = ("rounds", "iterations", "gradients", "uplink_bits", "downlink_bits", "gap")
+    measure = trace.measure if measure is None else measure
+    bits_to = [trace.bits_to(accuracy, downlink, measure) for accuracy in accuracies]
+    bits, measures = ("uplink_bits", "downlink_bits"), tuple(MEASURES)
+    columns = ("rounds", "iteration", "gradients", *bits, *measures)
+    names = ("rounds", "iterations", "gradients", *bits, *measures)
     final = {name: trace.final(column) for name, column in zip(names, columns, strict=True)}
     runs = [
         {
@@ -137,7 +146,11 @@ def summary(
         }
         for run, seed in enumerate(trace.seeds)
     ]
-    return summary_of_parts(experiment) | {"downlink_weight": downlink, "runs": runs}
+    return summary_of_parts(experiment) | {
+        "downlink_weight": downlink,
+        "measure": measure,
+        "runs": runs,
+    }
 
 
 def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
@@ -145,6 +158,7 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
     problem, method, used = experiment.problem, experiment.method, experiment.compressor
     shared = problem.composite if is_strongly_convex(problem) else problem
     constants = getattr(problem, "stated", shared).constants
+    unsolved = bool(np.isnan(host(problem.x_star)).any())
     return {
         "problem": {
             "name": problem.name,
@@ -154,7 +168,7 @@ def summary_of_parts(experiment: Experiment[Problem]) -> dict[str, Any]:
             "L": json_number(getattr(constants, "L", None)),
             "mu": json_number(constants.mu),
             "kappa": json_number(getattr(constants, "kappa", None)),
-            "f_star": json_number(problem.f_star),
+            "f_star": None if unsolved else json_number(problem.f_star),
         },
         "method": {
             "name": method.name,

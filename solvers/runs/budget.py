@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certibit.data.errors import Refusal
 from certibit.data.problem import Problem
 from certibit.solvers.method import Every, Method, Schedule
+from certibit.solvers.runs.trace import require_measure
 
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
@@ -25,9 +26,9 @@ PATIENCE = 100_000
 STAGNANT_SHARE = 0.5
 """The share of its work over which a run that stagnates has made no progress."""
 PROGRESS = 0.01
-"""By how much of itself the best f - f* has to fall to be progress."""
+"""By how much of itself the best f - f*, or |grad f|^2, has to fall to be progress."""
 STAGNATION = (
-    f"the best f - f* has not fallen by {100 * PROGRESS:g} % over the last"
+    f"the best f - f*, or |grad f|^2, has not fallen by {100 * PROGRESS:g} % over the last"
     f" {100 * STAGNANT_SHARE:g} % of the work, from {PATIENCE:,} iterations or gradients on"
 )
 """When a run that waits for an accuracy stagnates, in words."""
@@ -38,9 +39,9 @@ class Budget:
     """A run ends as soon as one of these is reached.
 
     A run with a target accuracy and no other limit but iterations ends as "stagnated" if the best
-    f - f* has not decreased by 1 % over the last half of the work. Work is counted in iterations or
-    gradients per client, whichever is more, and is at least 100,000. A run with slower progress
-    would not reach its target within 10,000,000 iterations either.
+    f - f*, or |grad f|^2, has not decreased by 1 % over the last half of the work. Work is counted
+    in iterations or gradients per client, whichever is more, and is at least 100,000. A run with
+    slower progress would not reach its target within 10,000,000 iterations either.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ class Budget:
         Gradients evaluated per client.
     gap : float, optional
         Accuracy f - f*, tested at recorded points.
+    squared_gradient : float, optional
+        Accuracy |grad f|^2 instead, for nonconvex problems above all.
     seconds : float, optional
         Time on the clock for the runs that are computed together, tested at recorded points. Such
         a limit is not reproducible, so no store keeps the trace.
@@ -61,7 +64,7 @@ class Budget:
     Raises
     ------
     Refusal
-        If a limit is not a positive number.
+        If a limit is not a positive number, or there are two accuracies.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Budget:
     rounds: int | None = None
     gradients: float | None = None
     gap: float | None = None
+    squared_gradient: float | None = None
     seconds: float | None = None
     iterations: int = ITERATIONS
 
@@ -85,6 +89,27 @@ class Budget:
                 raise Refusal(
                     f"a budget of {limit:g} {field.name} is not possible; give a positive number"
                 )
+        if self.gap is not None and self.squared_gradient is not None:
+            raise Refusal(
+                f"a budget of {self.gap:g} gap and {self.squared_gradient:g} squared_gradient; "
+                "give one accuracy"
+            )
+
+    def aimed(self, accuracy: float, measure: str) -> "Budget":
+        """Return the same limits with another accuracy, in a measure such as "gap"."""
+        require_measure(measure)
+        aims: dict[str, Any] = {"gap": None, "squared_gradient": None} | {measure: accuracy}
+        return replace(self, **aims)
+
+    @property
+    def measure(self) -> str:
+        """What the accuracy is one of: "gap", or "squared_gradient"."""
+        return "gap" if self.squared_gradient is None else "squared_gradient"
+
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy, if there is one."""
+        return self.gap if self.squared_gradient is None else self.squared_gradient
 
     def within(self, limits: "Budget | None") -> "Budget":
         """Return the same budget, each of its limits at most as large as another one's.
@@ -106,7 +131,7 @@ class Budget:
 
     def require_possible(self, schedule: Schedule) -> None:
         """Refuse to wait for bits or rounds of a method that never communicates."""
-        if self.gap is not None or (self.bits is None and self.rounds is None):
+        if self.accuracy is not None or (self.bits is None and self.rounds is None):
             return
         if isinstance(schedule, Every):
             silent, why = (
@@ -127,7 +152,7 @@ class Budget:
         These are the gradients of one iteration; and of all, if only iterations and rounds end
         the runs.
         """
-        others = (self.bits, self.gradients, self.gap, self.seconds)
+        others = (self.bits, self.gradients, self.accuracy, self.seconds)
         counted = all(limit is None for limit in others)
         iterations = min(self.iterations, self.rounds or self.iterations) if counted else 1
         several = method.steps_of_a_round
@@ -147,7 +172,7 @@ class Budget:
 
     def require_traffic(self, point: Mapping[str, NDArray[Any]]) -> None:
         """Refuse to wait for bits where a run has sent none in a thousand rounds."""
-        only_bits = self.rounds is None and self.gap is None and self.iterations == ITERATIONS
+        only_bits = self.rounds is None and self.accuracy is None and self.iterations == ITERATIONS
         if self.bits is None or not only_bits:
             return
         silent = (point["rounds"] >= _SILENT_ROUNDS) & (point["uplink_bits"] == 0)
@@ -162,21 +187,21 @@ class Budget:
     ) -> NDArray[np.float64]:
         """Return the fraction used of the work without progress that ends a run, (R,).
 
-        ``since`` is the work at which f - f* last made progress.
+        ``since`` is the work at which the measure last made progress.
         """
         others = (self.bits, self.rounds, self.gradients, self.seconds)
-        if self.gap is None or any(limit is not None for limit in others):
+        if self.accuracy is None or any(limit is not None for limit in others):
             return np.zeros_like(work)
         end = np.maximum(since / (1 - STAGNANT_SHARE), PATIENCE)
         return (work - since) / (end - since)
 
     def used(
-        self, point: Mapping[str, NDArray[Any]], first_gap: NDArray[np.float64]
+        self, point: Mapping[str, NDArray[Any]], first: NDArray[np.float64]
     ) -> dict[str, NDArray[np.float64]]:
         """Return the fraction of each limit that runs have used at a recorded point, (R,) each.
 
         A limit is reached from 1 on. ``point`` holds columns of a trace and the seconds so far;
-        ``first_gap`` is the accuracy at the start.
+        ``first`` is the measure at the start.
         """
         used = {"iterations": point["iteration"] / self.iterations}
         if self.rounds is not None:
@@ -187,11 +212,12 @@ class Budget:
             used["gradients"] = point["gradients"] / self.gradients
         if self.seconds is not None:
             used["seconds"] = point["seconds"] / self.seconds
-        if self.gap is not None:
-            gap = point["gap"]
+        if self.accuracy is not None:
+            now = point[self.measure]
             with np.errstate(divide="ignore", invalid="ignore"):
-                way = np.log(first_gap / gap) / np.log(first_gap / self.gap)
-            used["gap"] = np.where(gap <= self.gap, 1.0, np.fmin(np.fmax(way, 0.0), 0.999))
+                way = np.log(first / now) / np.log(first / self.accuracy)
+            near = np.fmin(np.fmax(way, 0.0), 0.999)
+            used[self.measure] = np.where(now <= self.accuracy, 1.0, near)
         return used
 
 

@@ -19,8 +19,8 @@ _EACH = {
     "iteration": np.int64,
     "rounds": np.int64,
     "due": np.int64,
-    "first_gap": np.float64,
-    "best_gap": np.float64,
+    "first_measure": np.float64,
+    "best_measure": np.float64,
     "since": np.float64,
     "done": np.float64,
 }
@@ -43,9 +43,9 @@ class Carried:
         The runs that are still going, as positions among all R.
     iteration, rounds, due : arrays (R,) of int
         Iterations and rounds done, and the next round to be recorded.
-    first_gap, best_gap, since, done : arrays (R,)
-        f - f* at the start, the best one at the last progress, the work at which that was, and the
-        fraction of the budget that is used.
+    first_measure, best_measure, since, done : arrays (R,)
+        f - f*, or |grad f|^2, at the start, the best one at the last progress, the work at which
+        that was, and the fraction of the budget that is used.
     ending : list of str
         What ended each run, or "".
     rows : list of mappings
@@ -61,8 +61,8 @@ class Carried:
     iteration: NDArray[np.int64]
     rounds: NDArray[np.int64]
     due: NDArray[np.int64]
-    first_gap: NDArray[np.float64]
-    best_gap: NDArray[np.float64]
+    first_measure: NDArray[np.float64]
+    best_measure: NDArray[np.float64]
     since: NDArray[np.float64]
     done: NDArray[np.float64]
     ending: list[str]

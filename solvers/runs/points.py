@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, is_strongly_convex
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
@@ -151,13 +151,12 @@ class Points:
     def _record(self, point: _Point, method: Method, problem: Problem) -> None:
         """Record runs as they were at a point, and say which of them have ended."""
         now, n, runs = self.now, problem.n, point.runs
+        budget, callback = self._wishes.budget, self._wishes.callback
         everyone = runs.size == now.active.size
         if not everyone:
             method, problem = narrow(method, point.positions), narrow(problem, point.positions)
         x = point.x if everyone else taken(point.x, point.positions)
         gap = host(problem.gap(x))
-        if not point.iteration.any():
-            now.first_gap[:] = now.best_gap[:] = gap
         spent = {name: host(column)[runs] for name, column in point.spent.items()}
         row = {
             "run": runs,
@@ -169,15 +168,16 @@ class Points:
             "gap": gap,
             "synchronisations": spent["synchronisations"],
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
-            "squared_gradient": _squared_gradient(method, problem, x),
+            "squared_gradient": _squared_gradient(method, problem, x, budget),
             "lyapunov": host(point.lyapunov)[point.positions],
         }
         now.rows.append(row)
-        budget, callback = self._wishes.budget, self._wishes.callback
+        if not point.iteration.any():
+            now.first_measure[:] = now.best_measure[:] = row[budget.measure]
         budget.require_traffic(row)
         clock = np.full(runs.size, time.perf_counter() - self._started)
         used = {"stagnated": self._stagnation(row)}
-        used |= budget.used(row | {"seconds": clock}, now.first_gap[runs])
+        used |= budget.used(row | {"seconds": clock}, now.first_measure[runs])
         used["diverged"] = 1.0 - np.isfinite(gap)
         if callback is not None and callback(row | {"x": x}):
             used["callback"] = np.ones(runs.size)
@@ -194,10 +194,10 @@ class Points:
 
         An array with one number per run of the point, 1 and more where a run stagnates.
         """
-        now, runs, gap = self.now, row["run"], row["gap"]
+        now, runs, measure = self.now, row["run"], row[self._wishes.budget.measure]
         work = np.fmax(row["iteration"], row["gradients"])
-        progress = gap <= (1 - PROGRESS) * now.best_gap[runs]
-        now.best_gap[runs[progress]] = gap[progress]
+        progress = measure <= (1 - PROGRESS) * now.best_measure[runs]
+        now.best_measure[runs[progress]] = measure[progress]
         now.since[runs[progress]] = work[progress]
         return self._wishes.budget.stagnation(work, now.since[runs])
 
@@ -221,8 +221,11 @@ def _by_run(values: Array) -> Array:
     return values if values.ndim == 2 else array_namespace(values).reshape(values, (-1,))
 
 
-def _squared_gradient(method: Method, problem: Problem, x: Array) -> NDArray[np.float64]:
-    """Return |grad f|^2 where it is what theorems bound, else NaN; (R,)."""
-    if method.needs.strongly_convex:
+def _squared_gradient(
+    method: Method, problem: Problem, x: Array, budget: Budget
+) -> NDArray[np.float64]:
+    """Return |grad (f + g)|^2 where it is the target or what theorems bound, else NaN; (R,)."""
+    strongly = method.needs.strongly_convex and is_strongly_convex(problem)
+    if strongly and budget.measure == "gap":
         return np.full(x.shape[2], np.nan)
-    return host(squared_norm(mean(problem.grad(x))))[0, 0]
+    return host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))[0, 0]

@@ -34,9 +34,13 @@ COLUMNS = {
     "synchronisations": "how often the server has waited for clients",
     "gap": "f - f* at the model",
     "distance": "|x - x*|^2 at the model",
-    "squared_gradient": "|grad f|^2 at the model, where theorems bound it; else NaN",
+    "squared_gradient": "|grad f|^2 at the model, where theorems bound it or it is the target; "
+    "else NaN",
     "lyapunov": "value of the Lyapunov function of a theorem; NaN without one",
 }
+
+MEASURES = {"gap": "f - f*", "squared_gradient": "|grad f|^2"}
+"""The columns that a run can aim at a small value of, as tables write them."""
 
 TOTAL = "total_bits"
 """The name of a derived column: bits sent plus the weight times bits received."""
@@ -60,8 +64,8 @@ class Trace:
     columns : mapping
         One array per name in ``COLUMNS``, one entry per recorded point, sorted by run.
     ending : tuple of str
-        What ended each run: "bits", "rounds", "gradients", "gap", "seconds", "iterations",
-        "callback", "stagnated" or "diverged".
+        What ended each run: "bits", "rounds", "gradients", "gap", "squared_gradient", "seconds",
+        "iterations", "callback", "stagnated" or "diverged".
     x : array of shape (1, d, R) or None
         The last model of every run, if it was asked for.
 
@@ -88,7 +92,7 @@ class Trace:
         return (
             f"Trace of {method} on {problem}, {made['compressor']}\n"
             f"runs: {len(self.seeds)}, ended by {endings}\n"
-            f"last f - f*: {_range(self.final('gap'))}\n"
+            f"last {MEASURES[self.measure]}: {_range(self.final(self.measure))}\n"
             f"uplink bits per client: {_range(self.final('uplink_bits'))}"
         )
 
@@ -100,6 +104,12 @@ class Trace:
         """The seeds of the runs, (R,)."""
         return tuple(self.specification["seeds"])
 
+    @property
+    def measure(self) -> str:
+        """The column that the runs aimed at: "gap", or "squared_gradient" if that was said."""
+        asked = self.specification.get("budget", {}).get("squared_gradient")
+        return "gap" if asked is None else "squared_gradient"
+
     def run(self, run: int) -> dict[str, Column]:
         """Return the columns of one run, by its position among the seeds."""
         rows = self.columns["run"] == run
@@ -109,18 +119,34 @@ class Trace:
         """Return the bits sent plus ``downlink`` times those received, at every recorded point."""
         return total_bits(self.columns["uplink_bits"], self.columns["downlink_bits"], downlink)
 
-    def bits_to(self, accuracy: float, downlink: float = 0.0) -> NDArray[np.float64]:
-        """Return the uplink bits per client at the first recorded f - f* <= accuracy, (R,).
+    def bits_to(
+        self, accuracy: float, downlink: float = 0.0, measure: str | None = None
+    ) -> NDArray[np.float64]:
+        """Return the uplink bits per client at the first recorded measure <= accuracy, (R,).
 
-        With a weight of the downlink, total bits. NaN for a run that does not reach the accuracy.
+        The measure is "gap", f - f*, or "squared_gradient"; by default the one that the runs aimed
+        at. With a weight of the downlink, total bits. NaN for a run that does not reach the
+        accuracy.
         """
-        up, down = (self.cost_to(accuracy, f"{way}link_bits") for way in ("up", "down"))
+        up, down = (self.cost_to(accuracy, f"{way}link_bits", measure) for way in ("up", "down"))
         return total_bits(up, down, downlink)
 
-    def cost_to(self, accuracy: float, column: str) -> NDArray[np.float64]:
-        """Return a column at the first recorded f - f* <= accuracy, (R,); NaN if there is none."""
+    def cost_to(
+        self, accuracy: float, column: str, measure: str | None = None
+    ) -> NDArray[np.float64]:
+        """Return a column at the first recorded measure <= accuracy, (R,); NaN if there is none.
+
+        See :meth:`bits_to`.
+
+        Raises
+        ------
+        Refusal
+            If the measure is none.
+        """
+        measure = self.measure if measure is None else measure
+        require_measure(measure)
         costs = np.full(len(self.seeds), np.nan)
-        reached = np.flatnonzero(self.columns["gap"] <= accuracy)
+        reached = np.flatnonzero(self.columns[measure] <= accuracy)
         runs, first = np.unique(self.columns["run"][reached], return_index=True)
         costs[runs] = self.columns[column][reached[first]]
         return costs
@@ -212,6 +238,12 @@ class Trace:
         except (ValueError, RecursionError) as fault:
             raise DamagedFileError(f"{path} is damaged ({fault})") from None
         return cls(specification, columns, ending, x)
+
+
+def require_measure(measure: str) -> None:
+    """Refuse what is no measure of accuracy."""
+    if measure not in MEASURES:
+        raise Refusal(f"the measure {measure!r} is unknown; choose {' or '.join(MEASURES)}")
 
 
 def _header(written: Column | None) -> tuple[dict[str, Any], tuple[str, ...]]:

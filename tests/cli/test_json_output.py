@@ -43,10 +43,12 @@ def test_json_is_the_trace_key_by_key(capsys, method, compressor, extra):
             "uplink_bits": trace.final("uplink_bits")[seed],
             "downlink_bits": trace.final("downlink_bits")[seed],
             "gap": trace.final("gap")[seed],
+            "squared_gradient": None,
         }
         for seed in (0, 1)
     ]
-    assert set(found) == {"problem", "method", "compressor", "downlink_weight", "runs"}
+    assert found["measure"] == "gap"
+    assert set(found) == {"problem", "method", "compressor", "downlink_weight", "measure", "runs"}
 
 
 def test_json_has_null_where_an_accuracy_was_not_reached(capsys):

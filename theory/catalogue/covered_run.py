@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
@@ -28,7 +28,7 @@ from certibit.theory.setting import Setting
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _TARGET = 1e-6
-"""The f - f* at which runs without a budget end."""
+"""The accuracy at which runs without a budget end."""
 
 
 def run(
@@ -63,7 +63,8 @@ def run(
     seeds : int or sequence of int
         The run seeds, or their number.
     budget : Budget, optional
-        Limits of every run; by default f - f* <= 1e-6.
+        Limits of every run; by default f - f* <= 1e-6, or |grad f|^2 <= 1e-6 if the problem is
+        not strongly convex.
     record : Record, optional
         Which rounds are recorded.
     wire : bool
@@ -131,7 +132,7 @@ def run(
     return simulate(
         experiment,
         seeds=seeds,
-        budget=Budget(gap=_TARGET) if budget is None else budget,
+        budget=Budget().aimed(_TARGET, usual_measure(problem)) if budget is None else budget,
         record=record,
         wire=wire,
         library=library,
@@ -141,6 +142,11 @@ def run(
         callback=callback,
         keep_model=keep_model,
     )
+
+
+def usual_measure(problem: Problem) -> str:
+    """Return the measure of a target that names none: "gap" if mu > 0, or "squared_gradient"."""
+    return "gap" if is_strongly_convex(problem) else "squared_gradient"
 
 
 def lyapunov_record(potential: Potential, setting: Setting) -> RecordedPotential:
@@ -167,14 +173,19 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """
     method = experiment.method
     require_positive(method, *card.step_sizes)
-    setting = Setting.at(experiment) if is_convex(experiment) else None
     broken = []
-    if setting is not None:
+    if is_convex(experiment):
+        setting = Setting.at(experiment)
         for theorem in card.theorems:
             broken.append(theorem.unmet(method, setting))
             if not broken[-1]:
                 return
     if not broken and strict:
+        if card.theorems:
+            raise Refusal(
+                f"the theorems of {method.name} are about strongly convex functions, which those "
+                f"of {experiment.problem.name} are not; leave strict out"
+            )
         raise Refusal(f"{method.name} comes with no theorem; leave strict out")
     if not broken:
         return

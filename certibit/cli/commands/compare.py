@@ -9,10 +9,12 @@ from certibit.cli.words.options import (
     add_network,
     add_problem_options,
     add_strict,
+    add_until,
     read_downlink_weight,
     read_limits,
     read_network,
     read_problem,
+    read_until,
 )
 from certibit.cli.words.plain_options import (
     add_fresh,
@@ -26,7 +28,11 @@ from certibit.cli.words.progress import progress_bar
 from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.comparison.compare import compare
-from certibit.figures.comparison.comparison_record import keep_comparison, require_name
+from certibit.figures.comparison.comparison_record import (
+    keep_comparison,
+    require_gap,
+    require_name,
+)
 from certibit.figures.costs import SECONDS
 from certibit.solvers.store.store import Store
 
@@ -43,7 +49,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "or path/to/file.py:Name[gamma=1]",
     )
     add_problem_options(parser)
-    parser.add_argument("--until", type=float, default=1e-6, help="f - f*")
+    add_until(parser.add_mutually_exclusive_group())
     add_seeds(parser, 5, "number of runs of each method")
     add_limits(parser)
     add_downlink_weight(parser)
@@ -72,11 +78,15 @@ def compare_methods(chosen: argparse.Namespace) -> None:
     if chosen.report is not None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
+    target, measure = read_until(chosen, solved)
+    if chosen.report is not None:
+        require_gap(measure)
     with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
             solved,
             chosen.methods,
-            target=chosen.until,
+            target=target,
+            measure=measure,
             seeds=chosen.seeds,
             budget=read_limits(chosen),
             network=network,

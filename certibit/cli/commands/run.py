@@ -10,9 +10,11 @@ from certibit.cli.words.options import (
     add_limits,
     add_parameters,
     add_strict,
+    add_until,
     read_downlink_weight,
     read_experiment,
     read_limits,
+    read_until,
 )
 from certibit.cli.words.plain_options import add_json, add_seeds
 from certibit.cli.words.progress import progress_bar
@@ -20,11 +22,11 @@ from certibit.data.errors import Refusal
 from certibit.data.terminal import for_terminal
 from certibit.figures.text.tables import cost_table, describe, describe_endings, summary
 from certibit.solvers.libraries import LIBRARIES
-from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.theory.catalogue.covered_run import require_theorem
 
-_DEFAULT, _FINEST = 1e-6, 1e-30  # f - f*
+_FINEST = 1e-30
+"""The least f - f* or |grad f|^2 that a run can wait for."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, 5, "number of runs")
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--bits", type=float, help="stop after so many bits sent per client")
-    end.add_argument("--until", type=float, help="stop at this f - f* (default: 1e-6)")
+    add_until(end)
     add_limits(parser)
     add_parameters(parser)
     add_downlink_weight(parser)
@@ -50,9 +52,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run_method(chosen: argparse.Namespace) -> None:
     """Run a method over some seeds and print the cost of each accuracy."""
-    until, budget = _end(chosen)
+    _require_fine(chosen)
     weight = read_downlink_weight(chosen)
     card, experiment = read_experiment(chosen)
+    until, measure = read_until(chosen, experiment.problem)
+    budget = read_limits(chosen).aimed(until, measure)
+    if chosen.bits is not None:
+        budget = replace(read_limits(chosen), bits=chosen.bits)
     require_theorem(card, experiment, strict=chosen.strict)
     with progress_bar(experiment.method.name) as progress:
         trace = simulate(
@@ -66,23 +72,19 @@ def run_method(chosen: argparse.Namespace) -> None:
     accuracies = [10.0**-digit for digit in range(1, 300) if 10.0**-digit > until * 1.001]
     accuracies.append(until)
     if chosen.json:
-        print(json.dumps(summary(experiment, trace, accuracies, weight), allow_nan=False))
+        print(json.dumps(summary(experiment, trace, accuracies, weight, measure), allow_nan=False))
         return
     print(for_terminal(lambda: describe(experiment)), end="\n\n")
-    print(for_terminal(lambda: cost_table(trace, accuracies, weight)))
+    print(for_terminal(lambda: cost_table(trace, accuracies, weight, measure)))
     endings = describe_endings(trace)
     if endings:
         print("\n" + for_terminal(lambda: endings))
 
 
-def _end(chosen: argparse.Namespace) -> tuple[float, Budget]:
-    """Return the smallest f - f* that is printed, and the limits of the runs."""
-    limits = read_limits(chosen)
-    if chosen.bits is not None:
-        return _DEFAULT, replace(limits, bits=chosen.bits)
-    until = _DEFAULT if chosen.until is None else chosen.until
-    if 0 < until < _FINEST:
-        raise Refusal(
-            f"f - f* = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
-        )
-    return until, replace(limits, gap=until)
+def _require_fine(chosen: argparse.Namespace) -> None:
+    """Refuse an accuracy below that of numbers."""
+    for name, until in (("f - f*", chosen.until), ("|grad f|^2", chosen.until_gradient)):
+        if until is not None and 0 < until < _FINEST:
+            raise Refusal(
+                f"{name} = {until:g} is finer than 64-bit numbers are; give at least {_FINEST:g}"
+            )

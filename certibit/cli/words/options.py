@@ -18,9 +18,12 @@ from certibit.solvers.runs.network import NETWORKS, Network, network_named, read
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import require_weight
 from certibit.theory.card import Card
+from certibit.theory.catalogue.covered_run import usual_measure
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.setting import Setting
 
+_ACCURACY = 1e-6
+"""The default f - f* or |grad f|^2."""
 NETWORK = "lte"
 """The network whose numbers are used if only some of them are given."""
 
@@ -102,6 +105,28 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="refuse parameters outside every theorem"
     )
+
+
+def add_until(place: "argparse._ActionsContainer") -> None:
+    """Add ``--until`` and ``--until-gradient``, the accuracy at which runs end; one of them."""
+    place.add_argument(
+        "--until", metavar="GAP", type=float, help="stop at this f - f* (default: 1e-6 if mu > 0)"
+    )
+    place.add_argument(
+        "--until-gradient",
+        metavar="SQUARE",
+        type=float,
+        help="stop at this |grad f|^2 (default: 1e-6 of a problem that is not strongly convex)",
+    )
+
+
+def read_until(chosen: argparse.Namespace, problem: Problem) -> tuple[float, str]:
+    """Return the accuracy at which runs end, and its measure."""
+    if chosen.until_gradient is not None:
+        return chosen.until_gradient, "squared_gradient"
+    if chosen.until is not None:
+        return chosen.until, "gap"
+    return _ACCURACY, usual_measure(problem)
 
 
 def add_limits(parser: argparse.ArgumentParser, iterations: int = ITERATIONS) -> None:
