@@ -59,6 +59,16 @@ def test_invariants_and_purity(case):
             assert np.max(np.abs(invariant)) <= 1e-11 * largest
 
 
+@each_method
+def test_a_method_starts_where_it_is_told(name):
+    """Runs start at 0, where a vector in the place of another is not seen."""
+    w = world_of(fitted(logistic(name)))
+    x = w.channel.template + 2.0
+    state = w.method.start(x, w.oracle, w.channel)
+    np.testing.assert_allclose(w.method.model(state), x, rtol=1e-15)
+    assert all(np.max(np.abs(i)) <= 1e-12 for i in invariants(w.method, state, w.problem))
+
+
 @pytest.mark.long(keep=5)
 @each_method
 def test_a_run_depends_on_its_seed_only(name):
