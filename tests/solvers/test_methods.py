@@ -61,7 +61,7 @@ def test_invariants_and_purity(case):
 
 @each_method
 def test_a_method_starts_where_it_is_told(name):
-    """Runs start at 0, where a vector in the place of another is not seen."""
+    """At 0, the default, a vector in the place of another is not seen."""
     w = world_of(fitted(logistic(name)))
     x = w.channel.template + 2.0
     state = w.method.start(x, w.oracle, w.channel)

@@ -10,7 +10,7 @@ from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.potential_family import SMALLEST, Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, RatioProgramme
+from certibit.theory.cones.cone_programme import ConeProgramme, Directions, RatioProgramme
 from certibit.theory.function_class import FunctionClass
 
 
@@ -40,6 +40,23 @@ def test_a_ratio_is_as_large_as_of_generalised_eigenvalues(seed):
 
     best = scipy.optimize.minimize_scalar(least, bounds=(0, 1), options={"xatol": 1e-10})
     assert float(found[0].p) / float(found[0].q) == pytest.approx(-best.fun, rel=1e-7)
+
+
+def test_the_tangent_of_a_ratio_is_its_change():
+    """A - t B is quadratic in (t, v): half the difference of two sides is exact."""
+    rng = np.random.default_rng(0)
+
+    def drawn():
+        sums, lines = rng.integers(-9, 10, (9, 3)), rng.integers(-9, 10, (2, 3))
+        return ConeProgramme.of([1, 0], [fmpq_mat(sums.tolist())], fmpq_mat(lines.tolist()))
+
+    programme, point = RatioProgramme(drawn(), drawn()), np.array([3, 2])
+    (matrices,), rows = programme.tangent(Directions.unit(2), point.tolist())
+    for j, step in enumerate(np.eye(2, dtype=int)):
+        above, below = (programme.at((point + sign * step).tolist()) for sign in (1, -1))
+        assert (above[0][0] - below[0][0]) / 2 == matrices[j]
+        changes = ((above[1] - below[1]) / 2).entries()
+        assert changes == [row[j] for row in rows.tolist()]
 
 
 @pytest.mark.parametrize("name", ["diana", "marina", "gd"])
