@@ -12,6 +12,7 @@ settings.register_profile("certibit", deadline=None, derandomize=True, print_blo
 settings.load_profile("certibit")
 
 
+_ROOT = Path(__file__).parents[1]
 _NOT_OURS = pytest.StashKey[str | None]()
 _OWN = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
@@ -78,13 +79,16 @@ def _compiled_code(config: pytest.Config) -> Path | None:
 
 @pytest.fixture(autouse=True)
 def modules_of_others() -> Iterator[None]:
-    """Forget the modules that a test wrote: they would count as part of later tests' programs."""
+    """Forget the modules that a test wrote: they would count as part of later tests' programs.
+
+    The tree may itself lie among temporary files, as a copy with a planted fault does.
+    """
     before = set(sys.modules)
     yield
     written = tempfile.gettempdir() + os.sep
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""
-        if file.startswith(written):
+        if file.startswith(written) and not file.startswith(str(_ROOT)):
             del sys.modules[name]
 
 
