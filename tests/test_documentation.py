@@ -108,6 +108,8 @@ def test_data_of_ones_own(capsys):
     names = run_page("docs/own-data.md")
     assert names["named"].division.classes == ("ill", "well")
     assert sum(names["dealt"].division.sizes) == 300, "the page says that nothing is discarded"
+    assert {name for trace in names["race"].traces for name in trace.ending} == {"squared_gradient"}
+    assert names["descent"].ending == ("squared_gradient",) * 5
     assert names["measured"].at_solution > 0
     assert names["trace"].ending == ("gap", "gap")
     assert names["robust"].loss == certibit.Huber(1.0)

@@ -12,8 +12,13 @@ import scipy.sparse
 
 from certibit.data.errors import Refusal
 from certibit.data.files.dataset import Dataset
+from certibit.data.losses.base import Loss
+from certibit.data.losses.logistic_loss import Logistic
+from certibit.data.losses.robust_losses import Tukey, Welsch
 from certibit.data.problem import Problem
 from certibit.data.problems.logistic import LogisticRegression
+from certibit.data.problems.nonconvex_model import NonconvexModel
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.data.problems.quadratic import Quadratic
 from certibit.data.relaxed.families import Multiples, Tilted
 from certibit.data.relaxed.phase_retrieval import PhaseRetrieval
@@ -219,6 +224,20 @@ def _logistic(n: int, storage: str) -> Callable[[int], LogisticRegression]:
     return make
 
 
+def _nonconvex(loss: Loss, lam: float) -> Callable[[int], NonconvexModel]:
+    """Return a model whose targets are fitted at the start: there all curvatures are largest."""
+
+    def make(seed: int) -> NonconvexModel:
+        rows = np.random.default_rng(seed).standard_normal((30, 4))
+        signs = loss.targets == "two classes"
+        b = np.resize([-1.0, 1.0], 30) if signs else np.zeros(30)
+        data = Dataset("random", scipy.sparse.csr_array(rows), b, (), "random")
+        shares = tuple(np.split(np.arange(30), [8, 20]))
+        return NonconvexModel.from_shares(data, shares, loss, lam=lam)
+
+    return make
+
+
 PROBLEMS: list[Callable[[int], Problem]] = [
     lambda seed: Quadratic.random(3, 4, 1.0, [20.0, 12.0, 5.0], seed=seed),
     lambda seed: Quadratic.random(60, 3, 1.0, 9.0, seed=seed).composite,
@@ -229,4 +248,7 @@ PROBLEMS: list[Callable[[int], Problem]] = [
     lambda seed: RobustLogistic.random(20, 3, seed=seed),
     lambda seed: Quartics.of(H=2.0 + seed),
     lambda seed: PhaseRetrieval.random(3, 10, 4, seed=seed),
+    lambda seed: NonconvexQuadratic.random(4, 4, spread=5.0, seed=seed),
+    *(_nonconvex(loss, lam) for loss, lam in ((Logistic(), 0.3), (Welsch(2.0), 0.0))),
+    _nonconvex(Tukey(3.0), 0.1),
 ]  # fmt: skip

@@ -5,7 +5,8 @@ from planting import fault
 LOGISTIC, RIDGE, ROWS, QUADRATIC = (
     f"data.problems.{name}" for name in ("logistic", "ridge_problem", "rows", "quadratic")
 )
-LOSS = "data.losses.logistic_loss"
+LOSS, ROBUST = "data.losses.logistic_loss", "data.losses.robust_losses"
+MODEL, SADDLES = (f"data.problems.nonconvex_{name}" for name in ("model", "quadratic"))
 TILTED, LOSSES, QUARTICS, PHASES = (
     f"data.relaxed.{name}"
     for name in ("families", "relaxed_logistic", "polynomials", "phase_retrieval")
@@ -57,6 +58,26 @@ _ROWS = [
      "L_i, float(np.linalg.eigvalsh(average)[-1])", "L_i, float(L_i.max())"),
     ("quadratic: x* of the plain mean of the centres", QUADRATIC, "x_star=x_star.reshape(1, -1, 1)",
      "x_star=c.mean(axis=0).reshape(1, -1, 1)"),
+    ("nonconvex: the regulariser's gradient of the other sign", MODEL,
+     "backward(slopes) + 2 *", "backward(slopes) - 2 *"),
+    ("nonconvex: its gradient over 1 + x^2 once", MODEL, "x / (square * square)", "x / square"),
+    ("nonconvex: L_i without the regulariser", MODEL, "bare.L_i + most, bare", "bare.L_i, bare"),
+    ("nonconvex: L_i with lam for 2 lam", MODEL, "most = self.bare, 2 * self.lam",
+     "most = self.bare, self.lam"),
+    ("nonconvex: L_f without the regulariser", MODEL, "bare.L_f + most)", "bare.L_f)"),
+    ("nonconvex: the regulariser not in the value", MODEL, " + self.lam * regulariser", ""),
+    ("nonconvex: mu of the regulariser left out", MODEL, "bare.mu - self.lam / 2", "bare.mu"),
+    ("welsch: slope of half the width", ROBUST, "return (z - b) * array_namespace(z).exp(-r * r)",
+     "return (z - b) * array_namespace(z).exp(-2 * r * r)"),
+    ("tukey: slope without its square", ROBUST, "(1 - self._ratio(z, b)) ** 2",
+     "(1 - self._ratio(z, b))"),
+    ("saddles: L_i without negative eigenvalues", SADDLES, "np.abs(eigenvalues).max(axis=1)",
+     "eigenvalues.max(axis=1)"),
+    ("saddles: half of mu", SADDLES, "Constants(float(eigenvalues.min()),",
+     "Constants(float(eigenvalues.min()) / 2,"),
+    ("saddles: gradient of the other sign of b", SADDLES, "self.H @ x - self.b",
+     "self.H @ x + self.b"),
+    ("saddles: gap twice", SADDLES, "@ step), axis=(0, 1)) / 2", "@ step), axis=(0, 1))"),
     ("tilted: kappa as the mean", TILTED, "kappa = float(np.max(np.lin",
      "kappa = float(np.mean(np.lin"),
     ("multiples: rho as the mean", TILTED, "rho = float(array_namespace(self.c).max(",
