@@ -61,6 +61,6 @@ def _limits() -> list[int]:
 
 
 def _outwards(root: Path, group: str, file: str) -> list[Path]:
-    """Return where the limits of a control group and of all that it is in are told."""
+    """Return the files with the memory limits of a control group and of its parents."""
     parts = PurePosixPath(group.lstrip("/")).parts
     return [root.joinpath(*parts[:depth], file) for depth in range(len(parts) + 1)]

@@ -106,7 +106,7 @@ def costs_to(
 def _counted(
     column: Callable[[str], NDArray[np.float64]], by: str, downlink: float, network: Network | None
 ) -> NDArray[np.float64]:
-    """Return a quantity made of the columns of a trace."""
+    """Return a quantity computed from the columns of a trace."""
     if by == SECONDS and network is not None:
         counted: NDArray[np.float64] = network.seconds(*map(column, _COLUMNS.values()))
         return counted

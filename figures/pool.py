@@ -34,7 +34,7 @@ class Traceable(Protocol[T_co]):
 
 
 def traces(jobs: Sequence[Traceable[T]], processes: int | None = None) -> Iterator[tuple[int, T]]:
-    """Return the place of every job and its trace, as they are finished.
+    """Yield the index and the trace of every job when it is finished.
 
     Jobs are started in their order: give the longest first. A progress bar goes to stderr.
 

@@ -29,14 +29,14 @@ PATIENCE = 60.0
 LONGEST = 86_400.0
 """Seconds after which a job is given up: it may be an endless loop."""
 _GRACE = 1.0
-"""Seconds in which a process that is told to end takes away what it was writing."""
+"""Seconds in which a process that must end removes its unfinished files."""
 _LOOK = 0.5
 """Seconds between two looks at a process that works."""
 _STOPPED = 143
 
 T = TypeVar("T")
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A function with what it is called with."""
+"""A function with its arguments."""
 
 
 class LostWorkerError(RuntimeError):
@@ -184,7 +184,7 @@ def _leave_interrupts_to_others() -> None:
 
 
 def _work(line: Connection) -> None:
-    """Do what is asked for, one after the other, until the line is closed."""
+    """Do the jobs that arrive, one after the other, until the pipe is closed."""
     threadpool_limits(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(_STOPPED))

@@ -13,7 +13,7 @@ from certibit.solvers.method import Gradients
 from certibit.solvers.state import Dataclass, S
 
 _UNSEEN = 16
-"""Steps on a device until somebody looks whether all clients are done."""
+"""Steps on a device between two tests whether all clients are done."""
 
 G = TypeVar("G", bound=Dataclass)
 

@@ -271,7 +271,7 @@ class Card:
     ) -> Method:
         """Make the method by a rule with some parameters replaced, or without rules of all of them.
 
-        What the rule leaves open it is told, so that its other parameters follow.
+        Parameters that the rule leaves open are passed to it, so that its other parameters follow.
 
         Raises
         ------

@@ -18,7 +18,7 @@ Rows = NDArray[np.float64]
 
 
 ROUNDING = 1e-12
-"""Relative size of what is left of a square that counts as none."""
+"""Relative size below which the remainder of a square counts as 0."""
 
 
 @dataclass(frozen=True)

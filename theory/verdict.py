@@ -11,7 +11,7 @@ ROUNDING = 1e-9
 
 FAILS, NOT_TESTED, UNDECIDED = "FAILS", "not tested", "undecided"
 ONLY_IF = "holds only if"
-"""Of what fails as stated, and holds under a hypothesis that stands beside it."""
+"""Fails as stated, and holds under the hypothesis that is printed with it."""
 
 
 class Known(StrEnum):

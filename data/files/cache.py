@@ -64,7 +64,7 @@ def _remove_left_over(folder: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    """Whether a process of this machine lives; where that cannot be told, yes."""
+    """Whether a process of this machine lives; where this cannot be determined, yes."""
     if os.name != "posix":
         return True
     try:

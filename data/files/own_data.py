@@ -69,7 +69,7 @@ def _finite(values: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of somebody else's npz file; objects are not unpacked.
+    """Read the arrays of a user's npz file; objects are not unpacked.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def pin(file: Path) -> Path:
 
 
 def file_sha256(file: Path) -> str:
-    """SHA-256 of a file as it is."""
+    """SHA-256 of the bytes of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 

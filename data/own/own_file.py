@@ -17,7 +17,7 @@ from certibit.data.errors import Refusal
 from certibit.data.own.own_modules import is_own_module, load_module
 
 _PATIENCE = 10.0
-"""Seconds for which a file may run until its name is told."""
+"""Seconds after which the name of a running file is printed."""
 _PROCESS, _exit = os.getpid(), os._exit
 _SELECTOR = re.compile(r"(?P<file>.+\.py)(:(?P<name>\w+))?(:(?P<values>.+))?")
 T = TypeVar("T")
@@ -79,9 +79,9 @@ def own_instance(selector: str, base: type[T], meaning: str) -> T:
 
 
 def instance(kind: type[T], values: str, what: str, selector: str) -> T:
-    """Make an object of somebody else's class, with values for its fields such as ``3,0.5``.
+    """Make an instance of a user's class, with values for its fields such as ``3,0.5``.
 
-    ``what`` and ``selector`` are what it is called, and how it is named, where it is refused.
+    ``what`` and ``selector`` appear in the refusal: the kind of the object, and its name.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def load_file(path: Path, meaning: str) -> ModuleType:
     Refusal
         If there is no such file or it cannot be run, or ends the process.
     KeyboardInterrupt
-        With the name of the file, if it is interrupted; after some seconds its name is told.
+        With the name of the file, if it is interrupted; after some seconds its name is printed.
     """
     if not os.path.isfile(path):  # also where the name is too long for one
         raise Refusal(f"there is no file {path}; give the path of a file that defines {meaning}")

@@ -87,7 +87,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 class _Finder:
-    """Finds the modules of the folders, and what importlib is asked for while a file is run."""
+    """Finds modules in the folders, and records which modules are imported while a file is run."""
 
     @staticmethod
     def find_spec(

@@ -123,7 +123,7 @@ class FusedGradients:
         return z.reshape(n * m, runs)
 
     def read(self, x: Vectors) -> tuple[Vectors, int]:
-        """Return vectors as they are read through, and how far the next client's are away."""
+        """Return the flat array of the vectors and the distance from one client to the next."""
         n, _, _ = self.shape
         return x.reshape(-1), x[0].size if len(x) == n else 0
 

@@ -34,8 +34,8 @@ def solved(
     Returns
     -------
     z, change, evaluated
-        Where y - centre ends, the gradients there, 0 where nobody has asked, and how many of them
-        all clients together have evaluated, (R,).
+        The last y - centre; the gradients there, 0 if they were not evaluated; and the number of
+        gradients that all clients together have evaluated, (R,).
     """
     from certibit.data.passes import solve_passes  # noqa: PLC0415  (numba is slow to import)
 

@@ -19,7 +19,7 @@ class RelaxedProblem(NonconvexProblem):
 
     @abstractmethod
     def relaxed(self, L1: float | None = None) -> RelaxedConstants:
-        """Return the constants for a given L1, by default for one that is natural."""
+        """Return the constants for a given L1, by default for that of the problem's family."""
 
     @cached_property
     def constants(self) -> RelaxedConstants:

@@ -55,9 +55,9 @@ def relaxed_smoothness(
     """Estimate the smallest L0 with |Hess| <= L0 + L1 |grad| on boxes around 0.
 
     In every box, random points are drawn and the best are improved by random steps of shrinking
-    length. If what is found grows by half or more at each of the last three doublings of the box,
-    the function is taken not to be (L0, L1)-smooth with this L1, and L0 is infinite; a function
-    that is needs a larger ``radius`` then.
+    length. If the L0 that is found grows by half or more at each of the last three doublings of the
+    box, L0 is reported as infinite: the function seems not to be (L0, L1)-smooth with this L1. For
+    a function that is, give a larger ``radius``.
 
     Parameters
     ----------

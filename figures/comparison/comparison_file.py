@@ -1,4 +1,4 @@
-"""A comparison in a file: its traces and what they were made of, as arrays and JSON."""
+"""A comparison in a file: its traces and their specifications, as arrays and JSON."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -174,7 +174,7 @@ def _finish(
 def weighed(figure: Figure, traces: Traces, downlink: float) -> tuple[Figure, Traces]:
     """Return a figure in total bits, up + downlink down, with the traces of its panels.
 
-    The axes of bits end with the longest run. Without a weight the figure stays what it is.
+    The axes of bits end with the longest run. Without a weight the figure is unchanged.
     """
     panels: list[Panel] = []
     found: Traces = {}

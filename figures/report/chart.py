@@ -40,7 +40,7 @@ class Series:
     Attributes
     ----------
     name : str
-        What the legend says, and whoever points at the line is told.
+        The name in the legend and on hover.
     x, y : (B,)
         None where there is no number.
     low, high : (B,) or ()

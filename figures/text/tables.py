@@ -18,7 +18,7 @@ from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.total_bits import total_bits, total_text
 
 ABSENT = "-"
-"""What stands where there is no number."""
+"""The entry of a table without a number."""
 
 
 def accuracy_name(accuracy: float) -> str:

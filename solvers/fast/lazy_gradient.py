@@ -82,7 +82,7 @@ class LazyGradient(Deferred):
         return x.sum(axis=0, keepdims=True) if len(x) > 1 else self.shape[0] * x
 
     def _is_evaluated(self) -> bool:
-        """Whether its numbers are there, or will be as soon as somebody needs those of its parent.
+        """Whether the gradient is evaluated, or will be as soon as that of its parent is.
 
         Who still holds the parent may ask for them.
         """

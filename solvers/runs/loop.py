@@ -107,8 +107,8 @@ class Loop:
     def _prepare(self) -> None:
         """Find what does the iterations of the runs that are still going.
 
-        A callback is told runs that are at the same iteration, and may keep the model, which may
-        be a view of the state.
+        A callback gets runs that are at the same iteration. The model that it gets may be a view of
+        the state.
         """
         in_step = self._wishes.callback is not None
         self._iterations = iterations_of(

@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def origin(problem: Problem) -> dict[str, object]:
-    """Return what is told of where a trace comes from, as JSON values.
+    """Return the origin of a trace, as JSON values.
 
     The commit is None where this is no checkout, the storage where a problem has no rows, the
     error of x* where a problem says none.

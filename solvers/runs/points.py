@@ -27,7 +27,7 @@ Callback = Callable[[Mapping[str, Column]], bool]
 """Of the columns of a recorded point and the models ``x``, (1, d, R): whether these runs end."""
 
 _POINTS, _LOOK = 64, 16
-"""Points that are kept, and iterations, until somebody looks at the runs of a device."""
+"""Points that are queued, and iterations, between two transfers from a device."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Points:
 
     @property
     def none_kept(self) -> bool:
-        """Whether somebody has looked at all points."""
+        """Whether all points have been evaluated."""
         return not self._kept
 
     @property
@@ -127,7 +127,7 @@ class Points:
         now.due[runs] = self._wishes.record.following(now.rounds[runs])
 
     def is_time(self) -> bool:
-        """Whether somebody looks: on the host at once, on a device after a while."""
+        """Whether queued points are evaluated now: on the host at once, on a device later."""
         return bool(self._kept) and (
             self._on_host
             or self._wishes.callback is not None

@@ -108,7 +108,7 @@ class Stream:
         return self._windows[count][runs, used]
 
     def _refill(self, runs: NDArray[np.intp], count: int) -> None:
-        """Move what is left of each short run to the front of its block and draw the rest."""
+        """Move the unused numbers of each short run to the front of its block and draw the rest."""
         width = stream_width(count)
         if self._block.shape[1] < width:
             runs = np.arange(len(self._generators))

@@ -22,6 +22,7 @@ KINDS = {
     "theory/certificates/": ("certificates", 14),
     "theory/exact/": ("certificates", 0),
     "theory/checks/": ("checks", 14),
+    "theory/tool/": ("checks", 0),
     "theory/audit/": ("audit", 6),
     "theory/plan/": ("other", 0),
     "theory/discover/": ("other", 0),

@@ -116,7 +116,7 @@ def _contraction(gamma: float, setting: ClassConstants) -> float:
 
 
 def _coupled_step(used: float, setting: Setting) -> float:
-    """Return the largest step if rho is so much of alpha."""
+    """Return the largest step for a given ratio rho/alpha."""
     noise = (1 + 1 / math.sqrt(1 - used)) ** 2 * setting.omega_av
     return 2 / ((setting.L + setting.mu) * (1 + noise))
 

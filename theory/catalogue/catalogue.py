@@ -71,7 +71,7 @@ _CARDS = tuple(_cards())
 
 
 def other_cards(taken: frozenset[str]) -> tuple[Card, ...]:
-    """Return the cards of other packages; one that cannot be used is told and left out.
+    """Return the cards of other packages; one that cannot be used is left out with a warning.
 
     ``taken`` are names of methods that another card has already.
     """

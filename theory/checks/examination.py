@@ -46,7 +46,7 @@ class Examination:
     setting : Setting
         The constants that the theorems were evaluated at.
     sound : tuple of Verdict
-        What must hold whatever a theorem promises, of the method, its compressor and the problem.
+        The checks of the method, its compressor and the problem that need no theorem.
     promised : tuple of Promised
         One for each theorem; if none is met, one more without a theorem. A method that has no
         theorem gets the one that a certificate with a searched potential proves.
@@ -310,7 +310,7 @@ def _searched(method: Method, setting: Setting) -> tuple[tuple[Theorem, ...], st
 
 
 def _compressors_checked(fitted: Compressor) -> tuple[Verdict, ...]:
-    """Check the compressor of the clients, and that of the server where it has one."""
+    """Check the compressor of the clients, and that of the server if there is one."""
     both = (fitted.up, fitted.down) if isinstance(fitted, TwoWay) else (fitted,)
     return tuple(
         verdict for one in both for verdict in compressor_checks(one, small_dimension(one))

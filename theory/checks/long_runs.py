@@ -63,9 +63,9 @@ def runs_as_plain(
     """Check that whole runs are what the functions of the method do, and cost what these cost.
 
     All columns are compared in both directions, at the points that are recorded by default, and at
-    the end of runs that are recorded there only: two runs, over some hundred iterations. What
-    cannot be told from rounding, as of runs that have converged to it, is not compared; bits and
-    rounds then are.
+    the end of runs that are recorded there only: two runs, over some hundred iterations. Numbers
+    that rounding dominates, such as those of converged runs, are not compared; their bits and
+    rounds are.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def _held(
         found += _compared(experiment, range(seed, seed + runs), iterations, potential)
     worst, what = worst_of(found)
     advice = (
-        f"{what}: look at what is done at once, compiled or evaluated later, and at what is paid "
-        "for it."
+        f"{what}: look at local steps that are done at once, at compiled passes, at lazy "
+        "gradients, and at the costs that are counted for them."
     )
     longest = max(iterations for _, iterations in sizes)
     return Verdict(name, worst, 1.0, f"{longest} iterations", advice)

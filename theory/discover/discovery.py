@@ -153,8 +153,8 @@ def _remembered(
 def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
     """Return the best few of every kind and number of constants, each method once.
 
-    What has more constants than another of its kind must be better by more than ``WORTH``; what
-    moves as another does is that one.
+    A structure with more constants than another of its kind must be better by more than ``WORTH``.
+    Two structures whose models move alike are one method.
     """
     chosen: list[Candidate] = []
     for candidate in sorted(passed, key=_rank):
@@ -172,7 +172,7 @@ def _best_of_every_kind(passed: list[Candidate], best: int) -> list[Candidate]:
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int]:
-    """Return the number of constants, the cost in steps of a percent, and the number of words."""
+    """Return the sort key: number of constants, cost rounded to a percent, number of words."""
     one = candidate.sentence
     words = [*one.x, *one.h, *one.y, *[1] * one.reference, *[1] * one.correction]
     return len(candidate.values), round(100 * math.log(candidate.cost)), len(words)

@@ -63,12 +63,12 @@ class Sentence:
     Attributes
     ----------
     source : "gradient" or "model"
-        What a client tells of: its gradient in every round, or its model after local steps.
+        What a client sends: its gradient in every round, or its model after local steps.
     up, down : "unbiased", "contractive" or None
         The class of compressors on the way up and down.
     reference : bool
-        Whether the difference to what both sides know is sent: to the memory h_i of a gradient, to
-        the common model y of a model.
+        Whether a difference is sent: gradients minus the memory h_i, models minus the common
+        model y.
     memory : bool
         Whether clients keep a memory h_i; local steps go along grad f_i(x_i) - h_i then.
     x, h, y : tuples of Term
@@ -121,7 +121,8 @@ class Sentence:
 def sentences(most_constants: int) -> Iterator[Sentence]:
     """Yield all sentences with at most so many free constants, symmetry removed.
 
-    Of two updates whose terms span the same vectors, all coefficients being free, one is yielded.
+    If the terms of two updates span the same vectors and all coefficients are free, one of the two
+    is yielded.
     Scales and signs of memories and common models are fixed, since messages are differences to
     them.
     """

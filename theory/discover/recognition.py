@@ -32,9 +32,10 @@ SAME = 1e-8
 
 
 def moments(method: Method, points: int = POINTS) -> NDArray[np.float64] | None:
-    """Return the moments of the model along runs on random rational quadratics; None at no rest.
+    """Return the moments of the model along runs on random rational quadratics.
 
-    L is 1, so that step sizes are those of a candidate; compressors have relative errors of 1/2.
+    None if the method has no fixed point. L is 1, so that step sizes are those of a candidate;
+    compressors have relative errors of 1/2.
     """
     rng = np.random.default_rng(0)
     kinds = method.needs.compressor, method.needs.downlink

@@ -166,8 +166,9 @@ class Screen:
 def _draws(kind: Kind | None, error: float, count: int) -> list[Draw]:
     """Return the laws that so many messages are tried with.
 
-    An unbiased one is too long or too short by the error, at random. A contractive one is that, or
-    always the same of both, or arrives as it is and otherwise not at all.
+    Unbiased messages are multiplied by 1 + e or 1 - e at random, e being the relative error.
+    Contractive messages are multiplied so, too, or always by one of these factors, or arrive
+    unchanged with some probability and otherwise not at all.
     """
     if kind is None:
         return [Draw(((1.0,) * count,), (1.0,))]
@@ -186,7 +187,7 @@ def _size(state: Any) -> int:
 
 
 def _deviated(star: Any, size: int, times: int) -> Any:
-    """Return the star and the star plus each unit vector, so many times over."""
+    """Return the solution and the solution plus each unit vector, repeated."""
     numbers = iter(np.split(np.eye(size, size + 1, 1), _ends(star)))
 
     def deviate(x: Array) -> Array:

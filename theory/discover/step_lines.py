@@ -58,7 +58,7 @@ class StepLines:
         return [*self.box("local"), "with probability p:", *(f"    {x}" for x in self.box())]
 
     def box(self, update: str = "update") -> list[str]:
-        """Return the algorithm box of a round, or of what is ``local``: code made formulas."""
+        """Return the algorithm box of a round, or of a ``local`` step, as formulas."""
         lines = [*self.lines] if update == "update" else []
         known = {part.name for part in self.parts} & {line.partition(" = ")[0] for line in lines}
         lines += [
@@ -187,7 +187,7 @@ def _up(one: Sentence) -> str:
 
 
 def _times(one: Sentence, field: str, name: str, free: bool, vector: str) -> str:
-    """Return a vector with its coefficient; one that is taken off keeps its sign in front."""
+    """Return the code of coefficient times vector; a negative term has its sign in front."""
     if not free:
         return vector
     symbol = f"self.{CONSTANTS[one.source, field][name]}"

@@ -65,7 +65,7 @@ class Task:
 
     @property
     def bounded(self) -> bool:
-        """Whether what is screened is a limit of every certificate: not for more clients."""
+        """Whether screening bounds every certified factor: only if all n clients are screened."""
         return self.n <= SCREENED_CLIENTS
 
     def compressor(self, one: Sentence) -> Compressor | None:
@@ -75,7 +75,7 @@ class Task:
         return self.sent(one.up) if one.up else None
 
     def functions(self, one: Sentence) -> FunctionClass:
-        """Return what the certificates of a method range over."""
+        """Return the function class of the certificates."""
         sent = {"unbiased": self._omega, "contractive": self._alpha}
         up = {"unbiased": "omega", "contractive": "alpha"}
         given: Any = {up[one.up]: sent[one.up]} if one.up else {}
@@ -88,7 +88,7 @@ class Task:
         return Screen.extreme(min(self.n, SCREENED_CLIENTS), self.kappa, *ways)
 
     def gentle(self, one: Sentence) -> Screen:
-        """Return quadratics and compressors on which all converges that ever does."""
+        """Return well-conditioned quadratics and compressors with small errors."""
         ways = (one.up, GENTLE_ERROR), (one.down, GENTLE_ERROR)
         return Screen.extreme(min(self.n, 2), GENTLE_KAPPA, *ways)
 

@@ -30,7 +30,7 @@ MOST_SCREENED = 40
 """Evaluations on quadratics for each free constant and start."""
 
 NONE = 1 - 1e-10
-"""The factor from where on what is left of a decrease may be rounding."""
+"""The factor above which the decrease may be rounding."""
 
 NOT_CONVERGENT = 100.0
 """The logarithm of the cost from where on a method does not converge."""
@@ -85,8 +85,8 @@ def made(one: Sentence, values: Vector, L: float) -> Method:
 def screened(one: Sentence, task: Task, rng: np.random.Generator) -> Candidate | None:
     """Return the best constants on quadratics; None if the method converges with none tried.
 
-    A structure that does not even converge on gentle quadratics, with small errors, is sorted out;
-    the constants found there are where the search on those of the task begins, among others.
+    A structure that does not converge on well-conditioned quadratics with small compression errors
+    is discarded. The constants that are found there are among the starting points of the search.
     """
     gentle = _Screening(one, task, task.gentle(one), GENTLE_KAPPA)
     drawn = [_drawn(one, rng, task) for _ in range(DRAWS)]
@@ -121,7 +121,7 @@ class _Screening:
     L: float
 
     def factor(self, x: Vector) -> float | None:
-        """Return the factor of the second moments; None if the method does not rest."""
+        """Return the factor of the second moments; None if the method has no fixed point."""
         method = made(self.sentence, _values(self.sentence, x), self.L)
         with np.errstate(all="ignore"):
             steps = self.screen.steps(method)
@@ -144,7 +144,7 @@ class _Screening:
 def tuned(start: Candidate, task: Task, certificates: int) -> Candidate | None:
     """Return the best certified constants near given ones, by so many certificates at most.
 
-    The solver's word is taken for them; None if nothing is certified.
+    The factors are those of the solver, not yet proved; None if nothing is certified.
     """
     one, left = start.sentence, certificates
     best: tuple[float, float, Vector] | None = None
@@ -199,7 +199,7 @@ def _simplex(cost: Callable[[Vector], float], x: Vector, most: int) -> Vector:
 
 
 def _drawn(one: Sentence, rng: np.random.Generator, task: Task) -> Vector:
-    """Draw logarithms of constants: the more the messages err, the smaller some of them are."""
+    """Draw logarithms of constants; some are smaller where messages have larger errors."""
     wide = {"gamma": (0.02, 2.0), "p": (0.5 / task.kappa**0.5, 1.0)}
     usual = (0.2 / (1 + task.error(one.up) ** 2 + task.error(one.down) ** 2), 1.0)
     return np.array([rng.uniform(*np.log(wide.get(name, usual))) for name in one.constants])

@@ -4,8 +4,8 @@ Their programmes are the same one: with the gradient of the model, its estimate 
 the place of the virtual model, the error and the gradient. What is left of (1 - decrease) Psi -
 E[Psi+] is a square for the means over the clients, and does not depend on n for their deviations.
 
-The law is tight, whatever the potential is, and no other step is better. Let C(v) = (1 + s) v for
-all clients and f_i(x) = h x^2/2. In both methods a step is then a matrix of two rows with the
+The law is tight for every potential, and no other step size is better. Let C(v) = (1 + s) v for all
+clients and f_i(x) = h x^2/2. In both methods a step is then a matrix of two rows with the
 determinant -s and the trace T = 1 - s - (1 + s) gamma h, so that the square rho of an eigenvalue is
 a root of (rho - s)^2 = T^2 rho. The larger root grows with |T|, and the larger |T| of the ends h =
 mu and h = L is least where both are (1 - s)(kappa - 1)/(kappa + 1): at the step of the law, whose

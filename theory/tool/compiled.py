@@ -1,4 +1,4 @@
-"""Compiled passes over the data against plain arrays, as large as they are in a run."""
+"""Compiled passes over the data against plain arrays of the size of a run."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -34,7 +34,7 @@ def known_proofs() -> Verdict:
     taken apart into must add up to it, even where one of them is 0.
     """
     off, what = worst_of([_apart(), *_proofs()])
-    advice = f"A certificate of gradient descent is wrong, {what}: believe none."
+    advice = f"A certificate of gradient descent is wrong, {what}: do not rely on any certificate."
     return Verdict(_CHECK, off, _CLOSE, f"{len(_CLASSES)} classes", advice)
 
 
@@ -59,7 +59,7 @@ def _proofs() -> Iterator[tuple[float, str]]:
 
 
 def _apart() -> tuple[float, str]:
-    """Return how far squares are from the form that they were made of."""
+    """Return the distance of a sum of squares from the form that it was computed from."""
     rows = np.array([[1.0, 2.0, 0.0, -1.0], [0.0, 1.0, 0.0, 1.0]])
     form = rows.T @ rows
     weights, squares = squares_of(form)

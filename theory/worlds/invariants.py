@@ -120,7 +120,7 @@ def relations(subject: Subject) -> tuple[Relation, ...]:
 
 
 def _samples(subject: Subject, d: int, seed: int) -> list[Sample]:
-    """Return what a walk meets, as long as it is finite."""
+    """Return the states along a run, as long as they are finite."""
     method = subject.method
     functions = generic_functions(subject, d, seed)
     runs = RUNS if batch(method) == 1 else batch(method)

@@ -154,7 +154,7 @@ def natural_sizes(method: Method, n: int, L: float, star: Any) -> Matrix:
 def unit_deviations(star: Any) -> Any:
     """Return the state at the solution plus each unit vector, one per run: N runs.
 
-    Fields of bool stay as they are.
+    Fields of bool are not changed.
     """
     sizes = [
         0 if getattr(star, field.name).dtype == bool else getattr(star, field.name).size

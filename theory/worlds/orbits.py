@@ -42,9 +42,9 @@ class OrbitChannel(Scripted):
     """A scripted channel with one outcome for all that differ by the numbering of the clients.
 
     Only clients of one kind are renumbered; ``counts`` are the numbers of clients of each kind (by
-    default all clients are of one kind). ``cells`` are the clients that were treated alike so far,
-    and ``alike`` is the number of outcomes if all clients are told apart. ``other_heads`` selects
-    the second set of counts of heads.
+    default all clients are of one kind). ``cells`` are the groups of clients that were treated
+    alike so far, and ``alike`` is the number of outcomes if all clients are distinguished.
+    ``other_heads`` selects the second set of counts of heads.
     """
 
     def __init__(

@@ -161,7 +161,8 @@ def read_limited_output(
 ) -> tuple[Path, Budget | None]:
     """Return the folder of ``--output`` and the limits of every run, if there are any.
 
-    ``iterations`` is the default of :func:`add_limits`, which is no limit that is asked for.
+    ``iterations`` is the default of :func:`add_limits`, which does not count as a limit of the
+    user.
 
     With limits it is a folder ``limited`` inside, as the results are no finished ones; that is said
     on stderr.

@@ -103,7 +103,7 @@ PROBLEM = Quadratic.random(4, 5, mu=1.0, L=5.0)
     [
         (Biased, "invariants", "and was 0: look at the line that updates h."),
         (Writing, "pure steps", "A step writes into h of the state before"),
-        (OverRuns, "alone as in a batch", "of a run is another one beside other runs"),
+        (OverRuns, "alone as in a batch", "of a run changes with the other runs of its batch"),
         (Silent, "bits counted are bits sent", "communicate must broadcast"),
         (
             Untold,

@@ -23,8 +23,8 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check the ledger against the bytes of the messages, and that the server answers.
 
     Sent on the wire, the run must agree with the simulation within 32-bit rounding, and clients
-    outside the cohort that was drawn send nothing. The value is the number of bits and gradients
-    that the ledger misses or has too many, and of whatever else is wrong.
+    outside the cohort that was drawn send nothing. The value is the number of bits and gradients by
+    which the ledger is wrong, plus the number of other errors.
     """
     channel, oracle = simulated_world(experiment, [seed])
     scales, counter = _Scales(with_pace(channel, _PACE)), _Counter(oracle)
@@ -44,7 +44,7 @@ def accounts(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
          f"{gradients} gradients are counted, and {counter.counted} are asked for"),
         (scales.strangers, f"{scales.strangers} messages come from outside the cohort"),
         (silent, "the server answers nothing: communicate must broadcast what the clients use"),
-        (not agrees, "sent as bytes, a run gives another state"),
+        (not agrees, "a run whose messages are sent as bytes ends in another state"),
     ]  # fmt: skip
     _, what = worst_of(found)
     advice = f"In three rounds {what}: look at what communicate sends, at masks and cohorts."

@@ -71,7 +71,7 @@ def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int)
     """Return the fields of a client that stay as they were while its gradients are others.
 
     The messages that the server receives stay as they were too: what is the same then follows from
-    them. Fields of bool are among them, as they are not changed.
+    them. This includes bool fields, which are not changed.
     """
     method, tape, states = experiment.method, _Tape(), []
     for added in (0 * secret, secret):

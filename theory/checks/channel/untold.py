@@ -82,7 +82,7 @@ def _beside(vector: NDArray[Any], rows: NDArray[Any]) -> float:
 
 
 class _Events:
-    """A few iterations: what the first client is told, without a name, and what it does with it."""
+    """A few iterations: what the first client receives, and what it computes from it."""
 
     def __init__(self, experiment: ConvexExperiment, seed: int, moved: int = -1) -> None:
         self.names, self.values = list[str](), list[float]()
@@ -110,7 +110,7 @@ class _Events:
 
 
 class _Server(Wrapped):
-    """A channel that notes what the first client sends and is told."""
+    """A channel that records what the first client sends and receives."""
 
     def __init__(self, inner: Channel, events: _Events) -> None:
         super().__init__(inner)

@@ -35,7 +35,7 @@ _SEARCHED, _CLIMBS = 64, 30
 _BESIDE = "it depends on the clients or runs beside it; sums and maxima go over axis 1"
 
 _DRAWS = 64
-_HIDDEN = "of numbers that are none it makes some, and hides that a run has diverged"
+_HIDDEN = "infinite and NaN entries become finite, which hides that a run has diverged"
 
 Check = Callable[[Compressor, int, int], Verdict]
 """Of a compressor, a number of entries and a seed."""
@@ -48,9 +48,9 @@ def compressor_checks(
 
     Moments are means over draws, within 7 standard errors; all else is exact, and made with other
     numbers of entries too. Where the compressor says at which vector its omega or alpha is
-    attained, it may not be larger than that. What fails is tried again with fewer entries, and the
-    smallest number of them with which it fails is told. Numbers that the compressor refuses in
-    ``check(d)`` are left out.
+    attained, it may not be larger than that. A failing check is repeated with fewer entries, and
+    the smallest failing d is reported. Numbers that the compressor refuses in ``check(d)`` are left
+    out.
 
     Examples
     --------

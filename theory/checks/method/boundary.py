@@ -66,7 +66,7 @@ class Boundary:
 
 
 def at_the_boundary(theorem: Theorem, card: Card, rule: str | None = None) -> Verdict:
-    """Check that the promise is kept where a hypothesis just holds.
+    """Check the promised factor at parameters where a hypothesis holds with equality.
 
     Raises
     ------

@@ -43,7 +43,7 @@ _LONGEST_ROUND = 100
 """Iterations of a round that is still waited for."""
 
 _AWAY = 10.0
-"""A state that is so many times further away later on runs away."""
+"""If the distance has grown by this factor, the run diverges."""
 
 
 def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
@@ -72,14 +72,14 @@ def stays_at_solution(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         if worst_of(found)[0] > EXACT * (1 + size(start)):  # the first that moves is the one
             break
     worst, what = worst_of(found)
-    advice = f"{what}, with all gradients those at x*, or at fixed_point."
+    advice = f"{what}. All gradients are those at x*; fixed_point may be wrong, too."
     return Verdict("stays at the solution", worst / (1 + size(start)), EXACT, advice=advice)
 
 
 def rests_without_gradients(experiment: Experiment[Any], seed: int = 0) -> Verdict:
     """Check that a run rests at a point where every client's gradient is 0.
 
-    So it must whatever the clients' functions are; here they are alike, |x|^2/2 each.
+    This must hold for any functions of the clients; here each of them is |x|^2/2.
     """
     n, d = experiment.n, experiment.d
     alike = Quadratic.from_arrays(np.broadcast_to(np.eye(d), (n, d, d)), np.zeros((n, d)))
@@ -91,7 +91,7 @@ def rests_without_gradients(experiment: Experiment[Any], seed: int = 0) -> Verdi
         moved = float(np.max(np.abs(resting.method.model(state))))
         found.append((moved, f"The model has moved by {moved:.3g} after {iteration} iterations"))
     worst, what = worst_of(found)
-    advice = f"{what} where all gradients are 0: look at what is added to it, and at x/|x| at 0."
+    advice = f"{what} where all gradients are 0: look at the terms added to it, and at x/|x| at 0."
     return Verdict("rests without gradients", worst, 0.0, advice=advice)
 
 
@@ -158,7 +158,7 @@ def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | N
         if found[-1][0] > EXACT:
             break
     worst = worst_of(found)[0]
-    advice = "What should stay 0 does: it is looked at after every iteration."
+    advice = "All invariants stay 0 after every iteration."
     advice = next((said for off, said in found if off == worst and said), advice)
     return Verdict("invariants", worst, EXACT, advice=advice) if worst >= 0 else None
 
@@ -225,7 +225,7 @@ def purity(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         walk(experiment, seed), walk(experiment, seed), strict=True
     ):
         for name, off in _differences(state, again):
-            text = f"{name} is another one when a step is repeated: look for random numbers that"
+            text = f"{name} differs when a step is repeated: look for random numbers that"
             found.append((off, f"{text} are not the channel's."))
         for name, off in _differences(*before):
             text = f"A step writes into {name} of the state before: look for operations in place,"
@@ -244,8 +244,8 @@ def independence(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         (_apart(column, batch[name]), name) for name, column in alone.items() if name != "run"
     )
     advice = (
-        f"The {name} of a run is another one beside other runs: look for a sum, mean or norm over "
-        "the last axis, which is that of the runs."
+        f"The {name} of a run changes with the other runs of its batch: look for a sum, mean or "
+        "norm over the last axis, which is that of the runs."
     )
     return Verdict("alone as in a batch", worst, EXACT, advice=advice)
 

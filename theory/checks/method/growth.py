@@ -59,7 +59,7 @@ def _growing_field(
 ) -> str:
     """Name the field of the state whose deviation alone makes the Lyapunov function grow most.
 
-    It is blamed where a theorem says that it does not.
+    If a theorem promises a decrease, the line that updates this field is named as well.
     """
     star = fixed_point(small.method, small.problem)
     growth = {}
@@ -77,7 +77,8 @@ def _growing_field(
         return ""
     where = f": look at the line that updates {name}" if blamed else ""
     return (
-        f"From the solution with {name} moved alone it is multiplied by {growth[name]:.4g}{where}."
+        f"From the solution with only {name} moved, the Lyapunov function is multiplied by "
+        f"{growth[name]:.4g}{where}."
     )
 
 

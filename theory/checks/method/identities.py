@@ -14,8 +14,8 @@ from certibit.theory.card import Card
 from certibit.theory.verdict import Verdict, largest
 
 _UNLIKE = (
-    "Two methods that are the same at special parameters do not run alike: look at the step of "
-    "either, and at the parameters in the card's identities."
+    "Two methods that the card calls identical at special parameters run differently: look at "
+    "the step of either, and at the parameters in the card's identities."
 )
 
 

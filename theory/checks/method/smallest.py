@@ -22,7 +22,7 @@ def smaller(
 ) -> Iterator[ConvexExperiment]:
     """Return small quadratics with the constants of a problem, without compression and with it.
 
-    The parameters are those of a rule of the card, or stay as they are.
+    The parameters are those of a rule of the card, or unchanged.
     """
     constants = experiment.problem.plain.constants
     linear = (Identity(), RandK(1), Scaled(RandK(1)), linear_compressor(experiment.method))

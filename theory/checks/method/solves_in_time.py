@@ -40,8 +40,8 @@ def solves_in_time(card: Card, experiment: ConvexExperiment, seed: int = 0) -> V
         return None
     advice = (
         f"In {_ROUNDS} rounds {before} local solves end before they are exact enough for the "
-        f"theorem, and {beyond} gradients are asked for by clients that are done: look at the "
-        "criterion of the local solve."
+        f"theorem, and {beyond} gradients are evaluated by clients whose solve has ended: look "
+        "at the criterion of the local solve."
     )
     return Verdict("local solves end in time", before + beyond, 0.0, f"{points} steps", advice)
 

@@ -88,8 +88,8 @@ def constants_by_eigenvalues(problem: Problem, seed: int = 0) -> Verdict | None:
     worst = int(np.argmax(sizes))
     name, said, found = compared[worst]
     advice = (
-        f"{name} is {said:.6g}, and the eigenvalue of a Hessian that it speaks of is {found:.6g}: "
-        "look at constants, and at what each f_i holds of the ridge."
+        f"{name} is {said:.6g}, but the eigenvalue of the Hessian is {found:.6g}: "
+        "look at constants, and at the share of the ridge in each f_i."
     )
     note = "" if exact else "as bounds"
     value, known = float(sizes[worst]), searched(points)

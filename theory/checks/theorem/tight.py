@@ -31,8 +31,8 @@ def tight_promise(theorem: Theorem, card: Card) -> Verdict | None:
     asked = max(_OWN * own, _ANY * best)
     advice = (
         f"{theorem.title} promises 1 - tau = {promised:.6g} at L/mu = {_KAPPA:g}, where {own:.6g} "
-        f"is certified with its potential and {best:.6g} with another: it asks for too much, or "
-        "promises too little."
+        f"is certified with its potential and {best:.6g} with another: the theorem asks for too "
+        "much or promises too little."
     )
     ratio = asked / promised if promised > 0 else float("inf")
     return Verdict("tight, as it says", ratio, 1.0, "certified", advice, known=Known.PROVED)

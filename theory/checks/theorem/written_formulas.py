@@ -96,7 +96,7 @@ def _verdict(check: str, found: Found, of: str) -> Verdict | None:
     if not found:
         return None
     worst, what = worst_of(found)
-    advice = f"In {of}, {what}: look at which of the two is meant."
+    advice = f"In {of}, {what}: correct the formula or the code."
     return Verdict(check, worst, _EXACT, advice=advice, **searched(found))
 
 

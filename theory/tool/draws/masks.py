@@ -20,7 +20,7 @@ _BITS = 32
 
 
 class _Bounded(Ledger):
-    """A ledger that remembers what it is told that a message has at most."""
+    """A ledger that records the stated upper bounds of the bits of messages."""
 
     most = math.inf
 

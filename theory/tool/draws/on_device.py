@@ -46,7 +46,5 @@ def device_as_host(seed: int = 0) -> Verdict:
             others.resume(streams.drawn)
             counts.resume({name: np.asarray(x) for name, x in counts.spent.items()})
     worst, what = worst_of(found)
-    advice = (
-        f"On a device {what} is another one than on the host: look at its streams and its ledger."
-    )
+    advice = f"On a device {what} differs from the host: look at its streams and its ledger."
     return Verdict("a device as the host", worst, 0.0, f"{_ROUNDS} rounds", advice)

@@ -28,7 +28,7 @@ Row = dict[str, float]
 """A recorded point, without the run."""
 
 Found = list[tuple[float, str]]
-"""How far something is off, and what it is."""
+"""An error and its description."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
         _large_counts(),
     ]
     worst, what = worst_of(found)
-    advice = f"{what}: look at what is recorded, at the ledger, and at what ends a run."
+    advice = f"{what}: look at the recorded points, at the ledger and at the stopping rules."
     return Verdict("recorded as run", worst, EXACT, f"{iterations} iterations", advice)
 
 
@@ -216,9 +216,12 @@ def _saved(experiment: ConvexExperiment, seed: int) -> tuple[float, str]:
     for name, column in trace.columns.items():
         other = read.columns[name]
         if (column.dtype, column.tobytes()) != (other.dtype, other.tobytes()):
-            return np.inf, f"the column {name} of a trace is another one once it is saved"
+            return np.inf, f"the column {name} of a trace differs after it is saved and loaded"
     same = (trace.ending, trace.seeds) == (read.ending, read.seeds)
-    return 0.0 if same else np.inf, "a trace has other seeds or endings once it is saved"
+    return (
+        0.0 if same else np.inf,
+        "a trace has other seeds or endings after it is saved and loaded",
+    )
 
 
 def _between(gaps: Sequence[float]) -> float:

@@ -57,7 +57,7 @@ def goes_on(experiment: Experiment[Any], seed: int = 0) -> Verdict:
         found.append((0.0 if same else np.inf, name))
     worst, name = worst_of(found)
     advice = (
-        f"{name} is another one after the runs were stopped and went on: look at what is kept of "
+        f"{name} differs after runs were stopped and resumed: look at what a checkpoint keeps of "
         "a run, at its random streams, and at numbers that a method keeps outside of its state."
     )
     return Verdict("stopped runs go on", worst, 0.0, f"stopped {len(STOPS)} times", advice)

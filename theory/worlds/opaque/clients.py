@@ -160,7 +160,7 @@ class ClientMask(_Array):
         return self._values.dtype
 
     def _calculated(self, operation: str, *others: Any) -> Any:
-        """Return what is made of a mask and of other masks or numbers."""
+        """Return the result of an operation on a mask and other masks or numbers."""
         values = [numbers_of(x, self._kinds) for x in others]
         if any(x is None for x in values):
             return NotImplemented
