@@ -161,7 +161,7 @@ class Problem(Protocol):
 
     @property
     def specification(self) -> Mapping[str, object]:
-        """What defines the problem and its view, ready for JSON."""
+        """The definition of the problem and its view, ready for JSON."""
 
     def grad(self, x: Array) -> Array:
         """Gradients of all f_i, each at its own point (n, d, R) or at one (1, d, R): (n, d, R)."""

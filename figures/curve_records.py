@@ -22,7 +22,7 @@ COUNTED = {
     "rounds": "rounds",
     "gradients": "gradients",
 }
-"""What a curve costs, and the columns of a trace that say it."""
+"""The costs of a curve, and their columns in a trace."""
 
 
 def figure_record(name: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from certibit.data.files.cache import write_atomically
 
 STYLE = Path(__file__).with_name("certibit.mplstyle")
 FORMATS = ("svg", "png")
-"""What figures of commands are written in."""
+"""The formats of the commands' figures."""
 _ALL = (*FORMATS, "pdf")
-"""What a figure can be written in."""
+"""The formats that a figure can be written in."""
 
 
 def save(canvas: Canvas, folder: Path, name: str) -> list[Path]:

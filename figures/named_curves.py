@@ -107,8 +107,8 @@ def _name(
 ) -> None:
     """Name the curves from the cheapest down, to the left of their lines.
 
-    Where that has no room, names stand to the right and the cheapest is the lowest. Either way no
-    line goes through a name.
+    If there is no room, names stand to the right and the cheapest is the lowest. Either way no line
+    goes through a name.
     """
     order = sorted(range(len(curves)), key=lambda i: (not curves[i].arrives, _end(curves[i])[0]))
     for side in ("right", "left"):

@@ -50,10 +50,9 @@ class EndlessJobError(RuntimeError):
 class Workers(Executor):
     """An executor of processes.
 
-    What a process was doing when it died, or when it had used no processor time for ``PATIENCE``
-    seconds, is done once more by another; then its future has a :class:`LostWorkerError`. A job
-    that takes more than ``LONGEST`` seconds is ended, and its future has an
-    :class:`EndlessJobError`.
+    If a process dies, or uses no processor time for ``PATIENCE`` seconds, its job is done once more
+    by another process; then its future has a :class:`LostWorkerError`. A job that takes more than
+    ``LONGEST`` seconds is ended, and its future has an :class:`EndlessJobError`.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ LIBRARIES = ("numpy", "cupy", "array-api-strict")
 _DEVICE = 1 << 24
 """Numbers in the arrays (n, d, R) of a run from which on a GPU is taken if there is one.
 
-What one step launches takes about as long as 10^6 numbers of arrays that are read and written; the
-limit is an estimate and not measured.
+Launching the kernels of one step takes about as long as reading and writing 10^6 numbers; the limit
+is an estimate and not measured.
 """
 
 

@@ -5,7 +5,8 @@ gradients, messages and local solves another way; and it may do whole iterations
 registered by name and imported when the loop first asks; one that is not installed is left out.
 With ``CERTIBIT_FAST=0`` the registry is empty, and the core does everything on plain arrays.
 
-What a registered module defines is :class:`~certibit.solvers.simulation.iteration.Extension`.
+A registered module defines the functions of
+:class:`~certibit.solvers.simulation.iteration.Extension`.
 """
 
 import os

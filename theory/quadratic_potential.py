@@ -65,8 +65,8 @@ class QuadraticPotential:
     """Any quadratic form of the parts of a state that treats all clients of a class alike.
 
     It is the sum of squares of linear forms: of the means of all parts over the clients, and of the
-    deviations of the clients' parts from their means, averaged over the clients. Where clients
-    differ, each class has its own means, which meet in one form, and its own deviations.
+    deviations of the clients' parts from their means, averaged over the clients. If clients differ,
+    each class has its own means, which share one form, and its own deviations.
 
     Attributes
     ----------

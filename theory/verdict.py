@@ -71,7 +71,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """What came out, as a sentence."""
+        """The outcome as a sentence."""
         return f"{self.check} is {readable(self.value)} and may be {readable(self.limit)}"
 
     @property

@@ -49,8 +49,8 @@ def parse(
 ) -> tuple["scipy.sparse.csr_array", NDArray[np.float64], tuple[float, float]]:
     """Parse the text of a file of two classes.
 
-    What stands behind a # is a comment; blank lines are skipped; explicit zeros are dropped; a row
-    without entries is legal.
+    Text after a # is a comment; blank lines are skipped; explicit zeros are dropped; a row without
+    entries is legal.
 
     Parameters
     ----------

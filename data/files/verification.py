@@ -16,8 +16,8 @@ def verify(
 ) -> None:
     """Refuse a file that is not what the catalogue says.
 
-    What it does not know is None; the figure of the page for d binds only a file of that page.
-    A file without a manifest is compared, byte for byte, with its pin ``first`` if that exists.
+    Unknown values are None; the figure of the page for d binds only a file of that page. A file
+    without a manifest is compared, byte for byte, with its pin ``first`` if that exists.
     """
     rows, features = dataset.A.shape
     manifest = entry.manifest

@@ -19,7 +19,7 @@ _DIGEST = 32
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """Files that end with their SHA-256. One that does not is as none."""
+    """Files that end with their SHA-256. A file that does not is treated as missing."""
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[BytesIO]:

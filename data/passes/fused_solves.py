@@ -15,9 +15,8 @@ def solved(
 ) -> tuple[Vectors, Vectors, NDArray[np.int64]]:  # fmt: skip
     """Minimise a function plus (mu/2) |y - centre|^2 on every client, up to an accuracy.
 
-    The gradients of the functions are scale grad h_i(y) + a y + b u_i. What is done, and with which
-    momentum, is what :func:`~certibit.solvers.local_solve.minimise` does; this is the same by
-    compiled code.
+    The gradients of the functions are scale grad h_i(y) + a y + b u_i. The steps and their momentum
+    are those of :func:`~certibit.solvers.local_solve.minimise`; this is the same by compiled code.
 
     Parameters
     ----------

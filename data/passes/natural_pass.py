@@ -38,8 +38,8 @@ def powers_of_gradients(
 ) -> None:  # pragma: no cover
     """Round what ``combined`` makes of gradients, with uniforms (n, 2, R), a block at a time.
 
-    What is set are the first 12 bits of the powers, (n, d, R) int16, and their sum over the
-    clients, (d, R), which is 0 before.
+    Set the first 12 bits of the powers, (n, d, R) int16, and add the powers of all clients to the
+    sum, (d, R), which is 0 before.
     """
     n, d, runs = exponents.shape
     block, m, width, sums = gradients[4], gradients[3][1], len(gradients[0]), total.reshape(-1)

@@ -89,7 +89,7 @@ def _row_times(adds: bool) -> Any:
 
 
 add_row, set_row = _row_times(adds=True), _row_times(adds=False)
-"""What is set is not read before: to wait for the numbers beside it, just written, takes long."""
+"""The output is not read, since waiting for the numbers just written beside it takes long."""
 
 
 _LOG2_E = 1.4426950408889634

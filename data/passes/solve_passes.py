@@ -173,9 +173,9 @@ def local_solves(
     gradients of the functions are scale A_i' (1 / (1 + exp(A_i y))) + a y + b u_i, with scale, a
     and b in ``factors``. ``rule`` are the step size, mu, the momentum, the accuracy and the most
     steps from one start. Vectors are (n, d R), the u_i may be (1, d R), the centre is (d R,), and
-    ``left`` (n, R). Where the solves end is written to ``ends``, y - centre and the gradients
-    there, and for each run the number of gradients to ``evaluated``. After the second of the ends,
-    and in the first of the rooms, W numbers more are read than there are.
+    ``left`` (n, R). The results are written to ``ends``: the last y - centre and the gradients
+    there. The number of gradients of each run is written to ``evaluated``. After the second of the
+    ends, and in the first of the rooms, W numbers more are read than there are.
     """
     runs, mu, rest = data[2][3], rule[1], rooms[0]
     for i in range(start.shape[0]):

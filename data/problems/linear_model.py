@@ -135,7 +135,7 @@ class LinearModel(RidgeProblem):
 
     @property
     def specification(self) -> dict[str, object]:
-        """What defines the problem and its view, ready for JSON."""
+        """The definition of the problem and its view, ready for JSON."""
         return super().specification | {"loss": repr(self.loss), "split": self.split}
 
     def __repr__(self) -> str:

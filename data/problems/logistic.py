@@ -127,7 +127,7 @@ class LogisticRegression(RidgeProblem):
 
     @property
     def specification(self) -> dict[str, object]:
-        """What defines the problem and its view, ready for JSON."""
+        """The definition of the problem and its view, ready for JSON."""
         return super().specification | {"m": self.m, "split": self.split}
 
     def __repr__(self) -> str:

@@ -183,7 +183,7 @@ class NonconvexModel(NonconvexProblem):
 
     @property
     def specification(self) -> dict[str, object]:
-        """What defines the problem, ready for JSON."""
+        """The definition of the problem, ready for JSON."""
         own = {"seed": self.seed, "lam": self.lam, "loss": repr(self.loss), "split": self.split}
         return super().specification | own
 

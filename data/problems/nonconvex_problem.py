@@ -115,7 +115,7 @@ class NonconvexProblem(ABC):
 
     @property
     def specification(self) -> dict[str, object]:
-        """What defines the problem, ready for JSON."""
+        """The definition of the problem, ready for JSON."""
         noise = _described(self.noise) if self.noise else None
         return {
             "name": self.name,

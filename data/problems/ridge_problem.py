@@ -75,7 +75,7 @@ class RidgeProblem(ABC):
 
     @property
     def x_0(self) -> Array:
-        """Where runs start, (1, d, 1)."""
+        """The start x_0 of runs, (1, d, 1)."""
         return 0 * self.x_star if self.start is None else self.start
 
     def started_at(self, x_0: ArrayLike) -> Self:
@@ -197,7 +197,7 @@ class RidgeProblem(ABC):
 
     @property
     def specification(self) -> dict[str, object]:
-        """What defines the problem and its view, ready for JSON."""
+        """The definition of the problem and its view, ready for JSON."""
         return {
             "name": self.name,
             "n": self.n,

@@ -1,4 +1,4 @@
-"""What JSON and traces hold: names from the code, with an example that is run."""
+"""The contents of JSON and traces: names from the code, with an example that is run."""
 
 import json
 from typing import Any

@@ -22,7 +22,7 @@ _PHRASES = {
     "C_i in U(omega)": r"C_i \in \mathbb{U}(\omega)",
     "C_i in B(alpha)": r"C_i \in \mathbb{B}(\alpha)",
 }
-"""What the summaries of methods have in common, and how papers write it."""
+"""Common words of the summaries of methods, and how papers write them."""
 _WORD = re.compile(r"(?<![\\A-Za-z_])[A-Za-z]+(?:_[A-Za-z0-9]+)?")
 """A symbol or a word, perhaps with an index."""
 

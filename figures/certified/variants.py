@@ -15,7 +15,7 @@ PART, LESS_CURVED = 5, 10.0
 """With two classes of clients, one client in PART has an L_i that is LESS_CURVED times smaller."""
 
 MEANING = f"of 2 classes of clients, one in {PART} has an L_i {LESS_CURVED:g} times smaller"
-"""What a table says of its rows."""
+"""The name of its rows in a table."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from certibit.theory.checks.scaling import Fit
 def draw_scaling(fits: Sequence[Fit], folder: Path) -> list[Path]:
     """Draw measured bits, relative to the first, and the table's line, a panel per quantity.
 
-    What has no exponent, as runs did not arrive, is not drawn.
+    Laws without an exponent, because runs did not reach the accuracy, are not drawn.
     """
     fits = [fit for fit in fits if np.isfinite(fit.exponent)]
     if not fits:

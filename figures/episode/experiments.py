@@ -61,7 +61,7 @@ NEEDED = Contest(
     "crossed cosh", "X", (10, 15), tuple(10.0**-k for k in range(1, 8)), (1, 10, 100),
     rounds=500, tuning=500, accuracy=0.01,
 )  # fmt: skip
-"""Where clipping is needed."""
+"""The problems on which clipping is needed."""
 PARTIAL = tuple(
     Contest(
         "tilted wells", "kappa", (10,), (0.1, 0.03, 0.01, 0.003, 0.001), (3, 10, 30, 100),
@@ -71,7 +71,8 @@ PARTIAL = tuple(
 )  # fmt: skip
 """Partial participation; of 20 clients, S take part in a round."""
 CONSTANTS = RelaxedConstants(2.0, 1.0, 1.0, 1.0, sigma=1.0, Delta=math.cosh(3.0) - 1)
-"""Where the complexity tables are evaluated: f_i = cosh x +- x from x_0 = 3 with noise."""
+"""The constants at which the complexity tables are evaluated: f_i = cosh x +- x from x_0 = 3 with
+noise."""
 SMOOTHNESS = math.cosh(3.0)
 """Largest |f_i''| where f(x) <= f(x_0)."""
 

@@ -152,7 +152,7 @@ class JudgedClaim:
     comparisons: tuple[BitComparison, ...]
     quotation: Quotation = OWN
     remark: str = ""
-    """What else affects the verdict."""
+    """Further remarks on the verdict."""
 
     @property
     def measured(self) -> tuple[BitComparison, ...]:

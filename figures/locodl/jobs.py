@@ -25,7 +25,7 @@ class Job:
 
     @property
     def key(self) -> Hashable:
-        """What determines the trace: jobs of two panels with the same key have the same one."""
+        """The inputs that determine the trace; jobs of two panels may share them."""
         panel = self.panel
         return panel.problem, panel.kappa, panel.budget, self.curve, self.seeds
 

@@ -40,9 +40,9 @@ _STARTED = 0.7
 _SMALL, _LINE = 6.5, 8.5
 """Points: letters inside and below a panel, and their lines."""
 _LETTERS = 44
-"""So many letters of a small text fit across a panel."""
+"""Number of letters of a small text that fit across a panel."""
 _NAMED = 6
-"""So many methods are named below a panel."""
+"""Number of methods that are named below a panel."""
 _ROW = 0.165
 """Inches of a line of the legend."""
 _DIRECT = 3.9

@@ -35,7 +35,7 @@ _DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 
 @dataclass(frozen=True)
 class Series:
-    """What has one colour and one place in the legend: a line with its band, or marks.
+    """A group with one colour and one entry of the legend: a line with its band, or marks.
 
     Attributes
     ----------

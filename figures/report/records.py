@@ -1,4 +1,4 @@
-"""What the make targets write, as far as the page shows it: the schemas of their files."""
+"""The results of the make targets that the page shows: the schemas of their files."""
 
 import re
 

@@ -45,7 +45,7 @@ def describe_examination(found: Examination, view: str, every: bool = False) -> 
     """Say at which constants, of a view, the theorems are evaluated, and what came of each.
 
     Without ``every``, the theorem that promises most is printed with its hypotheses, of the others
-    one line each, and of all checks the ten most telling ones. What fails is always printed.
+    one line each, and of all checks the ten most telling ones. Failing checks are always printed.
     """
     best = _best(found)
     if every:
@@ -92,7 +92,7 @@ _VIEWS = {
     "plain": "of the f_i with all of the ridge in them",
     "composite": "of the f_i without the half of the ridge that is in g",
 }
-"""What the views are, in words."""
+"""The views in words."""
 
 
 def _summary(found: Examination, every: bool) -> str:

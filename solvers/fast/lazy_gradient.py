@@ -71,7 +71,7 @@ class LazyGradient(Deferred):
 
     @property
     def terms(self) -> tuple[Any, ...] | None:
-        """What compiled code needs to make its numbers; None if they are there, or will be."""
+        """The input of the compiled evaluation; None if it is done, or will be."""
         return None if self._is_evaluated() else self._losses.terms(*self._terms)
 
     @property

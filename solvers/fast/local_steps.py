@@ -40,10 +40,10 @@ class LocalSteps:
 
     @classmethod
     def of(cls, method: Method, state: Any, oracle: Oracle) -> "LocalSteps | None":
-        """Return the local steps of a method; None where they are to be done one by one.
+        """Return the local steps of a method, or None.
 
-        That is for steps of another form, for other problems, other arrays than those of numpy
-        with 64-bit floats, and where nothing is compiled or it does not pay.
+        None for nonlinear steps, for problems other than logistic regression, for arrays other than
+        64-bit numpy arrays, without numba, and if single steps are faster.
         """
         problem = oracle.problem
         if not isinstance(problem, LogisticRegression):

@@ -16,7 +16,7 @@ from certibit.solvers.runs.trace import require_measure
 ITERATIONS = 10_000_000
 """The bound on runs for which nothing else is said."""
 LIMITS = ("bits", "rounds", "iterations", "gradients", "seconds")
-"""What a budget limits; a run that one of them ends has its name as its ending."""
+"""The quantities that a budget limits; a run that one of them ends has its name as its ending."""
 _SILENT_ROUNDS = 1000
 _LONGEST = 30.0
 """Days that a run may take for sure."""

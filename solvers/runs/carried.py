@@ -24,7 +24,7 @@ _EACH = {
     "since": np.float64,
     "done": np.float64,
 }
-"""What there is one of for each run, finished or not."""
+"""The columns with one value for each run, finished or not."""
 
 
 @dataclass

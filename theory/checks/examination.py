@@ -134,8 +134,8 @@ def check(
         f - f* of the whole runs.
     rounds, iterations, gradients, seconds : number, optional
         Limits at which every whole run ends before the accuracy: communication rounds, iterations,
-        gradients per client, and time on the clock for all seeds. What they cut off counts as not
-        tested.
+        gradients per client, and time on the clock for all seeds. Runs that they cut off count as
+        not tested.
     downlink : float
         The weight of a bit received in the bits of the whole runs.
     strict : bool

@@ -33,15 +33,16 @@ _LARGE, _VERY_LARGE = 1 << 14, 1 << 18
 _LEAST, _WORK, _WORK_OF_FEW, _WORK_OF_LONG = 6, 1_500_000, 4_000_000, 40_000_000
 """Iterations at least, and numbers of vectors (n, d, R) in all of their gradients at most."""
 _RARE = 0.01
-"""Where rounds are rarer, more local steps may be done at once than random numbers are drawn."""
+"""If rounds are rarer, more local steps may be done at once than random numbers are drawn ahead."""
 _BEYOND = 6
 _MANY, _ROUNDS = 100, 300
 """Iterations that are compared where rounds are not rare, and rounds of long runs."""
 
 _RELATIVE, _OF_ROOT, _OF_LARGEST = 1e-9, 1e-12, 1e-24
-"""What rounding may do to a number: shares of it, of its root times that of the largest, of that.
+"""Rounding errors that a number may have: shares of it, of its root times that of the largest, of
+that.
 
-What is quadratic in x - x* changes by its root, times what rounding does to x.
+A quantity that is quadratic in x - x* changes by its root times the rounding error of x.
 """
 _CONVERGED, _NONE = 1e-20, 1e-18
 """Shares of the largest from which on a run has converged, and a number may as well be 0."""

@@ -29,7 +29,7 @@ TOLERANCE = 0.15
 ACCURACY = 1e-6
 
 LAW_ITERATIONS = 400_000
-"""Where a run is given up."""
+"""The limit of a run."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from certibit.theory.verdict import Verdict, outcome
 
 N, D, KAPPA = 5, 20, 100.0
 STANDARD_ITERATIONS = 5000
-"""Where whole runs end."""
+"""The limit of whole runs."""
 
 COMPRESSORS = {"unbiased": ("rand-k:4", "natural"), "contractive": ("top-k:4",), None: (None,)}
-"""What every method is examined with, by the class that it needs."""
+"""The compressors that a method is examined with, by the class that it needs."""
 
 
 def standard_problems() -> dict[str, StronglyConvexProblem]:

@@ -28,9 +28,9 @@ VOCABULARY: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
     ("model", "h"): {"own": (0, -1), "mean": (1, 0), "apart": (1, -1)},
     ("model", "y"): {"mean": (1,)},
 }
-"""What a field can be updated with, by the source of the messages, as combinations: of the mean
-memory and the mean message; of one message; of y - x_i, what the server has sent and the client's
-own message; of the latter two; of what the server has sent."""
+"""The linear combinations that a field can be updated with, by the source of the messages: of the
+mean memory and the mean message; of one message; of y - x_i, what the server has sent and the
+client's own message; of the latter two; of what the server has sent."""
 
 CONSTANTS = {
     ("gradient", "x"): {"memory": "beta"},
@@ -45,7 +45,7 @@ CONSTANTS = {
     ("model", "h"): {"own": "chi_own", "mean": "chi_mean", "apart": "chi"},
     ("model", "y"): {"mean": "sigma"},
 }
-"""What the coefficients of these terms are called where they are free."""
+"""The names of the free coefficients of these terms."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Sentence:
 
     @property
     def kind(self) -> str:
-        """What is compressed, and whether there are local steps, in words."""
+        """The compressed directions, and whether there are local steps, in words."""
         ways = [f"{self.up} up"] * bool(self.up) + [f"{self.down} down"] * bool(self.down)
         return ", ".join(["local steps"] * self.local + (ways or ["uncompressed"]))
 

@@ -56,7 +56,7 @@ def moments(method: Method, points: int = POINTS) -> NDArray[np.float64] | None:
 def recognised(method: Method, known: Sequence[type[Method]] = KNOWN) -> Method | None:
     """Return the known method that a method is the same as, with its constants, if there is one.
 
-    That they are the same is searched at random points, not proved.
+    The equality is tested at random points, not proved.
     """
     aim = moments(method)
     for kind in known if aim is not None else ():

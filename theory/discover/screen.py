@@ -41,7 +41,7 @@ class Draw:
 
     @property
     def tags(self) -> tuple[float, ...]:
-        """What tells messages apart: nothing where all outcomes are drawn."""
+        """The marks by which messages are distinguished: nothing where all outcomes are drawn."""
         return self.factors[0] if len(self.factors) == 1 else (0.0,) * len(self.factors[0])
 
 

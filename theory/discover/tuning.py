@@ -39,8 +39,8 @@ ENOUGH = 1e-3
 """Relative distance of a decrease to the best one at which the search for a potential ends."""
 
 RETREATS = ((1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.2), (0.5, 0.5), (0.5, 0.2), (0.25, 0.25))
-"""What the step size, and the relaxations, are multiplied by to begin with, the best of which
-is where the search on certificates goes on."""
+"""Initial multipliers of the step size and of the relaxations; the search on certificates starts
+from the best of them."""
 
 FURTHER_RETREATS = ((0.125, 1.0), (0.0625, 1.0), (0.03125, 1.0))
 """The same where none of these is certified: the larger kappa is, the shorter are the steps with

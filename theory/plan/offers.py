@@ -25,8 +25,8 @@ from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 
 SAMPLED_ROUNDS, SAMPLED_GRADIENTS = 30, 5000
-"""Where the gradients of a round depend on the state, they are counted over so many rounds, or
-until so many gradients are evaluated."""
+"""If the gradients of a round depend on the state, they are counted over this many rounds, or until
+this many gradients are evaluated."""
 SAMPLED_WORK = 500_000_000
 """Numbers of the data that are read for it at most; where the local steps of one round may read
 more, nothing is run, and the most steps stand for the mean."""

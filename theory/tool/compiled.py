@@ -89,7 +89,7 @@ def _worlds(problem: Problem, runs: int) -> list[tuple[Channel, Oracle]]:
 
 @dataclass(frozen=True)
 class _Given:
-    """What does not change in a local solve."""
+    """The inputs that are constant in a local solve."""
 
     u: Points
 

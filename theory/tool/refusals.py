@@ -64,7 +64,7 @@ class Misfit:
 
     @property
     def fault(self) -> str:
-        """What is wrong with how it is refused, or "" if nothing is."""
+        """The fault of the refusal, or "" if there is none."""
         try:
             self.attempt()
         except Refusal as refusal:

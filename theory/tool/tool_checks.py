@@ -32,7 +32,7 @@ _DRAWS = 2000
 def tool_checks(card: Card, experiment: Experiment[Any], seed: int = 0) -> tuple[Verdict, ...]:
     """Check the code that a run goes through, refusals, and what is counted and certified.
 
-    What does not depend on the method is checked once by a process.
+    Checks that do not depend on the method are made once in a process.
     """
     sent = experiment.compressor
     return (

@@ -40,7 +40,7 @@ NEAR = 1e-3
 """Fields up to this size are no points to evaluate gradients at."""
 
 ZERO, SMALL = 1e-9, 1e-7
-"""What counts as 0 relative to the largest: a singular value; a coefficient, and what is tried."""
+"""Relative size that counts as 0: a singular value; a coefficient and a trial value."""
 
 
 @dataclass(frozen=True)

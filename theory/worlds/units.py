@@ -96,7 +96,7 @@ class MethodInUnits(Method):
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
-        """What it needs."""
+        """The classes of compressors that it needs."""
         return self.inner.needs
 
     @property

@@ -31,8 +31,8 @@ def unsent(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
 
     The gradients of the last client, and of its state what its messages do not tell, are changed
     while all messages that the server receives stay as they were: neither what the server sends and
-    holds nor the state of another client may change. What follows from the messages, such as a
-    shift that learns from them, the server may hold as well. None for a single client.
+    holds nor the state of another client may change. The server may also hold vectors that follow
+    from the messages, such as shifts. None for a single client.
     """
     view = experiment.problem
     if view.n == 1:
@@ -92,7 +92,7 @@ def _known_from_messages(experiment: ConvexExperiment, secret: Array, seed: int)
 
 
 class _Tape:
-    """What the server received and sent in a first pass, and how far the second differs."""
+    """The messages of the server in a first pass, and the difference of the second from them."""
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []

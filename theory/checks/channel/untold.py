@@ -29,9 +29,9 @@ def untold(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that points and messages of a client depend only on vectors that it received.
 
     Every message of the other clients is moved a little, one at a time, on a problem of one
-    feature, with messages sent whole. What changes at the first client, its points and messages,
-    must be a linear combination of the changes of what the server sent to it until then. None for
-    a single client, or too many.
+    feature, with messages sent whole. The changes of the first client's points and messages must be
+    linear combinations of the changes of the vectors that the server sent to it until then. None
+    for a single client, or too many.
     """
     n = experiment.n
     for clients in dict.fromkeys((min(n, 3), n)):

@@ -16,7 +16,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each
 
 EXACT = 1e-9
-"""What rounding may do to a relation that is exact, relative to the largest number of the state."""
+"""Rounding error that an exact relation may have, relative to the largest number of the state."""
 
 STEPS, RUNS = 12, 3
 

@@ -47,10 +47,10 @@ def compressor_checks(
     """Check a compressor's moments, constants and bytes at awkward vectors of R^d.
 
     Moments are means over draws, within 7 standard errors; all else is exact, and made with other
-    numbers of entries too. Where the compressor says at which vector its omega or alpha is
-    attained, it may not be larger than that. A failing check is repeated with fewer entries, and
-    the smallest failing d is reported. Numbers that the compressor refuses in ``check(d)`` are left
-    out.
+    numbers of entries too. If the compressor names a vector at which its omega or alpha is
+    attained, the constant must be attained there. A failing check is repeated with fewer entries,
+    and the smallest failing d is reported. Numbers that the compressor refuses in ``check(d)`` are
+    left out.
 
     Examples
     --------

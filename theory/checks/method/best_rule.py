@@ -15,7 +15,7 @@ BEST = "best"
 KAPPAS = (3.0, 300.0)
 MOVES = (0.5, 0.9, 0.99, 1.01, 1.1, 2.0)
 _LEFT = 1e-3
-"""What a search for the best parameters may leave, relative to the decrease."""
+"""Error of the search for the best parameters, relative to the decrease."""
 
 
 def best_rule(card: Card, experiment: ConvexExperiment) -> Verdict | None:

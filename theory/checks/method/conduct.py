@@ -137,7 +137,7 @@ def bill_check(card: Card, experiment: ConvexExperiment) -> Verdict | None:
 def keeps_invariants(experiment: ConvexExperiment, seed: int = 0) -> Verdict | None:
     """Check that what is invariant is 0 in every state of a run; None where nothing is.
 
-    What a method keeps without saying so is looked at after its rounds of K steps.
+    Invariants that the method does not state are tested after its rounds of K steps.
     """
     method, found, every = experiment.method, [(-1.0, "")], experiment.method.schedule
     round_ = every.iterations if isinstance(every, Every) else 1

@@ -25,7 +25,7 @@ from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict
 
 ITERATIONS = 20_000
-"""Where runs end if nothing else is said."""
+"""The default limit of runs."""
 
 _ENDED = ("gap", "diverged")
 """Endings of runs that no limit cut off."""
@@ -47,10 +47,9 @@ class RunsCheck:
         Median bits to the accuracy, against the promised bits to 1/k of it; with a weight of the
         downlink, total bits. By Markov's inequality a run is above k times the bound on its mean
         with probability 1/k at most, and k is such that half of the runs are with probability
-        ``FALSE_ALARM`` at most. Where a coin calls the rounds, they may be 7 standard deviations
-        more than their mean.
-        Not tested where a limit ends a run before the accuracy, unless it has spent too much by
-        then.
+        ``FALSE_ALARM`` at most. If a coin decides the rounds, their number may exceed its mean by 7
+        standard deviations. Not tested where a limit ends a run before the accuracy, unless it has
+        spent too much by then.
     measured, error : float
         Mean of log(Psi^T/Psi^0)/T over the runs and half its 95 % confidence interval.
     promised : float

@@ -15,7 +15,7 @@ from certibit.theory.checks.problem.gradients import sample_points, whole_gradie
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 CURVATURE = 1e-5
-"""What an eigenvalue found by differences may be off, relative to the largest."""
+"""Error of an eigenvalue found by differences, relative to the largest."""
 
 _DENSE, _WIDTH, _ROUNDS = 40, 4, 6
 _FAR = 1e6

@@ -7,7 +7,7 @@ from certibit.theory.checks.problem.differences import Points, derivative
 from certibit.theory.verdict import Verdict, largest, searched, worst_of
 
 DIFFERENCES = 1e-6
-"""What a gradient may differ from a difference of values, relative to the gradients."""
+"""Allowed distance of a gradient from a difference of values, relative to the gradients."""
 
 _DIRECTIONS, _NEAR = 3, 1e-3
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)

@@ -34,8 +34,8 @@ def channel_checks(
     """Check the channel's random choices: sizes exactly, frequencies within 7 standard errors.
 
     The choices are coins, cohorts and owners, alone, in pairs and all together, and the messages of
-    n clients, which are independent of each other unless the compressor shares its draws. What
-    arrives is compared at every size, as far as ``patience`` goes: seconds for one of them.
+    n clients, which are independent of each other unless the compressor shares its draws. Received
+    vectors are compared at every size up to the limit ``patience``: seconds for one of them.
     """
     compressor = Identity() if compressor is None else compressor
     runs = 200

@@ -25,7 +25,7 @@ _CLIENTS, _RUNS, _ROUNDS = 4, 64, 128
 
 @dataclass(frozen=True)
 class _Echo(Compressor):
-    """What is received is the first number that was drawn, of ``width`` for every entry."""
+    """The received vector is the first of the ``width`` numbers that are drawn for every entry."""
 
     width: int = 1
     name = "echo"

@@ -39,7 +39,7 @@ def wire_at_every_size(
     """Check what arrives, and what is counted, with and without the wire, at sizes up to 2^19.
 
     On the wire exactly what the bytes give arrives; without it, exactly the vector of the message.
-    What the message should be is made with numbers drawn directly from the stream.
+    The expected message is computed with numbers drawn directly from the stream.
     """
     found: list[tuple[float, str]] = [(0.0, "nothing was sent")]
     largest = 0

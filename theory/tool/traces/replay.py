@@ -70,9 +70,9 @@ class Wander(Method):
 def recorded(experiment: ConvexExperiment, seed: int = 0) -> Verdict:
     """Check that a trace holds what plain loops count, and ends by the budget that is met first.
 
-    So it is tried for the method, and for one that goes nowhere, which is also watched, so that no
-    iterations are done at once. f - f* is held against the difference of the two values, whose
-    rounding is larger.
+    It is tried for the method, and for a method that does not move. The latter also has a callback,
+    so that no iterations are done at once. f - f* is held against the difference of the two values,
+    whose rounding is larger.
     """
     wanderer = Experiment.of(Wander(), experiment.problem.plain)
     n, d = experiment.n, experiment.d

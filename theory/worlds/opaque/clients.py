@@ -101,7 +101,7 @@ def _parts(cells: Sequence[range]) -> list[range]:
 
 
 class _Array(Opaque):
-    """What vectors and masks have in common."""
+    """The common operations of vectors and masks."""
 
     device: ClassVar[str] = "cpu"
 

@@ -63,11 +63,11 @@ class Opaque:
     """An object that refuses every operation of Python that a subclass does not allow."""
 
     WORD: ClassVar[str]
-    """What it is, for sentences."""
+    """Its name in sentences."""
     IS_WHAT: ClassVar[str]
-    """What a step is that looks inside."""
+    """The description of a step that reads values."""
     INSTEAD: ClassVar[str]
-    """What to do in the place of looking inside."""
+    """The alternative to reading values."""
 
     __slots__ = ()
 
