@@ -11,7 +11,7 @@ from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import downward
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
-from certibit.solvers.simulation.experiment import ConvexExperiment, fitted_compressor, fitted_view
+from certibit.solvers.simulation.experiment import Experiment, fitted_compressor, fitted_view
 
 ROUNDING = 1e-9
 """Relative size below which a gradient at the solution counts as 0."""
@@ -63,7 +63,7 @@ class Setting:
         return cls(view.constants, view.n, view.d, sent, _fits(method, view))
 
     @classmethod
-    def at(cls, experiment: ConvexExperiment) -> Self:
+    def at(cls, experiment: Experiment[Any]) -> Self:
         """Return the setting of an experiment, whose parts fit each other already."""
         problem = experiment.problem
         fits = _fits(experiment.method, problem)

@@ -61,8 +61,12 @@ def test_a_strongly_convex_problem_by_its_gradient(capsys):
         (["compare", MODEL, "gd", "--report", "x"], "the target is one of |grad f|^2, and the"),
         (["plan", MODEL], "is not strongly convex, and what is promised needs mu > 0"),
         (
-            ["run", MODEL, "gd", "--strict"],
-            "the theorems of gd are about strongly convex functions",
+            ["run", MODEL, "diana", "rand-k:2", "--strict", "--set", "gamma=1", "--set", "alpha=1"],
+            "the theorems of diana are about strongly convex functions",
+        ),
+        (
+            ["run", MODEL, "gd", "--strict", "--set", "gamma=9"],
+            "the parameters of gd are outside every theorem of the method: gamma",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.problem import Constants, Problem, is_strongly_convex
 from certibit.data.problems.ridge_problem import RidgeProblem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.selector import compressor as compressor_named
@@ -25,6 +25,7 @@ from certibit.theory.catalogue.from_file import find_card
 from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.potential import Potential, value
 from certibit.theory.setting import Setting
+from certibit.theory.theorem import OneStepTheorem
 from certibit.theory.worlds.fixed_points import fixed_point
 
 _TARGET = 1e-6
@@ -163,8 +164,9 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """Refuse, or only warn, if the parameters of a method are outside all of its theorems.
 
     Step sizes that are not positive, with which nothing would ever be reached, are refused in any
-    case. Without ``strict``, a method that comes with no theorem, or none for a problem like this,
-    is not warned of: nothing is claimed.
+    case. Where f is not strongly convex, the theorems are those about descents. Without ``strict``,
+    a method that comes with no theorem, or none for a problem like this, is not warned of: nothing
+    is claimed.
 
     Raises
     ------
@@ -173,10 +175,15 @@ def require_theorem(card: Card, experiment: Experiment[Problem], *, strict: bool
     """
     method = experiment.method
     require_positive(method, *card.step_sizes)
-    broken = []
+    theorems: Sequence[OneStepTheorem] = ()
     if is_convex(experiment):
+        theorems = card.theorems
+    elif isinstance(experiment.problem.constants, Constants):
+        theorems = card.descents
+    broken = []
+    if theorems:
         setting = Setting.at(experiment)
-        for theorem in card.theorems:
+        for theorem in theorems:
             broken.append(theorem.unmet(method, setting))
             if not broken[-1]:
                 return

@@ -10,7 +10,11 @@ from certibit.data.problems.selector import problem
 from certibit.data.relaxed.polynomials import Quartics
 from certibit.solvers.compressors.selector import compressor
 from certibit.solvers.methods.ef21 import EF21
+from certibit.solvers.methods.gd import GD
+from certibit.solvers.runs.budget import Budget
 from certibit.theory.catalogue.catalogue import CARDS, METHODS
+from certibit.theory.catalogue.covered_run import run
+from certibit.theory.outside_theorem import OutsideTheoremWarning
 from certibit.theory.setting import Setting
 
 NONCONVEX = problem("breast-cancer@9:nonconvex")
@@ -71,3 +75,19 @@ def test_methods_for_strongly_convex_f_alone_are_refused(name):
 def test_a_composite_view_is_refused():
     with pytest.raises(Refusal, match="has no view with a shared ridge g"):
         Setting.of(CARDS["locodl"].method, NONCONVEX, compressor("rand-k:3"))
+
+
+def test_a_step_outside_the_descents_is_warned_of():
+    largest = 2 / NONCONVEX.constants.L_f
+    budget = Budget(rounds=2)
+    run(GD(0.99 * largest), NONCONVEX, seeds=1, budget=budget, strict=True)
+    with pytest.warns(OutsideTheoremWarning, match=r"gd are outside every theorem.*gamma < 2/L_f"):
+        run(GD(1.01 * largest), NONCONVEX, seeds=1, budget=budget)
+    with pytest.raises(Refusal, match=r"gamma < 2/L_f fails with"):
+        run(GD(1.01 * largest), NONCONVEX, seeds=1, budget=budget, strict=True)
+
+
+@pytest.mark.parametrize("name", ["gd", "ef21", "marina", "dasha"])
+def test_the_default_rule_is_inside_the_published_descent(name):
+    sent = {"gd": None, "ef21": "top-k:3"}.get(name, "rand-k:3")
+    run(name, NONCONVEX, sent, seeds=1, budget=Budget(rounds=2), strict=True)
