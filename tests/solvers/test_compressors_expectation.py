@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certibit.solvers.backend import round_power_of_two
-from certibit.solvers.compressors.natural import random_bits, spread_bits
+from certibit.solvers.compressors.natural import multipliers, random_bits, spread_bits
 from certibit.solvers.compressors.selection import subsets
 from certibit.solvers.compressors.selector import compressor
 
@@ -222,6 +222,21 @@ def test_two_entries_of_natural_compression_are_independent():
     off = place != 0
     np.testing.assert_array_equal((apart & -apart)[off], 4 * (place & -place)[off])
     assert (apart & -apart)[off].max() <= 4 * d
+
+
+def test_the_multiplier_of_natural_compression_passes_the_spectral_test():
+    """In two dimensions: the shortest vector (-a t mod m, t), by the reduction of Gauss."""
+    m, a = 2**52, int(multipliers(np, "cpu", 2)[1])
+    long, short = (m, 0), (-a % m, 1)
+
+    def product_of(u, v):
+        return u[0] * v[0] + u[1] * v[1]
+
+    while (size := product_of(short, short)) < product_of(long, long):
+        times = (2 * product_of(long, short) + size) // (2 * size)
+        rest = tuple(x - times * y for x, y in zip(long, short, strict=True))
+        long, short = short, rest
+    assert product_of(long, long) > 0.1 * m
 
 
 @pytest.mark.parametrize("places", [(0, 1), (0, 1, 2), (4, 5, 6, 8)])
