@@ -59,6 +59,10 @@ def test_a_strongly_convex_problem_by_its_gradient(capsys):
         (["run", MODEL, "gd", "--until-gradient", "-1"], "a budget of -1 squared_gradient is not"),
         (["compare", MODEL, "gd", "--until-gradient", "9"], "the target |grad f|^2 = 9 is not"),
         (["compare", MODEL, "gd", "--report", "x"], "the target is one of |grad f|^2, and the"),
+        (
+            ["certify", "clip21", "--problem", MODEL, "--set", "gamma=0.1", "--set", "tau=1"],
+            "is not strongly convex, as is needed here",
+        ),
         (["plan", MODEL], "is not strongly convex, and what is promised needs mu > 0"),
         (
             ["run", MODEL, "diana", "rand-k:2", "--strict", "--set", "gamma=1", "--set", "alpha=1"],

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array
+from certibit.data.problem import is_strongly_convex
 from certibit.solvers.backend import mean
 from certibit.solvers.method import Every, Method
 from certibit.solvers.runs.budget import Budget, Record
@@ -250,7 +251,8 @@ def _plain_rows(
     method, problem, n = experiment.method, experiment.problem, experiment.n
     channel, oracle = simulated_world(experiment, seeds)
     template = np.array(channel.template)
-    template[:, :, -1] += _MOVED * (template[:, :, -1] - problem.x_star[:, :, 0])
+    away = template[:, :, -1] - problem.x_star[:, :, 0]
+    template[:, :, -1] += _MOVED * np.nan_to_num(away, nan=1.0)
     state = method.start(template, oracle, channel)
     rounds = np.zeros(len(seeds))
     rows = []
@@ -261,7 +263,7 @@ def _plain_rows(
         if iteration in points:
             x, spent = method.model(state), channel.ledger.spent
             gradient = np.full(len(seeds), np.nan)
-            if not method.needs.strongly_convex:
+            if not (method.needs.strongly_convex and is_strongly_convex(problem)):
                 gradient = np.sum(mean(problem.grad(x)) ** 2, axis=(0, 1))
             rows.append(
                 {

@@ -179,7 +179,7 @@ def _of_options() -> Iterator[Misfit]:
     for selector, said in (("rand-q:3", "rand-k"), ("scaled(scaled(rand-k:2))", "once")):
         yield Misfit(f"the compressor {selector}", said, partial(compressor, selector))
     yield Misfit("a budget of no rounds", "positive", partial(Budget, rounds=0))
-    yield Misfit("a class with mu = L", "0 <= mu < L", partial(FunctionClass, 3, 1.0, 1.0))
+    yield Misfit("a class with mu = L", "mu < L", partial(FunctionClass, 3, 1.0, 1.0))
     yield Misfit("states that leave no memory for random numbers", "GB of memory", _too_many_runs)
 
 

@@ -11,7 +11,7 @@ from certibit.cli.words.options import add_downlink_weight, read_downlink_weight
 from certibit.cli.words.plain_options import add_json, count
 from certibit.cli.words.subject import CertifiedSubject, add_subject, certify_subject, read_subject
 from certibit.data.errors import Refusal
-from certibit.data.problems.selector import KAPPA, strongly_convex_problem
+from certibit.data.problems.selector import strongly_convex_problem
 from certibit.data.terminal import for_terminal
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.certificates.summary import Account
@@ -97,8 +97,7 @@ def _promised_bits(
     found: Account, subject: CertifiedSubject, chosen: argparse.Namespace, downlink: float
 ) -> PromisedBits:
     """Evaluate how many bits whole runs on a problem are promised to take, and measure it."""
-    kappa = KAPPA if chosen.kappa is None else chosen.kappa
-    given = strongly_convex_problem(chosen.problem, kappa=kappa)
+    given = strongly_convex_problem(chosen.problem, kappa=chosen.kappa)
     where = Setting.of(subject.card.method, given, subject.compressor)  # clients in their own order
     method = subject.card.with_values(where, chosen.parameters, subject.values)
     experiment = Experiment.of(method, given, subject.compressor)

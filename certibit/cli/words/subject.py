@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from certibit.cli.words.options import add_parameters, read_compressor
 from certibit.cli.words.plain_options import count
 from certibit.data.errors import Refusal
-from certibit.data.problems.selector import KAPPA, problem
+from certibit.data.problems.selector import KAPPA, problem, strongly_convex_problem
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.method import Method
 from certibit.theory.card import Card
@@ -125,8 +125,9 @@ def _contracting(
                 f"the clipping of {card.name} contracts in a ball only; give its --alpha, or the "
                 "--problem of a run"
             )
-        kappa = KAPPA if chosen.kappa is None else chosen.kappa
-        alpha = card.contraction(method, problem(chosen.problem, kappa=kappa))
+        alpha = card.contraction(
+            method, strongly_convex_problem(chosen.problem, kappa=chosen.kappa)
+        )
     return functions.contracting(alpha)
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certibit.data.errors import DamagedFileError
+from certibit.data.problem import is_strongly_convex
 from certibit.solvers.backend import masked, mean
 from certibit.solvers.method import Method, Needs, WithProbability
 from certibit.solvers.runs.budget import Budget, Record
@@ -123,7 +124,7 @@ def plain_rows(experiment: ConvexExperiment, seed: int, iterations: int) -> list
 
 def _squared_gradient(experiment: ConvexExperiment, x: Any) -> float:
     """Return |grad f(x)|^2 where theorems may bound it, else NaN."""
-    if experiment.method.needs.strongly_convex:
+    if experiment.method.needs.strongly_convex and is_strongly_convex(experiment.problem):
         return float("nan")
     gradients = experiment.problem.grad(x)
     return sum(float(sum(column) / experiment.n) ** 2 for column in gradients[:, :, 0].T)
