@@ -17,6 +17,7 @@ from certibit.solvers.method import Every, Method, Needs
 from certibit.solvers.methods.celgc import CELGC
 from certibit.solvers.methods.gd import GD
 from certibit.solvers.runs.budget import Budget
+from certibit.solvers.simulation import memory_of_runs
 from certibit.solvers.simulation.experiment import Experiment
 from certibit.solvers.simulation.memory_of_runs import _numbers_of_state
 from certibit.solvers.simulation.simulated_world import simulated_world
@@ -88,6 +89,17 @@ def test_the_estimate_counts_the_state_that_a_method_starts_with(name):
     channel, oracle = simulated_world(made)
     state = made.method.start(channel.template, oracle, channel)
     assert _numbers_of_state(made) == sum(x.shape[0] * x.shape[1] for x in vars(state).values())
+
+
+@pytest.mark.parametrize("name", ["gd", "diana"])
+def test_state_gradients_and_random_numbers_are_estimated(name, monkeypatch):
+    """With one message drawn at once in place of many."""
+    made, asked = experiment(name), []
+    monkeypatch.setattr(memory_of_runs, "stream_width", lambda message: message)
+    monkeypatch.setattr(memory_of_runs, "require_memory", lambda numbers, _: asked.append(numbers))
+    memory_of_runs.require_memory_of_runs(made, 3)
+    drawn = made.n * made.compressor.uniforms(made.d)
+    assert asked == [3 * (_numbers_of_state(made) + made.n * made.d + drawn)]
 
 
 @dataclass(frozen=True)
