@@ -36,6 +36,13 @@ def test_a_method_of_ones_own(capsys):
     assert names["verdict"].value > 0.9 * names["verdict"].limit
 
 
+def test_functions_that_need_not_be_convex(capsys):
+    names = run_page("docs/certify-nonconvex.md")
+    assert names["better"].verify() == names["better"].c > names["proof"].c
+    assert names["iterations"] == pytest.approx(2.0 / (names["proof"].c * 1e-3))
+    assert "Psi - 0.19" in capsys.readouterr().out
+
+
 VARIANTS = {
     "correct": ("", "", 0, "no check fails"),
     "sign error": ("s.x - self.gamma", "s.x + self.gamma", 1, "look at the line that updates x."),

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from certibit import METHODS
 from certibit.cli import main
+from certibit.figures.certified.descents import descent_row
 
 
 def test_ef21_beside_its_theorem(capsys):
@@ -52,3 +54,15 @@ def test_a_step_that_may_climb_fails(capsys):
 def test_misfits_are_refused(words, sentence, capsys):
     assert main(words.split()) == 2
     assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_method_that_cannot_be_certified_has_its_sentence():
+    row = descent_row(METHODS["locodl"], 3, 1.0)
+    assert row.account is None
+    assert "strongly convex g" in row.reason
+
+
+def test_a_row_of_the_table():
+    row = descent_row(METHODS["gd"], 3, 1.0)
+    assert row.cells[2:4] == ("0.5", "0.75 at 1")
+    assert float(row.cells[4]) == pytest.approx(2.0, rel=2e-2)

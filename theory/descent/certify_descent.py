@@ -129,6 +129,11 @@ def certify_descent(
     start = perf_counter()
     if measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
+    if method.needs.composite and not functions.has_solution:
+        raise Refusal(
+            f"{method.name} solves min f + g with a strongly convex g; over functions that need "
+            "not be convex no such method is certified"
+        )
     functions = as_used(method, functions)
     asked = Measure(measure)
     if not isinstance(potential, str):

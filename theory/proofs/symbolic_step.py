@@ -182,6 +182,11 @@ def symbolic_step(
     natural = natural.without_units()
     try:
         return _symbolic_step(natural, functions, potential, found, basis, one_by_one, measure)
+    except BasisFullError:
+        raise Refusal(
+            f"points of {method.name} that are equal up to rounding differ in rational numbers; "
+            "make what is rounded a parameter of its own"
+        ) from None
     except (AttributeError, TypeError) as error:  # of what has been run in floats above
         raise Refusal(
             f"a step of {method.name} takes more than sums, products and quotients of numbers and "

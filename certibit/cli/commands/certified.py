@@ -1,6 +1,7 @@
 """The command ``certified``: compare certified with published rates and parameters."""
 
 import argparse
+from pathlib import Path
 
 from tqdm import tqdm
 
@@ -11,12 +12,20 @@ from certibit.cli.words.options import (
     read_limited_output,
 )
 from certibit.cli.words.plain_options import add_fresh, add_jobs, add_output, add_seeds
+from certibit.data.terminal import for_terminal
 from certibit.figures.certified.measured_bits import MOST_ITERATIONS
 
 
 def add_certified(parser: argparse.ArgumentParser) -> None:
     """Add the command and its options."""
     parser.set_defaults(command=compare_certified)
+    parser.add_argument(
+        "--class",
+        dest="of_class",
+        choices=("strongly-convex", "nonconvex"),
+        default="strongly-convex",
+        help="the functions: rates, or which methods descend on functions that need not be convex",
+    )
     add_jobs(parser)
     add_seeds(parser, 1, "number of runs measured")
     add_downlink_weight(parser)
@@ -27,6 +36,11 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
 
 def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
+    if chosen.of_class == "nonconvex":
+        from certibit.figures.certified.descents import write_descents  # noqa: PLC0415  (heavy)
+
+        print(for_terminal(lambda: write_descents(Path(chosen.output))))
+        return
     from certibit.figures.certified.comparison import certified_comparison  # noqa: PLC0415  (loads matplotlib)
 
     folder, limits = read_limited_output(chosen, MOST_ITERATIONS)
