@@ -37,7 +37,7 @@ def add_certified(parser: argparse.ArgumentParser) -> None:
 def compare_certified(chosen: argparse.Namespace) -> None:
     """Write and print the tables and figures of all methods."""
     if chosen.of_class == "nonconvex":
-        from certibit.figures.certified.descents import write_descents  # noqa: PLC0415  (heavy)
+        from certibit.figures.certified.descent_table import write_descents  # noqa: PLC0415  (heavy)
 
         print(for_terminal(lambda: write_descents(Path(chosen.output))))
         return

@@ -4,6 +4,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,10 +75,9 @@ def descent_row(card: Card, n: int, omega: float) -> DescentRow:
     rule = card.default_rule(where)
     try:
         method = card.at(where if rule == "nonconvex" else convex, rule)
-        for part in PARTS if card.step_size else PARTS[:1]:
-            changes = (
-                {card.step_size: part * getattr(method, card.step_size or "")} if part < 1 else {}
-            )
+        name = card.step_size
+        for part in PARTS if name else PARTS[:1]:
+            changes: Any = {name: part * getattr(method, name)} if name else {}
             with suppress(Refusal):
                 account = descent_account(card, replace(method, **changes), where)
                 return DescentRow(card, f"{rule}/{1 / part:g}" if part < 1 else rule, account)
