@@ -129,7 +129,12 @@ def certify_descent(
     start = perf_counter()
     if measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
-    if method.needs.composite and not functions.has_solution:
+    if functions.has_solution:
+        raise Refusal(
+            f"a descent is certified over functions that need not be convex, and mu = "
+            f"{functions.mu:g} is not below 0; certify a factor, or take mu = -L"
+        )
+    if method.needs.composite:
         raise Refusal(
             f"{method.name} solves min f + g with a strongly convex g; over functions that need "
             "not be convex no such method is certified"

@@ -19,6 +19,7 @@ from certibit import (
     Constants,
     FunctionClass,
     Gap,
+    PolyakLojasiewicz,
     Refusal,
     Setting,
     Similarity,
@@ -175,6 +176,19 @@ def test_the_best_step_of_gradient_descent():
     assert found.best >= 0.75
 
 
+@pytest.mark.parametrize("mu", [0.01, 0.1, 0.5])
+def test_gradient_descent_under_the_condition_of_polyak_and_lojasiewicz(mu):
+    """1 - c = (2 L - 2 mu)/(2 L + mu) for gamma = 1/L: Abbaszadehpeivasti et al., 2023."""
+
+    class Value:
+        def lyapunov(self, m, s, star, setting, problem):
+            return (Gap(1.0, s.x),)
+
+    functions = replace(FunctionClass.nonconvex(3, L=1.0), assumptions=(PolyakLojasiewicz(mu),))
+    proof = certify_descent(GD(1.0), functions, Value(), measure="gap")
+    assert proof.c == pytest.approx(1 - (2 - 2 * mu) / (2 + mu), rel=CLOSE)
+
+
 def test_a_step_that_is_too_large_may_climb():
     assert certify_descent(GD(3.0), FunctionClass.nonconvex(2, L=1.0)).c < 0
 
@@ -190,6 +204,8 @@ def test_misfits_are_refused():
     weak = FunctionClass.nonconvex(3, L=1.0)
     with pytest.raises(Refusal, match="certify a descent"):
         certify(GD(0.1), weak)
+    with pytest.raises(Refusal, match="not below 0"):
+        certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0))
     with pytest.raises(Refusal, match="smaller step"):
         certify_descent(DIANA(0.5, 0.1), replace(weak, omega=9.0))
     with pytest.raises(Refusal, match="'gradients' is no measure"):
