@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certibit.data.arrays import Array, array_namespace
+from certibit.data.arrays import Array, array_namespace, fetched
 from certibit.data.errors import Refusal
 from certibit.data.memory import require_memory
 from certibit.data.problem import Constants
@@ -144,7 +144,7 @@ class NonconvexQuadratic(NonconvexProblem):
     @cached_property
     def constants(self) -> Constants:
         """The constants, exact up to rounding; mu is negative."""
-        H = np.asarray(self.H)
+        H = fetched(self.H)
         eigenvalues = np.linalg.eigvalsh(H)
         L_f = float(np.linalg.eigvalsh(H.mean(axis=0))[-1])
         return Constants(float(eigenvalues.min()), np.abs(eigenvalues).max(axis=1), L_f)

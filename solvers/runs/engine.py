@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.own.description import description
-from certibit.data.problem import Problem
+from certibit.data.problem import Problem, is_strongly_convex
 from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.libraries import fitting_library, transfer
 from certibit.solvers.method import Method
@@ -94,7 +94,9 @@ def simulate(
     if callback is None:
         budget.require_days(method, problem)
     tell = progress or (lambda fraction: None)
-    wishes = Wishes(budget, record or Record(), potential, callback)
+    bounded = not (method.needs.strongly_convex and is_strongly_convex(problem))
+    gradients = bounded or budget.measure == "squared_gradient"
+    wishes = Wishes(budget, record or Record(), potential, callback, gradients)
     parts: list[dict[str, Column]] = []
     models: list[Column] = []
     ending: list[str] = []

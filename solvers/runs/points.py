@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certibit.data.arrays import Array, array_namespace
-from certibit.data.problem import Problem, is_strongly_convex
+from certibit.data.problem import Problem
 from certibit.solvers.backend import mean, squared_norm
 from certibit.solvers.libraries import host
 from certibit.solvers.method import Method
@@ -38,6 +38,8 @@ class Wishes:
     record: Record
     potential: RecordedPotential | None
     callback: Callback | None
+    gradients: bool = False
+    """Whether |grad f|^2 is recorded."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,9 @@ class Points:
             method, problem = narrow(method, point.positions), narrow(problem, point.positions)
         x = point.x if everyone else taken(point.x, point.positions)
         gap = host(problem.gap(x))
+        slope = np.full(x.shape[2], np.nan)
+        if self._wishes.gradients:
+            slope = _squared_gradient(problem, x)
         spent = {name: host(column)[runs] for name, column in point.spent.items()}
         row = {
             "run": runs,
@@ -168,7 +173,7 @@ class Points:
             "gap": gap,
             "synchronisations": spent["synchronisations"],
             "distance": host(squared_norm(x - problem.x_star))[0, 0],
-            "squared_gradient": _squared_gradient(method, problem, x, budget),
+            "squared_gradient": slope,
             "lyapunov": host(point.lyapunov)[point.positions],
         }
         now.rows.append(row)
@@ -221,11 +226,6 @@ def _by_run(values: Array) -> Array:
     return values if values.ndim == 2 else array_namespace(values).reshape(values, (-1,))
 
 
-def _squared_gradient(
-    method: Method, problem: Problem, x: Array, budget: Budget
-) -> NDArray[np.float64]:
-    """Return |grad (f + g)|^2 where it is the target or what theorems bound, else NaN; (R,)."""
-    strongly = method.needs.strongly_convex and is_strongly_convex(problem)
-    if strongly and budget.measure == "gap":
-        return np.full(x.shape[2], np.nan)
+def _squared_gradient(problem: Problem, x: Array) -> NDArray[np.float64]:
+    """Return |grad (f + g)|^2, (R,)."""
     return host(squared_norm(mean(problem.grad(x)) + problem.grad_g(x)))[0, 0]

@@ -196,7 +196,7 @@ class Trace:
         return Path(path)
 
     def plot(self, x: str = "uplink_bits", downlink: float = 0.0) -> "Canvas":
-        """Draw f - f* of every run against a column, or "total_bits" with a weight of the downlink.
+        """Draw what the runs aimed at against a column, or "total_bits" with a downlink's weight.
 
         Raises
         ------
@@ -213,7 +213,8 @@ class Trace:
         canvas: Canvas = drawing.draw_runs(
             [weighed.run(run) for run in range(len(self.seeds))],
             x,
-            COLUMNS.get(x, bits_name(downlink)),
+            self.measure,
+            (COLUMNS.get(x, bits_name(downlink)), MEASURES[self.measure]),
             repr(self),
         )
         return canvas

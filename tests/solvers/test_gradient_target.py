@@ -144,6 +144,21 @@ def test_progress_is_that_of_the_gradient():
     assert any(0.3 < fraction < 0.7 for fraction in told)
 
 
+def test_a_trace_draws_what_it_aimed_at():
+    axes = run("gd", MODEL, seeds=1).plot().axes[0]
+    assert axes.get_ylabel() == "|grad f|^2"
+    assert axes.lines[0].get_ydata()[-1] <= 1e-6
+
+
+@pytest.mark.parametrize("solved", [MODEL, QUADRATIC], ids=["model", "quadratic"])
+def test_they_run_on_a_strict_library(solved):
+    settings = {"seeds": 2, "budget": Budget(squared_gradient=EPSILON)}
+    plain = simulate(made("ef21", solved), **settings)
+    strict = simulate(made("ef21", solved), **settings, library="array-api-strict")
+    for name in ("squared_gradient", "gap", "uplink_bits"):
+        np.testing.assert_allclose(strict.columns[name], plain.columns[name], rtol=1e-9)
+
+
 def test_the_usual_target_is_that_of_the_problem():
     assert (usual_measure(CONVEX), usual_measure(MODEL)) == ("gap", "squared_gradient")
     assert run("ef21", MODEL, "top-k:6", seeds=1).ending == ("squared_gradient",)
