@@ -14,9 +14,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import ctx
 
 from certibit.theory.cones.cone_point import ConePoint
-from certibit.theory.cones.cone_programme import ConeProgramme, Number, RatioProgramme, rational_of
+from certibit.theory.cones.cone_programme import (
+    FEWEST_BITS,
+    MOST_BITS,
+    ConeProgramme,
+    Number,
+    RatioProgramme,
+    TooFewBitsError,
+    rational_of,
+)
 from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 from certibit.theory.cones.surroundings import Surroundings
 
@@ -83,28 +92,38 @@ def follow(
     here = Surroundings.of(programme, start)
     if here is None:
         raise ValueError("a path begins where all constraints hold strictly")
-    here = here.conditioned()
-    dual, length, bound = _first_dual(here), 1.0, np.inf
+    bits, rounded, length, bound = FEWEST_BITS, True, 0.0, np.inf
     for _ in range(MOST_STEPS):
-        near = dual.trace <= max(close * abs(float(here.value)), ZERO)
-        bound = here.bound(dual) if near and bounded else np.inf
-        fits = near and not bounded and here.misfit(dual) < FITS
-        if bound < np.inf or fits or enough(here.numbers):
-            break
-        step, longest, dual = _step(here, dual, centring=near or length < SHORT)
-        parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
-        tried = ((part, here.moved(longest * step, part)) for part in parts)
-        part, after = next((x, there) for x, there in tried if there)
+        try:
+            with ctx.workprec(bits):
+                here, rounded = (here.anew() if rounded else here).conditioned(), False
+                if length < STUCK:
+                    dual = _first_dual(here)
+                near = dual.trace <= max(close * abs(float(here.value)), ZERO)
+                fits = near and here.misfit(dual) < FITS
+                if fits and bounded:
+                    bound = _bound(here, dual)
+                if (fits and bound < np.inf) or (fits and not bounded) or enough(here.numbers):
+                    break
+                step, longest, moved = _step(here, dual, centring=near or length < SHORT)
+                parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
+                tried = ((part, here.moved(longest * step, part)) for part in parts)
+                part, after = next((x, there) for x, there in tried if there)
+        except TooFewBitsError:
+            bits, rounded = 2 * bits, True
+            continue
         length = longest * part
-        dual = here.seen_from(after, dual)
-        here = after.conditioned()
-        if length < STUCK:
-            dual = _first_dual(here)
+        dual, here = here.seen_from(after, moved), after
         if not length:
             break
     if bounded and bound == np.inf:
-        bound = here.bound(dual)
+        bound = _bound(here, dual)
     return PathEnd(tuple(map(rational_of, here.numbers)), bound, here.plain(dual))
+
+
+def _bound(here: Surroundings, dual: ConePoint) -> float:
+    with ctx.workprec(MOST_BITS):
+        return here.anew().bound(dual)
 
 
 def _first_dual(here: Surroundings) -> ConePoint:

@@ -13,8 +13,12 @@ from certibit.theory.cones.direction_equations import Floats
 Number = Any
 """A rational number of python-flint, an integer, or an ``arb`` without a radius."""
 
-PRECISION = 512
+FEWEST_BITS, MOST_BITS = 128, 512
 """Bits of the numbers that are computed; python-flint has one precision for all of them."""
+
+
+class TooFewBitsError(Exception):
+    """The sign of a number is not known, or few of its digits."""
 
 
 Changes = tuple[list[list[arb_mat]], arb_mat]
@@ -42,7 +46,7 @@ class ConeProgramme:
     @classmethod
     def of(cls, gain: Sequence[Number], sums: Sequence[Any], lines: Any) -> "ConeProgramme":
         """Return the programme of rational matrices."""
-        ctx.prec = PRECISION
+        ctx.prec = MOST_BITS
         return cls(gain, [arb_mat(own) for own in sums], arb_mat(lines))
 
     @property
@@ -158,6 +162,21 @@ class Directions:
         return (self.columns * _exact(lengths[:, None])).entries()
 
 
+def positive(number: arb) -> bool:
+    """Whether a number is certainly positive.
+
+    Raises
+    ------
+    TooFewBitsError
+        If more bits may tell.
+    """
+    if number > 0:
+        return True
+    if number <= 0 or ctx.prec >= MOST_BITS:
+        return False
+    raise TooFewBitsError
+
+
 def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
     """Return T with T' S T = 1, and its inverse; None if S is not certainly positive definite."""
     k, entries = matrix.nrows(), matrix.entries()
@@ -168,7 +187,7 @@ def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
             rest = entries[i * k + j] - done
             if i > j:
                 lower[i][j] = rest / lower[j][j]
-            elif rest > 0:
+            elif positive(rest):
                 lower[j][j] = rest.sqrt()
             else:
                 return None

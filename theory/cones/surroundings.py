@@ -5,16 +5,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 
 from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
+    MOST_BITS,
     Changes,
     ConeProgramme,
     Directions,
     Number,
     RatioProgramme,
+    TooFewBitsError,
     in_floats,
+    positive,
     root_of,
     value_of,
 )
@@ -22,6 +25,9 @@ from certibit.theory.cones.direction_equations import DirectionEquations, Floats
 
 MOST_TURNS = 4
 """How often directions are changed at a point at most."""
+
+VAGUE = 1e-12
+"""Relative radius of a number that is known too little of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,7 @@ class Surroundings:
         """
         blocks, rows = programme.at(numbers)
         slack = rows.entries()
-        if not all(x > 0 for x in slack):
+        if not all(map(positive, slack)):
             return None
         roots = []
         for own in blocks:
@@ -69,6 +75,12 @@ class Surroundings:
             roots.append(root)
         directions = before or Directions.unit(len(numbers))
         return cls(programme, tuple(numbers), directions, tuple(roots), slack)
+
+    def anew(self) -> "Surroundings":
+        """Return the same, computed in the bits that there are now."""
+        directions = Directions(self.directions.columns.mid())
+        here = Surroundings.of(self.programme, self.numbers, directions)
+        return self if here is None else here
 
     @property
     def value(self) -> arb:
@@ -101,7 +113,12 @@ class Surroundings:
         """The same in floats, by blocks: (m, k, k)."""
         flat = ([list(map(float, one.entries())) for one in own] for own in self.intervals)
         pairs = zip(flat, self.programme.sizes, strict=True)
-        return [np.array(own).reshape(-1, k, k) for own, k in pairs]
+        changes = [np.array(own).reshape(-1, k, k) for own, k in pairs]
+        sizes = sum((np.abs(own).sum(axis=(1, 2)) for own in changes), np.zeros(len(self.numbers)))
+        for own in self.intervals if ctx.prec < MOST_BITS else []:
+            if any(float(x.trace().rad()) > VAGUE * y for x, y in zip(own, sizes, strict=True)):
+                raise TooFewBitsError
+        return changes
 
     @cached_property
     def growth(self) -> Floats:
