@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
+from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import (
     ConeProgramme,
@@ -29,6 +30,9 @@ GIVEN_UP = rational(3e-7)
 
 SMALLEST_WEIGHT = rational(1e-6)
 """How small a potential with free weights may become, against that with the given ones."""
+
+SMALLEST_LIFT = 50
+"""How many powers of 1/16 are tried as the multiple of gradient bounds to begin with."""
 
 ROUGH = 1e-2
 """Relative distance to the least sum of sizes at which this form is small enough."""
@@ -158,18 +162,23 @@ class FormProgramme:
         Raises
         ------
         Refusal
-            If no finite factor is proved of the form to begin with.
+            If no finite factor is proved of the form to begin with, or it is not positive.
         """
         proofs = ProofProgramme(self.step, self.unit)
         t, multipliers = proofs.at(proofs.inside)
         size = sum(a * b for a, b in zip(self.sizes, self.unit, strict=True))
         start = [t, *[ZERO] * (len(self.unit) - 1)]
         start += [multipliers[name] / size for name in self.others]
-        lift = fmpq(1)
-        while Surroundings.of(self.programme, start + [lift] * len(self.bounds)) is None:
-            lift /= 16
-        start += [lift] * len(self.bounds)
-        t, *found = follow(self.programme, start, close, bounded=False).numbers
+        for power in range(SMALLEST_LIFT):
+            lifted = [*start, *[fmpq(1, 16**power)] * len(self.bounds)]
+            if Surroundings.of(self.programme, lifted) is not None:
+                break
+        else:
+            raise Refusal(
+                "no form is found to begin a search with: the sum of the squares of all parts, "
+                "less what is known of their gradients, is not positive; state a potential"
+            )
+        t, *found = follow(self.programme, lifted, close, bounded=False).numbers
         return t, found
 
     def sparse(self, t: Rational, found: Sequence[Rational]) -> list[Rational]:

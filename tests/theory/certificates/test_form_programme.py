@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
+from certibit.data.errors import Refusal
 from certibit.theory.catalogue.catalogue import METHODS
+from certibit.theory.certificates.form_programme import FormProgramme
 from certibit.theory.certificates.potential_family import SMALLEST, Family
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones.central_path import follow
@@ -71,3 +73,14 @@ def test_the_best_form_decreases_as_is_said_and_is_not_small(name):
         values = np.linalg.eigvalsh(form)
         assert values[0] > -1e-12 * values[-1]
         assert values[0] > 0.9 * SMALLEST or family.start.gradients
+
+
+def test_a_form_that_is_not_positive_begins_no_search():
+    """Its floor is twice the form itself."""
+    card = METHODS["ef21"]
+    where = class_setting(card.method, 10, 100.0, 4.0, None, 1)
+    step = Family.largest(card.at(where), FunctionClass.of(where)).exact
+    unit = [fmpq(1)] * len(step.now)
+    programme = FormProgramme(step, (), unit, [fmpq(2)] * len(step.now))
+    with pytest.raises(Refusal, match="no form is found to begin a search with"):
+        programme.best()
