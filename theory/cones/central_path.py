@@ -42,7 +42,10 @@ SHORT = 0.1
 """Part of a step below which the next one goes to the centre."""
 
 FITS = 1e-3
-"""Relative misfit below which the gap of a dual point in floats is believed."""
+"""Relative misfit below which a bound is computed from a dual point."""
+
+SETTLED = 1e-5
+"""Relative change of the last step to a point of the central path; its square is left."""
 
 STUCK = 1e-3
 """Part of a step below which the dual point is no help, and another one is begun with."""
@@ -82,7 +85,8 @@ def follow(
     """Follow the path from a strictly feasible point, until its bound is relatively ``close``.
 
     It ends before where a point is ``enough``, or where rounding stops it. A path that is not
-    ``bounded`` goes by the duality gap in floats.
+    ``bounded`` goes by the duality gap in floats, and ends in a point of the central path: a power
+    of 2 is its gap, so that the same programme has the same end whatever is rounded on the way.
 
     Raises
     ------
@@ -93,19 +97,25 @@ def follow(
     if here is None:
         raise ValueError("a path begins where all constraints hold strictly")
     bits, rounded, length, bound = FEWEST_BITS, True, 0.0, np.inf
+    end, settled = 0.0, False
     for _ in range(MOST_STEPS):
         try:
             with ctx.workprec(bits):
                 here, rounded = (here.anew() if rounded else here).conditioned(), False
                 if length < STUCK:
                     dual = _first_dual(here)
-                near = dual.trace <= max(close * abs(float(here.value)), ZERO)
-                fits = near and here.misfit(dual) < FITS
-                if fits and bounded:
+                last = max(close * abs(float(here.value)), ZERO)
+                near = dual.trace <= last
+                if near and bounded and here.misfit(dual) < FITS:
                     bound = _bound(here, dual)
-                if (fits and bound < np.inf) or (fits and not bounded) or enough(here.numbers):
+                if bound < np.inf or settled or enough(here.numbers):
                     break
-                step, longest, moved = _step(here, dual, centring=near or length < SHORT)
+                gap = dual.trace if near or length < SHORT else None
+                if near and not bounded:
+                    end = end or 2.0 ** np.floor(np.log2(last))
+                    gap = end
+                step, longest, moved = _step(here, dual, gap)
+                settled = gap == end and float(np.linalg.norm(here.rows @ step)) < SETTLED
                 parts = [*(0.5**halved for halved in range(HALVINGS + 1)), 0.0]
                 tried = ((part, here.moved(longest * step, part)) for part in parts)
                 part, after = next((x, there) for x, there in tried if there)
@@ -136,12 +146,12 @@ def _first_dual(here: Surroundings) -> ConePoint:
 
 
 def _step(
-    here: Surroundings, dual: ConePoint, *, centring: bool
+    here: Surroundings, dual: ConePoint, gap: float | None
 ) -> tuple[Floats, float, ConePoint]:
     """Return a direction of v, how far to go there, and the dual point afterwards.
 
-    It is computed where primal and dual point are the same diagonal. A step that is ``centring``
-    keeps the gap, and makes the dual point feasible.
+    It is computed where primal and dual point are the same diagonal. With a ``gap`` it goes to the
+    point of the central path that has this one.
     """
     frames, rows, diagonals = [], [], []
     for change, matrix in zip(here.changes, dual.matrices, strict=True):
@@ -166,8 +176,8 @@ def _step(
     ends = [centre + one * min(1.0, centre.reach(one)) for one in (primal, other)]
     left = ends[0].dot(ends[1]) / dual.size / mean
     target = min(max(left, 0.0), 1.0) ** 3 * mean
-    if centring:
-        target, primal, other = mean, primal * 0.0, other * 0.0
+    if gap is not None:
+        target, primal, other = gap / dual.size, primal * 0.0, other * 0.0
     direction, primal, other = changes(centre.towards(target, primal, other))
     first, second = (min(1.0, TOWARDS * centre.reach(one)) for one in (primal, other))
     moved = centre + other * second

@@ -1,15 +1,18 @@
 """Other last bits in what floats compute on the way to a certificate, as of another processor."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from unittest import mock
 
 import numpy as np
+import scipy
 
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates import coordinates, programme
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.cones import direction_equations
+from certibit.theory.worlds import fixed_points, invariants
+from certibit.theory.worlds.symbolic import step_outcomes
 
 
 @contextmanager
@@ -36,6 +39,43 @@ def other_last_bits(seed):
         mock.patch.object(direction_equations.DirectionEquations, "__init__", begin),
     ):
         yield
+
+
+NUMPY = ["eigh", "eigvals", "eigvalsh", "inv", "lstsq", "pinv", "qr", "slogdet", "solve", "svd"]
+SCIPY = ["eig", "eigh", "null_space", "qr", "schur"]
+
+
+@contextmanager
+def other_factorisations(seed):
+    """Perturb all matrices that are factorised, by relative noise of 1e-15 to 1e-12.
+
+    What is kept of methods is found anew, and forgotten afterwards.
+    """
+    rng = np.random.default_rng(seed)
+    size = 10.0 ** rng.uniform(-15, -12)
+
+    def perturbed(function):
+        def called(matrix, *others, **options):
+            given = np.asarray(matrix)
+            return function(
+                given * (1 + size * rng.standard_normal(given.shape)), *others, **options
+            )
+
+        return called
+
+    kept = invariants.relations, fixed_points.resting_state, step_outcomes.outcomes_of
+    try:
+        with ExitStack() as stack:
+            for module, names in ((np.linalg, NUMPY), (scipy.linalg, SCIPY)):
+                for name in names:
+                    other = perturbed(getattr(module, name))
+                    stack.enter_context(mock.patch.object(module, name, other))
+            for found in kept:
+                found.cache_clear()
+            yield
+    finally:
+        for found in kept:
+            found.cache_clear()
 
 
 def print_spread(seeds):

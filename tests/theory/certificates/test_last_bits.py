@@ -4,19 +4,29 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from last_bits import other_last_bits
+from last_bits import other_factorisations, other_last_bits
 
+from certibit.data.problems.quadratic import Quadratic
+from certibit.solvers.compressors.composition import Scaled
+from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.world.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step
+from certibit.theory.certificates.potential_family import Family
 from certibit.theory.certificates.search import optimise
 from certibit.theory.certificates.summary import class_setting
 from certibit.theory.chains.certify_steps import certify_steps
 from certibit.theory.discover.discovery import discover
 from certibit.theory.discover.grammar import sentences
 from certibit.theory.discover.task import Task
+from certibit.theory.exact.long_run import slowest_decrease
 from certibit.theory.function_class import ClientClass, FunctionClass
+from certibit.theory.worlds.fixed_points import resting_state
+from certibit.theory.worlds.generic import Subject
+from certibit.theory.worlds.invariants import relations
+from certibit.theory.worlds.numbers.worst_states import worst_state
 
 FIXED = [name for name, card in METHODS.items() if card.theorems and card.rules]
 QUICK = ["diana", "ef21p-diana", "marina"]
@@ -76,6 +86,21 @@ def test_a_searched_certificate_is_the_same(name, seed):
     assert found.decrease == pytest.approx(right.decrease, rel=1e-6)
 
 
+def form_that_is_found(name):
+    method, where = at(name, 10, 100.0, 4.0)
+    family = Family.largest(method, FunctionClass.of(where))
+    return repr(family.potential(family.best()[1]))
+
+
+@noise
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_form_that_is_found_is_printed_the_same(name, seed):
+    """Its path ends in the point of one gap. Which small terms can be left out floats may tell."""
+    right = known(form_that_is_found, name)
+    with other_last_bits(seed):
+        assert form_that_is_found(name) == right
+
+
 def of_classes():
     classes = [ClientClass(1, 1.0, 100.0, 4.0), ClientClass(2, 1.0, 10.0, 4.0)]
     method = METHODS["diana"].method(gamma=0.002, alpha=0.2)
@@ -119,3 +144,39 @@ def test_what_is_found_by_certificates_is_the_same(of, accuracy, seed):
     right = known(of)
     with other_last_bits(seed):
         assert of() == pytest.approx(right, rel=accuracy)
+
+
+def at_rest(name):
+    """Return the numbers and the structure of the fixed point and of the invariants."""
+    subject = Subject.of(at(name, *SETTINGS[0])[0], 3)
+    rest, found = resting_state(subject), relations(subject)
+    fields = [(field, getattr(one, "every_client", None)) for field, one in rest.fields.items()]
+    structure = [(one.flags, [quantity for _, quantity in one.terms]) for one in found]
+    numbers = [getattr(one, letter, 0.0) for one in rest.fields.values() for letter in "abc"]
+    return numbers + [x for one in found for x, _ in one.terms], fields, structure
+
+
+def slowest(name):
+    method, where = at(name, *SETTINGS[0])
+    return slowest_decrease(method, FunctionClass.of(where))
+
+
+def on_a_problem(name):
+    """Return the worst decrease over all states on a problem, by the method's own step."""
+    method, _ = at(name, 3, 20.0, 1.0)
+    sent = {"unbiased": RandK(1), "contractive": Scaled(RandK(1))}.get(method.needs.compressor)
+    problem = Quadratic.random(3, 2, mu=1.0, L=20.0)
+    return 1 - worst_state(Experiment.of(method, problem, sent), METHODS[name].theorems[0])[0]
+
+
+@noise
+@pytest.mark.parametrize("name", FIXED)
+def test_what_is_factorised_of_a_method_is_the_same(name, seed):
+    """Fixed points and invariants, the long run, and the worst state on a problem."""
+    right, slow, worst = (known(of, name) for of in (at_rest, slowest, on_a_problem))
+    with other_factorisations(seed):
+        numbers, *structure = at_rest(name)
+        assert structure == list(right[1:])
+        assert numbers == pytest.approx(right[0], rel=1e-9, abs=1e-12)
+        assert slowest(name) == pytest.approx(slow, rel=1e-6)
+        assert on_a_problem(name) == pytest.approx(worst, rel=1e-6)
