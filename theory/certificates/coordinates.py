@@ -1,17 +1,13 @@
 """Coordinates of the unknowns of a step in which the forms of its programme are of order one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from certibit.theory.proofs.symbolic_step import SymbolicStep
 from certibit.theory.worlds.symbolic.frames import Blocks, Matrix
-from certibit.theory.worlds.symbolic.interpolation import Form, end_of, weighted_sum
+from certibit.theory.worlds.symbolic.interpolation import Form, end_of
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve
-
-LIFTS = 61
-"""How many multiples of gradient bounds are tried."""
 
 ROUNDED = 1e-25
 """Relative size of an entry of Psi that is the rounding of 0, a square of 1e-16 and a little."""
@@ -53,13 +49,11 @@ class Coordinates:
         coordinates would cost digits of all that is large in them. Gradients are measured from
         those at the nearest point that is known already, or the solution.
 
-        Where Psi has gradients, that is the identity from which what is known of them is taken.
         The gradient is that of the convex function f - (mu/2) |x|^2, in units of L - mu. Where Psi
         is above 1 at gradients of this length, they are shorter. Where local steps end, it is what
         they have left of the gradient that is as long as they allow.
         """
         unit = max(float(np.abs(x).max()) for x in (*psi.blocks, psi.values)) or 1.0
-        psi = _lifted(step, psi)
         kernels, functions, psi = [], step.functions, psi * (1 / unit)
         for block, kernel in enumerate(step.kernels):
             seen = psi.blocks[block].copy()
@@ -135,50 +129,6 @@ def _at_end(
     row: Matrix = -others @ new
     row[number] += max(ratio, SMALLEST_LEVEL) ** 0.5 * length
     return row / share
-
-
-def gradient_bounds(step: SymbolicStep, psi: Form) -> list[Form]:
-    """Return what is at least 0 of the gradients that a form has and of their points."""
-    found = []
-    for place, one in enumerate(step.evaluations):
-        if any(block[one.gradient].any() for block in psi.blocks):
-            ends = f"point {place}", "solution"
-            pair = (step.inequalities[f"{one.function}: {a} to {b}"] for a, b in (ends, ends[::-1]))
-            found.append(next(pair) + next(pair))
-    return found
-
-
-def seen_part(kernel: Matrix, forms: Sequence[Matrix]) -> Matrix:
-    """Return a basis of what a kernel spans of the unknowns of forms, as long as it is there."""
-    places = np.any([np.any(m, axis=1) for m in forms], axis=0)
-    left, sizes, _ = np.linalg.svd(kernel[places], full_matrices=False)
-    kept = sizes > SMALLEST_CURVATURE * sizes.max(initial=0.0)
-    basis = np.zeros((len(kernel), int(kept.sum())))
-    basis[places] = left[:, kept] * sizes[kept]
-    return basis
-
-
-def _lifted(step: SymbolicStep, psi: Form) -> Form:
-    """Take from a form the multiple of its gradient bounds with the largest determinant left.
-
-    |grad f|^2 sees the point, too, since it is not 0 elsewhere than at the solution.
-    """
-    bounds = gradient_bounds(step, psi)
-    if not bounds:
-        return psi
-    bound = weighted_sum((1.0,) * len(bounds), bounds)
-    size = np.abs(psi.blocks[0]).max() / np.abs(bound.blocks[0]).max()
-    multiples = size * np.geomspace(1e-12, 1e3, LIFTS)
-    volumes = np.zeros(LIFTS)
-    for kernel, form, taken in zip(step.kernels, psi.blocks, bound.blocks, strict=True):
-        basis = seen_part(kernel, (form, taken))
-        if basis.shape[1]:
-            own, most = (basis.T @ m @ basis for m in (form, taken))
-            left = own - multiples[:, None, None] * most
-            positive = np.linalg.eigvalsh(left)[:, 0] > 0
-            volumes += np.where(positive, np.linalg.slogdet(left)[1], -np.inf)
-    best = int(np.argmax(volumes))
-    return psi + bound * -multiples[best] if np.isfinite(volumes[best]) else psi
 
 
 def _whitened(kernel: Matrix, seen: Matrix) -> Matrix:

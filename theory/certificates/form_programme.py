@@ -9,7 +9,9 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
+from certibit.theory.certificates.programme import solve_cones, triangle
 from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.cone_point import ConePoint
 from certibit.theory.cones.cone_programme import (
     ConeProgramme,
     RatioProgramme,
@@ -181,8 +183,8 @@ class FormProgramme:
         t, *found = follow(self.programme, lifted, close, bounded=False).numbers
         return t, found
 
-    def sparse(self, t: Rational, found: Sequence[Rational]) -> list[Rational]:
-        """Return weights that decrease by almost t and are least where those of u are small.
+    def sparse(self, t: Rational, found: Sequence[Rational]) -> Surroundings:
+        """Return (t, u) that decreases by almost t, of weights that are least where u's are small.
 
         They minimise the sum of the diagonal entries of their matrices and of the weights of
         function values, all in units of those that are found.
@@ -203,7 +205,43 @@ class FormProgramme:
         _, _, *gain = (fmpq_mat([[*(-cost), *unused]]) * self.table).entries()
         programme = ConeProgramme(gain, sums, lines)
         close = ROUGH * len(diagonals) / abs(float(value_of(gain, found)))
-        return self.weights(follow(programme, found, close, bounded=False).numbers).tolist()
+        end = follow(programme, found, close, bounded=False).numbers
+        there = Surroundings.of(self.programme, (t, *end))
+        if there is None:
+            raise Refusal("no form that is small is found; state a potential")
+        return there
+
+    def decrease(self, weights: Sequence[Rational], near: Surroundings) -> float:
+        """Return what weights decrease by, as a solver in floats says near a point (t, u).
+
+        In the coordinates of the point all that is known is of order one, and what the weights
+        change is computed before it is rounded.
+
+        Raises
+        ------
+        Refusal
+            If the solver finds nothing.
+        """
+        size = sum(a * b for a, b in zip(self.sizes, weights, strict=True))
+        pairs = zip(weights, self.table.tolist(), strict=False)
+        own = [x / size - row[0] for x, row in pairs]
+        del own[self.sizes.index(fmpq(1))]
+        t, multipliers = near.numbers[0], len(near.numbers) - 1 - len(own)
+        there = (t, *own, *near.numbers[1 + len(own) :])
+        fixed, slower = (near.seen(one.at(there)) for one in (near.programme, near.programme.below))
+        known = near.rows[:, -multipliers:]
+        columns = np.column_stack([slower.flat, -known])
+        columns /= np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)
+        sizes = near.programme.sizes
+        points = [ConePoint.of(column, sizes) for column in (fixed.flat, *columns.T)]
+        rows = [np.array([one.weights for one in points])]
+        rows += [
+            triangle(np.array(own)) for own in zip(*(one.matrices for one in points), strict=True)
+        ]
+        b, *A = np.concatenate(rows, axis=1)
+        objective = -np.eye(1, len(A))[0]
+        y = solve_cones(objective, np.array(A).T, b, 0, rows[0].shape[1], sizes)
+        return float(t) + float(y[0]) / float(np.abs(slower.flat).max())
 
     def weights(self, free: Sequence[Rational]) -> Rationals:
         """Return the weights of the terms at u."""

@@ -4,7 +4,7 @@ One step is run on symbols once, with a square for every part of the state and f
 parts, so that a form, of any signs, is as much an unknown of the programme as the multipliers are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +14,8 @@ import numpy as np
 
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
-from certibit.theory.certificates.coordinates import Coordinates
 from certibit.theory.certificates.form_programme import CLOSE, FormProgramme
-from certibit.theory.certificates.programme import margin_form, maximise, psi
+from certibit.theory.cones.cone_programme import rational_of
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.proofs.rational_algebra import rationals
 from certibit.theory.proofs.rational_step import RationalStep
@@ -33,9 +32,6 @@ SMALLEST = 1e-5
 
 MOST_UNKNOWNS = 24
 """With more unknowns in a step, f - f* or gradients are left out: a search would take minutes."""
-
-DEFINITE = 1e-3
-"""Part of the unit in what forms are measured in: a singular form has no good coordinates."""
 
 Weights = tuple[float, ...]
 """A form: the weights of the terms of a family."""
@@ -160,20 +156,6 @@ class Family:
         forms = [np.eye(m.shape[1]) for m in self.matrices]
         return self.weights(1.0, forms, [1.0] * len(self.start.points))
 
-    def definite(self, weights: Weights) -> Weights:
-        """Return a form with a little of the unit, to measure forms in."""
-        own, unit = (sum(map(np.trace, self.forms(one))) for one in (weights, self.unit))
-        pairs = zip(weights, self.unit, strict=True)
-        return tuple(x + DEFINITE * float(own / unit) * y for x, y in pairs)
-
-    def decrease(self, weights: Weights, around: Weights | None = None) -> float:
-        """Return the best decrease of a form, in coordinates in which it, or another, is 1."""
-        gain, _ = psi(self.step, weights)
-        seen = gain if around is None else psi(self.step, around)[0]
-        coordinates = Coordinates.of(self.step, seen)
-        forms = [*self.step.inequalities.values()]
-        return maximise(margin_form(self.step, weights, 0.0), gain, forms, coordinates).value
-
     @cached_property
     def exact(self) -> RationalStep:
         """The step in rational numbers, with terms of their own weights."""
@@ -181,8 +163,8 @@ class Family:
             self.step.method.inner, self.functions, self.start.spread(), trusted=True
         ).weighted
 
-    def best(self, close: float = CLOSE) -> tuple[float, Weights]:
-        """Return the largest decrease of a form, proved, and the form.
+    def best(self, close: float = CLOSE) -> tuple[float, Weights, Callable[[Weights], float]]:
+        """Return the largest decrease of a form, proved, the form, and what forms near it have.
 
         It is at least 0, and with multiples of what is known of its gradients at least
         ``SMALLEST`` of the unit, when the sum of its sizes is 1; in the direction of the model, if
@@ -201,8 +183,14 @@ class Family:
             [rational(SMALLEST * x) for x in self._floor()[first:]],
         )
         decrease, free = programme.best(close)
-        weights = programme.sparse(decrease, free)
-        return float(fraction(decrease)), (*(0.0,) * first, *map(float, map(fraction, weights)))
+        there = programme.sparse(decrease, free)
+        weights = programme.weights(list(map(rational_of, there.numbers[1:])))
+
+        def near(other: Weights) -> float:
+            return programme.decrease(list(map(rational, other[first:])), there)
+
+        found = (*(0.0,) * first, *map(float, map(fraction, weights)))
+        return float(fraction(decrease)), found, near
 
     def _floor(self) -> Weights:
         """Return the unit, as small along the model as gradients there may be."""

@@ -3,6 +3,7 @@
 The form is an unknown of the programme. What is found is then made sparse, with short decimals.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -45,25 +46,27 @@ def searched_potential(
     family = Family.largest(method, functions)
     if 1 < len(functions.kinds) <= MOST_CLASSES:
         family = Family.largest(method, functions, functions.counts)
-    decrease, best = family.best()
+    decrease, best, near = family.best()
     if decrease <= above:
         raise Refusal(f"no potential is found that decreases by more than {above:g} of it")
-    plain, readable = family.potential(best), _readable(family, best)
+    plain, readable = family.potential(best), _readable(family, best, near)
     return decrease, (plain,) if readable is None else (readable, plain)
 
 
-def _readable(family: Family, best: Weights) -> QuadraticPotential | None:
+def _readable(
+    family: Family, best: Weights, near: Callable[[Weights], float]
+) -> QuadraticPotential | None:
     """Return a sparse form with short decimals, which gives up little of the decrease; or None."""
-    found, unit = family.potential(best), family.definite(best)
+    found = family.potential(best)
     try:
-        least = family.decrease(best, unit)
+        least = near(best)
     except Refusal:
         return None
     least -= GIVEN_UP * abs(least)
 
     def good(tried: QuadraticPotential) -> bool:
         with suppress(Refusal):
-            return family.decrease(family.weights_of(tried), unit) >= least
+            return near(family.weights_of(tried)) >= least
         return False
 
     for name, place in _numbers(family, found):

@@ -74,13 +74,13 @@ def maximise(
     rows = [values[:, 1:] / scales, -np.eye(count + 1)[1 + bounded]]
     right = [-values[:, 0], -(lower * scales[1:])[bounded]]
     for matrices in blocks:
-        vectors = _triangle(matrices).T
+        vectors = triangle(matrices).T
         rows.append(vectors[:, 1:] / scales)
         right.append(-vectors[:, 0])
     sizes = [len(matrices[0]) for matrices in blocks]
     fixed_size = max((float(np.abs(matrices[0]).max()) for matrices in blocks), default=0.0)
     unit = fixed_size if 0 < fixed_size < SMALL else 1.0
-    y = _solved(
+    y = solve_cones(
         np.eye(1, count + 1)[0] * -1.0,
         np.concatenate(rows),
         np.concatenate(right) / unit,
@@ -92,16 +92,23 @@ def maximise(
     return SolverResult(float(y[0]), np.maximum(y[1:], lower))
 
 
-def _triangle(matrix: Matrix) -> Matrix:
+def triangle(matrix: Matrix) -> Matrix:
     """Return the upper triangles of symmetric matrices, (..., k, k), as vectors as long."""
     columns, rows = np.tril_indices(matrix.shape[-1])
     triangle: Matrix = matrix[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)
     return triangle
 
 
-def _solved(
+def solve_cones(
     objective: Matrix, A: Matrix, b: Matrix, equalities: int, count: int, sizes: Sequence[int]
 ) -> Matrix:
+    """Return the y with the least objective . y where b - A y is 0, >= 0, and triangles of >= 0.
+
+    Raises
+    ------
+    Refusal
+        If the solver finds none.
+    """
     import clarabel  # noqa: PLC0415  (only where something is searched for)
 
     cones = [clarabel.ZeroConeT(equalities), clarabel.NonnegativeConeT(count)]

@@ -162,7 +162,7 @@ class Directions:
         return (self.columns * _exact(lengths[:, None])).entries()
 
 
-def positive(number: arb) -> bool:
+def is_positive(number: arb) -> bool:
     """Whether a number is certainly positive.
 
     Raises
@@ -187,7 +187,7 @@ def root_of(matrix: arb_mat) -> tuple[arb_mat, arb_mat] | None:
             rest = entries[i * k + j] - done
             if i > j:
                 lower[i][j] = rest / lower[j][j]
-            elif positive(rest):
+            elif is_positive(rest):
                 lower[j][j] = rest.sqrt()
             else:
                 return None

@@ -17,7 +17,7 @@ from certibit.theory.cones.cone_programme import (
     RatioProgramme,
     TooFewBitsError,
     in_floats,
-    positive,
+    is_positive,
     root_of,
     value_of,
 )
@@ -65,7 +65,7 @@ class Surroundings:
         """
         blocks, rows = programme.at(numbers)
         slack = rows.entries()
-        if not all(map(positive, slack)):
+        if not all(map(is_positive, slack)):
             return None
         roots = []
         for own in blocks:
@@ -141,6 +141,14 @@ class Surroundings:
         change = self.programme.part_of(self.directions.step(step), part)
         after = [(arb(x) + y).mid() for x, y in zip(self.numbers, change, strict=True)]
         return Surroundings.of(self.programme, after, self.directions)
+
+    def seen(self, point: tuple[Sequence[arb_mat], arb_mat]) -> ConePoint:
+        """Return matrices and rows in these coordinates."""
+        blocks, lines = point
+        pairs = zip(self.roots, blocks, strict=True)
+        matrices = (in_floats(root.transpose() * one * root) for (root, _), one in pairs)
+        ratios = zip(lines.entries(), self.slack, strict=True)
+        return ConePoint(tuple(matrices), np.array([float(x / y) for x, y in ratios]))
 
     def seen_from(self, other: "Surroundings", dual: ConePoint) -> ConePoint:
         """Return a dual point in the coordinates of another point."""
