@@ -228,7 +228,7 @@ class FormProgramme:
         del own[self.sizes.index(fmpq(1))]
         t, multipliers = near.numbers[0], len(near.numbers) - 1 - len(own)
         there = (t, *own, *near.numbers[1 + len(own) :])
-        fixed, slower = (near.seen(one.at(there)) for one in (near.programme, near.programme.below))
+        fixed, slower = (near.seen(one.at(there)) for one in (self.programme, self.programme.below))
         known = near.rows[:, -multipliers:]
         columns = np.column_stack([slower.flat, -known])
         columns /= np.maximum(np.abs(columns).max(axis=0), np.finfo(float).tiny)

@@ -10,7 +10,7 @@ from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.selector import compressor
-from certibit.solvers.world.experiment import Experiment
+from certibit.solvers.simulation.experiment import Experiment
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.certificates.certify import certify
 from certibit.theory.certificates.largest_step import largest_step

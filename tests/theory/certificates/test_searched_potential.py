@@ -14,7 +14,8 @@ from certibit.solvers.methods.locodl import LoCoDL
 from certibit.solvers.methods.scaffnew import Scaffnew
 from certibit.theory.catalogue.catalogue import METHODS, card_of
 from certibit.theory.certificates.certify import certify
-from certibit.theory.certificates.potential_family import SMALLEST, Family
+from certibit.theory.certificates.form_programme import FormProgramme
+from certibit.theory.certificates.potential_family import SMALLEST
 from certibit.theory.certificates.potential_search import searched_potential
 from certibit.theory.certificates.summary import account, class_setting
 from certibit.theory.certificates.worst_instance import worst_instance
@@ -248,7 +249,7 @@ def test_floats_that_lie_cost_nothing(monkeypatch):
         calls.append(forms)
         return float(len(calls))
 
-    monkeypatch.setattr(Family, "decrease", claimed)
+    monkeypatch.setattr(FormProgramme, "decrease", claimed)
     found = certify(card.at(where), where, potential="search")
     assert calls
     assert found.decrease == pytest.approx(known.decrease, rel=1e-6)
