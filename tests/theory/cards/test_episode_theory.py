@@ -46,6 +46,15 @@ def test_own_parameters_satisfy_all_conditions(form, sigma):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize(("times", "less"), [(1.01, 0), (0.99, 0), (1.0, 1)])
+def test_a_little_beside_its_own_parameters_one_condition_fails(form, times, less):
+    c = Constants()
+    chosen = form.parameters(c, N=2, I=4, epsilon=1.0)
+    conditions = form.conditions(c, 2, 4, 1.0, chosen.eta, times * chosen.gamma, chosen.R - less)
+    assert [one.holds for one in conditions].count(False) == 1
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_gamma_of_the_theorem_is_that_of_the_round(form):
     c = Constants()
     chosen = form.parameters(c, N=2, I=4, epsilon=0.5)
