@@ -172,7 +172,7 @@ def _diagnosis(promised: Promised) -> str:
 
 
 def _unpromised(reason: str) -> str:
-    text = f"Nothing is promised: there is no theorem, and no certificate, for {reason}"
+    text = f"No factor is promised: there is no theorem, and no certificate, for {reason}"
     return paragraph(text)
 
 

@@ -57,7 +57,7 @@ class CorrectedDifferencesNonconvex(DescentTheorem):
     """DASHA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     a = 1/(1 + 2 omega) and gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega))) give
-    c = gamma/2. Tyurin, Richtarik, arXiv:2202.01268, Theorem 6.1. Psi = f(x) - inf f
+    c = gamma/2. Tyurin, Richtarik, arXiv:2202.01268. Psi = f(x) - inf f
     + gamma (1 + 2 omega) |g_mean - grad f(x)|^2 + 2 gamma omega_av (1/n) sum_i
     |g_i - grad f_i(x)|^2.
     """

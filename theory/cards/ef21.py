@@ -97,8 +97,8 @@ class ErrorFeedbackNonconvex(DescentTheorem):
     """EF21 when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     With theta = 1 - sqrt(1 - alpha) and beta = (1 - alpha)/theta, gamma <= 1/(L_f + L_tilde
-    sqrt(beta/theta)) gives c = gamma/2. Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203,
-    Theorem 1. Psi = f(x) - inf f + (gamma/(2 theta)) (1/n) sum_i |g_i - grad f_i(x)|^2.
+    sqrt(beta/theta)) gives c = gamma/2. Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
+    Psi = f(x) - inf f + (gamma/(2 theta)) (1/n) sum_i |g_i - grad f_i(x)|^2.
     """
 
     method = EF21

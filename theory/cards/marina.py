@@ -50,7 +50,7 @@ class GradientDifferencesNonconvex(DescentTheorem):
     """MARINA when f is L_f-smooth and bounded from below, each f_i L_i-smooth.
 
     gamma <= 1/(L_f + L_tilde sqrt((1 - p) omega_av/p)) gives c = gamma/2. Gorbunov, Burlachenko,
-    Li, Richtarik, arXiv:2102.07845, Theorem 2.1. Psi = f(x) - inf f
+    Li, Richtarik, arXiv:2102.07845. Psi = f(x) - inf f
     + (gamma/(2 p)) |g - grad f(x)|^2.
     """
 

@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Any
 
 from certibit.data.errors import Refusal
-from certibit.data.problem import Problem
+from certibit.data.problem import Constants, Problem
 from certibit.data.problems.quadratic import Quadratic
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.two_way import TwoWay
@@ -22,6 +22,7 @@ from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
 from certibit.theory.checks.method.identities import identities
+from certibit.theory.checks.method.one_step import descents_along_a_run
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise
@@ -270,22 +271,25 @@ def examine(
 
 
 def conducted(card: Card, experiment: Experiment[Any], *, tool: bool = False) -> Examination:
-    """Check a method on a problem about which no theorem says what one step does."""
-    sent = experiment.compressor
+    """Check a method on a problem about which no theorem promises a factor."""
+    sent, setting, held = experiment.compressor, Setting.at(experiment), []
+    if isinstance(setting.constants, Constants):
+        held = [one for one in card.descents if not one.unmet(experiment.method, setting)]
     sound = (
+        *(descents_along_a_run(theorem, experiment) for theorem in held),
         *conduct(card, experiment),
         *_compressors_checked(sent),
         *problem_checks(experiment.problem),
     )
     of_tool = _of_the_tool(card, experiment) if tool else ()
-    name = experiment.problem.name
+    checked = f"; checked is the descent of {', '.join(one.title for one in held)}" if held else ""
     return Examination(
         experiment.method,
-        Setting.at(experiment),
+        setting,
         sound,
         (),
         of_tool,
-        f"{name} is not strongly convex",
+        f"{experiment.problem.name} is not strongly convex{checked}",
     )
 
 

@@ -99,7 +99,7 @@ def certify_descent(
     method: Method,
     functions: FunctionClass,
     potential: Potential | Literal["search"] = "search",
-    measure: MeasureName = "gradient",
+    measure: MeasureName = "squared_gradient",
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
 
@@ -111,7 +111,7 @@ def certify_descent(
     ----------
     potential : Potential or "search"
         Psi, or the best quadratic form with weight 1 of f - inf f at the model.
-    measure : "gradient" or "gap"
+    measure : "squared_gradient" or "gap"
         M: |grad f(x)|^2 or f(x) - inf f at the model x before the step.
 
     Raises

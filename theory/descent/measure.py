@@ -6,19 +6,19 @@ from typing import Any, Literal
 from certibit.solvers.backend import mean
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 
-MeasureName = Literal["gradient", "gap"]
+MeasureName = Literal["squared_gradient", "gap"]
 
 
 @dataclass(frozen=True)
 class Measure:
     """The squared norm of the gradient of f at the model, or f - inf f there."""
 
-    name: MeasureName = "gradient"
+    name: MeasureName = "squared_gradient"
 
     @property
     def symbol(self) -> str:
         """The measure as a formula."""
-        return {"gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)"}[self.name]
+        return {"squared_gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)"}[self.name]
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
         """Return the one term of the measure at a state."""

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from certibit.data.arrays import Array
 from certibit.data.errors import Refusal
 from certibit.solvers.method import Method
 from certibit.solvers.simulation.iteration import theorem_step
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Gap, Potential, Squares, Terms
-from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.invariants import invariants
 from certibit.theory.worlds.orbits import Orbit, cells_of_kinds
 from certibit.theory.worlds.symbolic.exact_numbers import exact_parameters, zeros
@@ -328,25 +327,6 @@ def _symbolic_step(
 
 
 World = tuple[SymbolicProblem, SymbolicChannel]
-
-
-@dataclass(frozen=True)
-class AboutModel:
-    """A problem without a solution: what a state is compared with is the model as if at rest.
-
-    A gradient estimate is then compared with the gradient at the model.
-    """
-
-    problem: SymbolicProblem
-    x_star: Array
-
-    @property
-    def grad_star(self) -> Array:
-        """The gradients of the f_i at the model."""
-        return self.problem.grad(self.x_star)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.problem, name)
 
 
 def _form(

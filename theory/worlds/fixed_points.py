@@ -97,6 +97,25 @@ class Rest:
         return replace(self.template, **filled)
 
 
+@dataclass(frozen=True)
+class AboutModel:
+    """A problem without a solution: what a state is compared with is the model as if at rest.
+
+    A gradient estimate is then compared with the gradient at the model.
+    """
+
+    problem: Any
+    x_star: Array
+
+    @property
+    def grad_star(self) -> Array:
+        """The gradients of the f_i at the model."""
+        return self.problem.grad(self.x_star)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.problem, name)
+
+
 def fixed_point(method: Method, problem: Solution) -> Any:
     """Return the state at the solution, which every outcome of a step leaves unchanged.
 

@@ -36,7 +36,7 @@ from certibit.solvers.simulation.oracle import Oracle
 from certibit.solvers.state import each
 from certibit.theory.potential import Gap, Potential, Terms, value
 from certibit.theory.setting import Setting
-from certibit.theory.worlds.fixed_points import fixed_point
+from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
 from certibit.theory.worlds.linear_maps import linear_outcomes
 from certibit.theory.worlds.outcomes import Scripted, outcomes
 
@@ -175,7 +175,8 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     experiment : ConvexExperiment
         The method with its problem and compressor.
     potential : Potential
-        The Lyapunov function.
+        The Lyapunov function; on a nonconvex problem parts of a state are compared with the state
+        at rest at its model.
     state : State
         A state of the method with R = 1.
 
@@ -196,12 +197,14 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
     (0.0, True)
     """
     method, view, fitted = experiment.method, experiment.problem, experiment.compressor
-    setting, star = Setting.at(experiment), fixed_point(method, view)
+    setting = Setting.at(experiment)
+    solved = fixed_point(method, view) if setting.has_solution else None
 
     def channel(script: Sequence[int]) -> ProbingChannel:
         return ProbingChannel(view.n, view.d, fitted, script)
 
     def terms(s: Any) -> Terms:
+        star = solved or fixed_point(method, AboutModel(view, method.model(s)))
         return potential.lyapunov(method, s, star, setting, view)
 
     def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:

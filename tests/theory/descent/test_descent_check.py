@@ -1,0 +1,56 @@
+"""Promised descents on nonconvex problems, by exact expectations along runs."""
+
+from dataclasses import replace
+
+import pytest
+
+from certibit import EF21, METHODS, Experiment, Setting, check, compressor, problem
+from certibit.theory.checks.method.one_step import descents_along_a_run
+
+SUBJECTS = [
+    ("gd", "1/L", None),
+    ("ef21", "nonconvex", "top-k:2"),
+    ("marina", "nonconvex", "rand-k:2"),
+    ("dasha", "nonconvex", "rand-k:2"),
+]
+
+
+@pytest.mark.parametrize("selector", ["breast-cancer@4:nonconvex", "quadratic:d=4@3:nonconvex"])
+@pytest.mark.parametrize(("name", "rule", "sent"), SUBJECTS)
+def test_runs_descend_as_promised(name, rule, sent, selector):
+    functions, sent = problem(selector), sent and compressor(sent)
+    card = METHODS[name]
+    method = card.at(Setting.of(card.method, functions, sent), rule)
+    verdict = descents_along_a_run(card.descents[0], Experiment.of(method, functions, sent))
+    assert verdict.holds
+    assert verdict.points > 1
+
+
+def test_a_step_that_is_too_large_is_seen():
+    functions, sent, card = (
+        problem("breast-cancer@9:nonconvex"),
+        compressor("rand-k:2"),
+        METHODS["marina"],
+    )
+    method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
+    larger = Experiment.of(replace(method, gamma=3 * method.gamma), functions, sent)
+    assert not descents_along_a_run(card.descents[0], larger).holds
+
+
+class Faulty(EF21):
+    """EF21 that adds its message twice."""
+
+    def communicate(self, s, problem, channel):
+        after = super().communicate(s, problem, channel)
+        return replace(after, g=2 * after.g - s.g, g_mean=2 * after.g_mean - s.g_mean)
+
+
+def test_check_sees_a_message_that_is_added_twice():
+    functions, sent = problem("breast-cancer@9:nonconvex"), compressor("top-k:2")
+    card = METHODS["ef21"]
+    gamma = card.at(Setting.of(card.method, functions, sent), "nonconvex").gamma
+    good, bad = (check(one, functions, sent, card=card) for one in (EF21(gamma), Faulty(gamma)))
+    found = [
+        next(v for v in one.verdicts if v.check == "descent along a run") for one in (good, bad)
+    ]
+    assert [verdict.holds for verdict in found] == [True, False]
