@@ -37,7 +37,7 @@ def test_a_stream_that_goes_on_elsewhere_is_seen(monkeypatch):
     monkeypatch.setattr(randomness, "WORDS", 3)
     verdict = goes_on(EXPERIMENT)
     assert not verdict.holds
-    assert "look at what is kept of a run, at its random streams" in verdict.advice
+    assert "look at what a checkpoint keeps of a run, at its random streams" in verdict.advice
 
 
 def test_a_method_that_remembers_outside_of_its_state_is_seen():

@@ -52,7 +52,7 @@ FAULTS = [
     fault("a unit left out", "theory.function_class",
           ("            mu=self.mu / unit,", "            mu=self.mu,"), on="gd"),
     fault("a square of weight 0", "theory.quadratic_potential",
-          ("if left[k, k] > ROUNDING * form[k, k]:", "if left[k, k] >= ROUNDING * form[k, k]:"),
+          ("if pivot > ROUNDING * abs(form[k, k]):", "if pivot >= ROUNDING * abs(form[k, k]):"),
           on="gd"),
     fault("rows drawn with replacement", "data.files.splits",
           ("permutation(N)[: n * m]", "integers(N, size=n * m)"), on="gd"),
