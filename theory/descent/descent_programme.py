@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_mat
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
-from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -44,9 +44,6 @@ LOST = fmpq(1, 10**9)
 
 LARGEST = 10**12
 """No c below minus this is looked for."""
-
-MOST_LIFTS = 200
-"""How often what begins a programme is made sixteen times larger at most."""
 
 
 @dataclass(frozen=True)
@@ -238,22 +235,14 @@ class DescentProgramme:
         Refusal
             If there are none.
         """
-        size = self.table.ncols() - 1
         c = self.table.tolist()[-1]
-        sums = [_lifted(own) for own in self.sums]
-        rows = [[*row, 1 + sum(map(abs, row), ZERO)] for row in self.signs]
-        rows += [[c[0] + LARGEST, *c[1:], ZERO], [fmpq(1), *[ZERO] * size, fmpq(1)]]
-        programme = ConeProgramme.of([*[ZERO] * size, -1], sums, rows)
-        starts = ([*[ZERO] * size, fmpq(16) ** power] for power in range(MOST_LIFTS))
-        start = next(one for one in starts if Surroundings.of(programme, one) is not None)
-        found = follow(programme, start, CLOSE, lambda numbers: numbers[-1] <= 0, bounded=False)
-        *inside, rest = found.numbers
-        if rest > 0:
+        found = strictly_inside(self.sums, self.signs, [[c[0] + LARGEST, *c[1:]]])
+        if found is None:
             raise Refusal(
                 "no descent is proved: whatever multiples of the inequalities are added, Psi may "
                 "grow without a bound in one step; take a smaller step size"
             )
-        return tuple(inside)
+        return found
 
     def best(self, close: float = CLOSE, enough: Rational | None = None) -> Descent:
         """Return the largest c that is proved, relatively ``close`` to its bound, or ``enough``.
@@ -320,12 +309,3 @@ def _columns(matrices: list[Rationals], table: fmpq_mat) -> list[Rationals]:
     k = len(matrices[0])
     sums = (flat(matrices) * table).transpose().tolist()
     return [np.array(column, dtype=object).reshape(k, k) for column in sums]
-
-
-def _lifted(sums: fmpq_mat) -> fmpq_mat:
-    """Add a multiple of a diagonal matrix, as large as all others together."""
-    k = round(sums.nrows() ** 0.5)
-    rows = [[*row, ZERO] for row in sums.tolist()]
-    for row in rows[:: k + 1]:
-        row[-1] = sum(map(abs, row), ZERO) or fmpq(1)
-    return fmpq_mat(rows)

@@ -11,7 +11,7 @@ from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number
 from certibit.theory.cones.direction_equations import Floats
-from certibit.theory.cones.surroundings import Surroundings
+from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
@@ -164,8 +164,12 @@ class ProofProgramme:
     @cached_property
     def programme(self) -> ConeProgramme:
         """The programme of the coordinates."""
-        sums = [own for kept, own in self.blocks if kept]
-        return ConeProgramme.of(self.free[0].tolist(), sums, self._table.tolist()[2:])
+        gain, rows = self.free[0].tolist(), self._table.tolist()[2:]
+        return ConeProgramme.of(gain, self._sums, rows)
+
+    @property
+    def _sums(self) -> list[fmpq_mat]:
+        return [own for kept, own in self.blocks if kept]
 
     @cached_property
     def inside(self) -> tuple[Number, ...]:
@@ -176,25 +180,15 @@ class ProofProgramme:
         Refusal
             If there are none.
         """
-        sums = [_lifted(own, len(kept)) for kept, own in self.blocks if kept]
-        _, slowest, *rows = ([*row, ZERO] for row in self._table.tolist())
+        _, slowest, *rows = self._table.tolist()
         slowest[0] -= SLOWEST
-        nothing = [ZERO] * self.free.shape[1]
-        rows += [slowest, [fmpq(1), *nothing, fmpq(1)]]
-        programme = ConeProgramme.of([*nothing, -1], sums, rows)
-        lift = fmpq(1)
-        while Surroundings.of(programme, (*nothing, lift)) is None:
-            lift *= 16
-        found = follow(
-            programme, (*nothing, lift), CLOSE, lambda numbers: numbers[-1] <= 0, bounded=False
-        )
-        *inside, rest = found.numbers
-        if rest > 0:
+        found = strictly_inside(self._sums, (), [*rows, slowest])
+        if found is None:
             raise Refusal(
                 "no finite factor is proved: whatever multiples of the inequalities are added, "
                 "Psi may grow without a bound in one step; take a smaller step size"
             )
-        return tuple(inside)
+        return found
 
     def _shortened(
         self, decrease: Rational, multipliers: dict[str, Rational]
@@ -210,11 +204,3 @@ class ProofProgramme:
         if not holds(self.step, weights, decrease, multipliers, following):
             raise Refusal("Psi is not a sum of squares; take a potential that is at least 0")
         return decrease, multipliers
-
-
-def _lifted(sums: fmpq_mat, k: int) -> fmpq_mat:
-    """Add a multiple of a diagonal matrix, as large as all others together."""
-    rows = [[*row, ZERO] for row in sums.tolist()]
-    for row in rows[:: k + 1]:
-        row[-1] = sum(map(abs, row), ZERO)
-    return fmpq_mat(rows)
