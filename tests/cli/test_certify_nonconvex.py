@@ -1,6 +1,7 @@
 """The command ``certify`` over functions that need not be convex."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,9 @@ def test_json_has_the_exact_proof(capsys):
     assert found["certified_c"] == pytest.approx(0.75)
     assert found["published_c"] == 0.5
     assert found["largest_step_size"] == pytest.approx(2.0, rel=2e-2)
+    page = Path(__file__).parents[2].joinpath("docs/json.md").read_text(encoding="utf-8")
+    rows = page.split("| `certify --class nonconvex` |")[1].split("\n| `")[0]
+    assert {key for key in found if f"`{key}`" not in rows} == set()
 
 
 def test_constants_of_a_nonconvex_problem(capsys):
