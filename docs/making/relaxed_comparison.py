@@ -34,7 +34,9 @@ def relaxed_comparison() -> Comparison:
         kind = _SENT.get(card.method.needs.compressor or "")
         sent = compressor(kind) if kind else None
         entries.append((_best(card, solved, sent), sent))
-    return compare(solved, entries, target=TARGET, seeds=1, budget=Budget(rounds=_ROUNDS))
+    return compare(
+        solved, entries, target=TARGET, seeds=1, budget=Budget(rounds=_ROUNDS), measure="gap"
+    )
 
 
 def _best(card: Card, solved: Any, sent: Compressor | None) -> Method:

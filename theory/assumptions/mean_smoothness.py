@@ -9,7 +9,13 @@ from certibit.theory.assumptions.assumption import Assumption, Inequality, Share
 class MeanSmoothness(Assumption):
     """(1/n) sum_i |grad f_i(x) - grad f_i(y)|^2 <= L_tilde^2 |x - y|^2; L_tilde^2 = mean L_i^2.
 
-    Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203, Assumption 1.
+    Source: Richtarik, Sokolov, Fatkhullin, arXiv:2106.05203.
+
+    Examples
+    --------
+    >>> from certibit import FunctionClass, MeanSmoothness
+    >>> FunctionClass.nonconvex(4, L=1.0, L_tilde=2.0).assumptions == (MeanSmoothness(2.0),)
+    True
     """
 
     L_tilde: float

@@ -10,6 +10,13 @@ class PolyakLojasiewicz(Assumption):
     """|grad f(x)|^2 >= 2 mu (f(x) - inf f) for the average f.
 
     Source: Karimi, Nutini, Schmidt, arXiv:1608.04636, equation 3.
+
+    Examples
+    --------
+    >>> from certibit import FunctionClass, PolyakLojasiewicz
+    >>> functions = FunctionClass(4, mu=-1.0, L=1.0, assumptions=(PolyakLojasiewicz(0.1),))
+    >>> functions.has_solution
+    False
     """
 
     mu: float

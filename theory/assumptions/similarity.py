@@ -11,6 +11,13 @@ class Similarity(Assumption):
 
     (1/n) sum_i |grad f_i(x) - grad f(x) - grad f_i(y) + grad f(y)|^2 <= delta^2 |x - y|^2; it is
     "Hessian variance" in Szlendak, Tyurin, Richtarik, arXiv:2110.03300.
+
+    Examples
+    --------
+    >>> from certibit import FunctionClass, Similarity
+    >>> functions = FunctionClass(4, mu=-1.0, L=1.0, assumptions=(Similarity(0.1),))
+    >>> functions.assumptions[0].delta
+    0.1
     """
 
     delta: float

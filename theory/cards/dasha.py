@@ -68,8 +68,8 @@ class CorrectedDifferencesNonconvex(DescentTheorem):
     def conditions(self, m: DASHA, setting: Setting) -> tuple[Condition, ...]:
         return (
             Condition("0 < a", 0.0, m.a, strict=True),
-            Condition("a <= 1/(1 + 2 omega)", m.a, 1 / (1 + 2 * setting.omega)),
-            Condition("1/(1 + 2 omega) <= a", 1 / (1 + 2 * setting.omega), m.a),
+            Condition("a (1 + 2 omega) <= 1", m.a * (1 + 2 * setting.omega), 1.0),
+            Condition("1 <= a (1 + 2 omega)", 1.0, m.a * (1 + 2 * setting.omega)),
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
             Condition(
                 "gamma <= 1/(L_f + L_tilde sqrt(16 omega_av (1 + 2 omega)))",

@@ -48,7 +48,7 @@ class GradientDescentNonconvex(DescentTheorem):
     def conditions(self, m: GD, setting: Setting) -> tuple[Condition, ...]:
         return (
             Condition("0 < gamma", 0.0, m.gamma, strict=True),
-            Condition("gamma < 2/L_f", m.gamma, 2 / setting.constants.L_f, strict=True),
+            Condition("gamma L_f < 2", m.gamma * setting.constants.L_f, 2.0, strict=True),
         )
 
     def lyapunov(

@@ -223,6 +223,8 @@ class FormProgramme:
             If the solver finds nothing.
         """
         size = sum(a * b for a, b in zip(self.sizes, weights, strict=True))
+        if not size:
+            raise Refusal("a form without any term decreases by nothing")
         pairs = zip(weights, self.table.tolist(), strict=False)
         own = [x / size - row[0] for x, row in pairs]
         del own[self.sizes.index(fmpq(1))]

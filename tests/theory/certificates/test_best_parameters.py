@@ -95,7 +95,8 @@ def test_what_only_the_solver_believes_is_not_optimal(monkeypatch):
     monkeypatch.setattr(search_module, "_search", lambda *about: useless)
     sent = compressor("rand-k:5")
     found = optimise("marina", 3, 1.0, 20.0, 10, [sent])
-    assert found.method == METHODS["marina"].at(setting(3, 1.0, 20.0, 10, sent))
+    where, card = setting(3, 1.0, 20.0, 10, sent), METHODS["marina"]
+    assert found.method in [card.at(where, rule) for rule in card.rules]
     assert found.certificate.decrease > 0
 
 
@@ -105,7 +106,7 @@ def test_a_search_that_was_led_astray_begins_anew(monkeypatch):
     sent, right = compressor("rand-k:5"), search_module.solver_decrease
 
     def wrong(method, *about, **options):
-        return 0.9 if method.gamma > 0.03 else right(method, *about, **options)
+        return 0.9 if method.gamma > 0.04 else right(method, *about, **options)
 
     known = optimise("marina", 3, 1.0, 20.0, 10, [sent], evaluations=40, starts=1)
     monkeypatch.setattr(search_module, "solver_decrease", wrong)

@@ -38,7 +38,11 @@ UNBIASED_BOTH_WAYS = [
     "two-way(natural;rand-k:3)",
     "two-way(natural;natural)",
 ]
-OUTSIDE = {("fedcomgate", "published"), ("5gcs-cc", "5gcs")}
+OUTSIDE = {
+    ("fedcomgate", "published"),
+    ("5gcs-cc", "5gcs"),
+    *((name, "nonconvex") for name in ("ef21", "marina", "dasha")),
+}
 """Rules that follow no theorem, or serve no compressor."""
 
 SUBJECTS = [
