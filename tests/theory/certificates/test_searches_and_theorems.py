@@ -146,7 +146,8 @@ def test_a_search_takes_few_programmes_for_any_number_of_clients(name, solved):
         proved = certify(method, where, potential="search")
         found.append(proved.decrease)
         assert proved.decrease >= 1 - METHODS[name].theorems[0].rate(method, where) or not own
-        assert 0 < len(solved) <= (170 if name == "scaffold" else 100)  # its points are very near
+        assert solved or proved.potential in METHODS[name].theorems  # no form proves more
+        assert len(solved) <= (170 if name == "scaffold" else 100)  # its points are very near
     if not own:
         assert found[0] == pytest.approx(found[1], rel=1e-3)
 
