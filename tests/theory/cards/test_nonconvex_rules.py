@@ -81,9 +81,9 @@ def test_a_step_outside_the_descents_is_warned_of():
     largest = 2 / NONCONVEX.constants.L_f
     budget = Budget(rounds=2)
     run(GD(0.99 * largest), NONCONVEX, seeds=1, budget=budget, strict=True)
-    with pytest.warns(OutsideTheoremWarning, match=r"gd are outside every theorem.*gamma < 2/L_f"):
+    with pytest.warns(OutsideTheoremWarning, match=r"gd are outside every theorem.*gamma L_f < 2"):
         run(GD(1.01 * largest), NONCONVEX, seeds=1, budget=budget)
-    with pytest.raises(Refusal, match=r"gamma < 2/L_f fails with"):
+    with pytest.raises(Refusal, match=r"gamma L_f < 2 fails with"):
         run(GD(1.01 * largest), NONCONVEX, seeds=1, budget=budget, strict=True)
 
 
