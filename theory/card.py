@@ -286,9 +286,17 @@ class Card:
         ]
         stated = rule is None and not missing and not setting.strongly_convex
         if self.rules and not stated:
-            rule = self.default_rule(setting) if rule is None else rule
-            told = {name: values[name] for name in self.left_open(rule) if name in values}
-            return replace(self.at(setting, rule, **told), **values)
+            own = self.default_rule(setting) if rule is None else rule
+            told = {name: values[name] for name in self.left_open(own) if name in values}
+            try:
+                return replace(self.at(setting, own, **told), **values)
+            except Refusal:
+                if rule is None and missing and not setting.strongly_convex:
+                    raise Refusal(
+                        f"{self.name} has no rule for functions that need not be convex; give "
+                        f"{', '.join(missing)} with --set"
+                    ) from None
+                raise
         if rule is not None:
             raise Refusal(f"{self.name} has no rules for its parameters; give each with --set")
         if missing:

@@ -184,6 +184,18 @@ class QuadraticPotential:
         model = [Gap(self.values, m.model(s))] if self.values else []
         return (*model, *squares, *gaps)
 
+    def weighted(self, weights: tuple[float, ...]) -> "QuadraticPotential":
+        """Return the form with weights of f - f* at the model and of the squares only."""
+        first = 1 + len(self.mean_rows)
+        return replace(
+            self,
+            values=weights[0],
+            mean_weights=weights[1:first],
+            apart_weights=weights[first:],
+            gap_weights=(),
+            points=(),
+        )
+
     def spread(self) -> "QuadraticPotential":
         """Return a potential with the sums of any two forms beside them.
 

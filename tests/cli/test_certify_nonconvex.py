@@ -49,8 +49,10 @@ def test_a_step_that_may_climb_fails(capsys):
     ("words", "sentence"),
     [
         ("certify gd --class nonconvex --kappa 10", "--kappa is of strongly convex functions"),
-        ("certify gd --class nonconvex --weights free", "always searched for"),
-        ("certify diana --class nonconvex", "for mu > 0"),
+        ("certify gd --class nonconvex --weights free", "are both certified"),
+        ("certify gd --class nonconvex --potential stated", "are both certified"),
+        ("certify diana --class nonconvex", "give gamma, alpha"),
+        ("certify diana --class nonconvex --set gamma=0.1", "give alpha"),
         ("certify marina --problem breast-cancer@9 --class nonconvex --compressor rand-k:2",
          "--class follows from --problem"),
     ],

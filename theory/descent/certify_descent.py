@@ -14,9 +14,15 @@ from certibit.theory.descent.descent_programme import Descent, DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
+from certibit.theory.proofs.rational_algebra import ZERO
 from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
-from certibit.theory.worlds.symbolic.exact_numbers import fraction, rational
+from certibit.theory.worlds.symbolic.exact_numbers import (
+    Rational,
+    fraction,
+    rational,
+)
 from certibit.theory.worlds.symbolic.step_outcomes import as_used
 
 SMALL = (1e-2, 1e-4, 1e-6, 0.0)
@@ -24,6 +30,9 @@ SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 
 GIVEN_UP = Fraction(1, 10**6)
 """Relative part of c that may be lost for a form that is easier to read."""
+
+LARGEST = 10**6
+"""Form that is searched for at most, in sums of the squares of all parts of a state."""
 
 CLOSE = 1e-7
 """Relative distance of c to its bound at which a search for a form ends, well inside."""
@@ -108,7 +117,7 @@ class DescentCertificate:
 
 def certify_descent(
     method: Method,
-    functions: FunctionClass,
+    functions: FunctionClass | Setting,
     potential: Potential | Literal["search"] = "search",
     measure: MeasureName = "squared_gradient",
 ) -> DescentCertificate:
@@ -140,6 +149,39 @@ def certify_descent(
     start = perf_counter()
     if measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
+    functions, asked = _class_for(method, functions), Measure(measure)
+    if not isinstance(potential, str):
+        proof = _proof(method, functions, potential, asked)
+    elif potential == "search":
+        proof = _searched(method, functions, asked)
+    else:
+        raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
+    return replace(proof, seconds=perf_counter() - start)
+
+
+def has_descent(method: Method, functions: FunctionClass) -> bool:
+    """Whether some c > 0 is proved with M = |grad f(x)|^2; the search ends at the first.
+
+    Raises
+    ------
+    Refusal
+        As :func:`certify_descent`.
+
+    Examples
+    --------
+    >>> from certibit import GD, FunctionClass
+    >>> from certibit.theory.descent.certify_descent import has_descent
+    >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
+    [True, False]
+    """
+    _, _, found = _best_form(method, _class_for(method, functions), Measure(), ZERO)
+    return found.c > 0
+
+
+def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
+    """Return the class over which a descent of a method is certified."""
+    if isinstance(functions, Setting):
+        functions = FunctionClass.of(functions)
     if functions.has_solution:
         raise Refusal(
             f"a descent is certified over functions that need not be convex, and mu = "
@@ -150,15 +192,7 @@ def certify_descent(
             f"{method.name} solves min f + g with a strongly convex g; over functions that need "
             "not be convex no such method is certified"
         )
-    functions = as_used(method, functions)
-    asked = Measure(measure)
-    if not isinstance(potential, str):
-        proof = _proof(method, functions, potential, asked)
-    elif potential == "search":
-        proof = _searched(method, functions, asked)
-    else:
-        raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
-    return replace(proof, seconds=perf_counter() - start)
+    return as_used(method, functions)
 
 
 def _proof(
@@ -167,6 +201,16 @@ def _proof(
     """Return the best certificate with a potential."""
     step = RationalStep.of(method, functions, potential, measure=measure)
     found = DescentProgramme(step, tuple(map(rational, step.symbols.weights))).best()
+    return _certificate(method, functions, potential, measure, found)
+
+
+def _certificate(
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    measure: Measure,
+    found: Descent,
+) -> DescentCertificate:
     multipliers, below, free = (
         {name: fraction(y) for name, y in own.items()}
         for own in (found.multipliers, found.below, found.free)
@@ -185,8 +229,10 @@ def _proof(
     )
 
 
-def _searched(method: Method, functions: FunctionClass, measure: Measure) -> DescentCertificate:
-    """Return the certificate with the best quadratic form, of which small parts are left out."""
+def _best_form(
+    method: Method, functions: FunctionClass, measure: Measure, enough: Rational | None = None
+) -> tuple[Family, RationalStep, Descent]:
+    """Return all quadratic forms, the step with their terms, and the best descent of a form."""
     family = Family.largest(method, functions)
     if not family.start.values:
         raise Refusal(
@@ -196,23 +242,30 @@ def _searched(method: Method, functions: FunctionClass, measure: Measure) -> Des
     spread = family.start.spread()
     step = RationalStep.of(method, functions, spread, trusted=True, measure=measure).weighted
     free = range(1, len(step.now) - len(family.start.points))
+    unit = 1 / rational(family.start.values)
+    weights = [unit, *[ZERO] * (len(step.now) - 1)]
+    most = [LARGEST * unit * rational(w) for w in family.unit]
+    return family, step, DescentProgramme(step, weights, free, most).best(CLOSE, enough)
+
+
+def _searched(method: Method, functions: FunctionClass, measure: Measure) -> DescentCertificate:
+    """Return the certificate with the best quadratic form, of which small parts are left out."""
+    family, step, found = _best_form(method, functions, measure)
     unit = rational(family.start.values)
-    weights = [1 / unit, *[rational(0)] * (len(step.now) - 1)]
-    found = DescentProgramme(step, weights, free).best(CLOSE)
-    found_weights = tuple(float(fraction(w * unit)) for w in found.weights)
+    weights = tuple(float(fraction(w * unit)) for w in found.weights)
     enough = fraction(found.c) - GIVEN_UP * abs(fraction(found.c))
     for small in SMALL:
-        psi = family.potential(family.without_small(found_weights, small), signed=True)
-        scaled = (
+        psi = family.potential(family.without_small(weights, small), signed=True)
+        mean_weights, apart_weights = (
             tuple(weight / psi.values for weight in own)
             for own in (psi.mean_weights, psi.apart_weights)
         )
-        mean_weights, apart_weights = scaled
         psi = replace(psi, values=1.0, mean_weights=mean_weights, apart_weights=apart_weights)
         with suppress(Refusal):
             proof = _proof(method, functions, psi, measure)
-            if proof.exact >= enough or small == SMALL[-1]:
+            if proof.exact >= enough:
                 return proof
-    raise Refusal(
-        "the form that is found is no potential when it is rounded; take other parameters"
-    )
+    own = [w * rational(unit) for w, unit in zip(found.weights, step.symbols.weights, strict=True)]
+    own = own[: len(own) - len(family.start.points)]
+    psi = family.start.spread().weighted(tuple(float(fraction(w)) for w in own))
+    return _certificate(method, functions, psi, measure, replace(found, weights=tuple(own)))

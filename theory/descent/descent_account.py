@@ -13,7 +13,11 @@ from certibit.solvers.method import Method
 from certibit.theory.card import Card
 from certibit.theory.certificates.largest_step import limits
 from certibit.theory.certificates.summary import verdict
-from certibit.theory.descent.certify_descent import DescentCertificate, certify_descent
+from certibit.theory.descent.certify_descent import (
+    DescentCertificate,
+    certify_descent,
+    has_descent,
+)
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.setting import Setting
 
@@ -118,9 +122,13 @@ def descent_limit(
     >>> round(found, 2)
     2.0
     """
-    low, high = limits(
-        lambda step: _constant(method, name, step, functions) > 0, getattr(method, name), accuracy
-    )
+
+    def descends(step: float) -> bool:
+        with suppress(Refusal):
+            return has_descent(_with(method, name, step), functions)
+        return False
+
+    low, high = limits(descends, getattr(method, name), accuracy)
     return high if high == math.inf else low
 
 
@@ -130,22 +138,23 @@ def _best_step(
     """Return a step size with a large c, and c; it is searched below the largest step."""
     tried: dict[float, float] = {}
 
-    def loss(part: float) -> float:
-        tried[float(part * largest)] = c = _constant(method, name, float(part * largest), functions)
-        return -c if c > -math.inf else largest
+    def lost(part: float) -> float:
+        step = float(part * largest)
+        try:
+            tried[step] = certify_descent(_with(method, name, step), functions).c
+        except Refusal:
+            return largest
+        return -tried[step]
 
     scipy.optimize.minimize_scalar(
-        loss,
+        lost,
         bounds=(0.0, 1.0),
         method="bounded",
         options={"maxiter": MOST_STEPS, "xatol": ACCURACY},
     )
-    return max(tried.items(), key=lambda pair: pair[1])
+    return max(tried.items(), key=lambda pair: pair[1], default=(math.nan, math.nan))
 
 
-def _constant(method: Method, name: str, step: float, functions: FunctionClass) -> float:
-    """Return the certified c with a step size; minus infinity if there is none."""
+def _with(method: Method, name: str, step: float) -> Method:
     changes: Any = {name: step}
-    with suppress(Refusal):
-        return certify_descent(replace(method, **changes), functions).c
-    return -math.inf
+    return replace(method, **changes)

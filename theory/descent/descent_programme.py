@@ -10,6 +10,7 @@ with what is known of functions, compressors and noise, I_k >= 0 and E_l = 0, an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -19,7 +20,7 @@ from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import follow
-from certibit.theory.cones.cone_programme import ConeProgramme, Number
+from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
@@ -30,7 +31,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
@@ -61,7 +62,7 @@ class Descent:
     free : mapping
         The multipliers of the equalities in the proof of the descent, of any sign.
     bound : float
-        An upper bound on c for any multipliers, and any free weights.
+        An upper bound on c for any multipliers, and any free weights within the limit.
     """
 
     c: Rational
@@ -107,11 +108,14 @@ class DescentProgramme:
         The weights of the terms, those of free ones being what they begin with.
     free : sequence of int
         The terms whose weights are looked for; they may have any sign.
+    most : sequence of rational
+        Weights of a form that the squares of Psi do not exceed; without them there is no limit.
     """
 
     step: RationalStep
     weights: Sequence[Rational]
     free: Sequence[int] = ()
+    most: Sequence[Rational] = ()
 
     @cached_property
     def used(self) -> list[str]:
@@ -136,8 +140,8 @@ class DescentProgramme:
         ]
 
     @cached_property
-    def forms(self) -> tuple[list[RationalForm], list[RationalForm]]:
-        """What is fixed, what each unknown adds to the descent, and the same of Psi >= 0.
+    def forms(self) -> list[list[RationalForm]]:
+        """What is fixed, what each unknown adds to the descent, to Psi >= 0, and to Psi <= most.
 
         The unknowns are the multipliers, those of equalities, the free weights, and c.
         """
@@ -155,7 +159,12 @@ class DescentProgramme:
         fixed = now.plus(fmpq(-1), after)
         descent = [fixed, *minus, *[nothing] * len(lower), *moments, *changes]
         below = [now, *[nothing] * len(minus), *lower, *[nothing] * len(moments), *terms]
-        return [*descent, combination([fmpq(-1)], [measure])], [*below, nothing]
+        limits = []
+        if self.most:
+            above = combination(self.most, step.now).plus(fmpq(-1), now)
+            others = [nothing] * (len(minus) + len(lower) + len(moments))
+            limits = [[above, *others, *(combination([fmpq(-1)], [one]) for one in terms), nothing]]
+        return [[*descent, combination([fmpq(-1)], [measure])], [*below, nothing], *limits]
 
     @cached_property
     def table(self) -> fmpq_mat:
@@ -169,7 +178,7 @@ class DescentProgramme:
         Refusal
             If no multipliers cancel all function values.
         """
-        values = [np.array([form.values for form in own], dtype=object).T for own in self.forms]
+        values = [np.array([form.values for form in own], dtype=object).T for own in self.forms[:2]]
         rows = np.concatenate(values)
         first = 1 + len(self.used) + len(self.bounding)
         moments = slice(first, first + len(self.step.equalities))
@@ -256,10 +265,14 @@ class DescentProgramme:
         programme = ConeProgramme.of(gain[1:], self.sums, self.signs)
 
         def reached(numbers: Sequence[Number]) -> bool:
-            return enough is not None and self.at(numbers).c > enough
+            return enough is not None and gain[0] + value_of(gain[1:], numbers) > enough
 
         found = follow(programme, self.inside, close, reached)
-        best = self.at(found.numbers, found.bound + float(gain[0].p) / float(gain[0].q))
+        bound = float("inf")
+        if found.bound < bound:
+            total = Fraction(found.bound) + fraction(gain[0])
+            bound = float(np.nextafter(float(total), np.inf))
+        best = self.at(found.numbers, bound)
         for digits in DIGITS:
             short = self.at([rounded_down(x, digits) for x in found.numbers], best.bound)
             if short.c >= best.c - LOST * abs(best.c) and short.holds(self.step):

@@ -204,7 +204,9 @@ def one_step(experiment: ConvexExperiment, potential: Potential, state: Any) -> 
         return ProbingChannel(view.n, view.d, fitted, script)
 
     def terms(s: Any) -> Terms:
-        star = solved or fixed_point(method, AboutModel(view, method.model(s)))
+        star = solved
+        if star is None:
+            star = fixed_point(method, AboutModel(view, method.model(s)))
         return potential.lyapunov(method, s, star, setting, view)
 
     def step(world: ProbingChannel, s: Any, runs: int = 1) -> Terms:

@@ -98,10 +98,10 @@ def _certify_descent(chosen: argparse.Namespace, subject: CertifiedSubject) -> i
     )
     from certibit.theory.descent.descent_account import descent_account  # noqa: PLC0415  (heavy)
 
-    if chosen.optimise or chosen.weights != "fixed":
+    if chosen.optimise or chosen.potential or chosen.weights != "fixed":
         raise Refusal(
-            "--optimise and --weights are of strongly convex functions; leave them out: a form "
-            "with the best weights is always searched for"
+            "--optimise, --potential and --weights are of strongly convex functions; leave them "
+            "out: the Psi of a theorem and the best form are both certified"
         )
     found = descent_account(subject.card, subject.method, subject.setting, subject.functions)
     if chosen.json:

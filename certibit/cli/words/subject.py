@@ -80,8 +80,8 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--potential",
         choices=("stated", "search"),
-        default="stated",
-        help="the Lyapunov function: that of a theorem, or the best quadratic form that is found",
+        help="the Lyapunov function: that of a theorem, the default, or the best quadratic form "
+        "that is found",
     )
 
 

@@ -16,6 +16,7 @@ from certibit import (
     MARINA,
     METHODS,
     SCAFFOLD,
+    ClientClass,
     Constants,
     FunctionClass,
     Gap,
@@ -72,6 +73,50 @@ def test_ef21_at_the_step_of_its_theorem(n, L_tilde):
 def test_diana_is_certified_though_its_next_model_has_noise():
     proof = certify_descent(DIANA(0.1, 0.2), FunctionClass.nonconvex(10, L=1.0, omega=4.0))
     assert 0.097 < proof.c < 0.1
+
+
+@pytest.mark.parametrize(
+    ("method", "constants", "largest"),
+    [
+        (EF21(0.29), {"alpha": 1.0}, 0.29 * (4 - 0.29) / 4),
+        (MARINA(0.3, 0.5), {"omega": 0.0}, 0.3 * (4 - 0.3) / 4),
+        (MARINA(0.3, 0.5), {"omega": 4.0, "omega_joint": 0.0}, 0.3 * (4 - 0.3) / 4),
+    ],
+)
+def test_compression_that_loses_nothing_leaves_gradient_descent(method, constants, largest):
+    """The best constant is approached by larger and larger forms, and none has it."""
+    proof = certify_descent(method, FunctionClass.nonconvex(10, L=1.0, **constants))
+    assert proof.verify() == proof.c == pytest.approx(largest, rel=1e-5)
+    assert proof.c <= largest
+
+
+SAME = [
+    (EF21(0.29), {"alpha": 0.5}),
+    (MARINA(0.3, 0.2), {"omega": 4.0}),
+]
+
+
+@pytest.mark.parametrize(("method", "constants"), SAME)
+def test_one_class_written_in_other_ways_has_the_same_constant(method, constants):
+    functions = FunctionClass.nonconvex(10, L=1.0, **constants)
+    found = certify_descent(method, functions).c
+    parts = [ClientClass(count, -1.0, 1.0, **constants) for count in (4, 6)]
+    assert certify_descent(method, FunctionClass.of_classes(parts)).c == pytest.approx(found)
+    unit = 1e6
+    scaled = replace(method, gamma=method.gamma / unit)
+    larger = FunctionClass.nonconvex(10, L=unit, **constants)
+    assert certify_descent(scaled, larger).c * unit == pytest.approx(found)
+    if "omega" in constants:
+        joint = replace(functions, omega_joint=constants["omega"] / 10)
+        assert certify_descent(method, joint).c == pytest.approx(found)
+
+
+def test_a_setting_stands_for_its_class():
+    setting = where("ef21", 10, 1.0)
+    assert (
+        certify_descent(EF21(0.2), setting).c
+        == certify_descent(EF21(0.2), FunctionClass.of(setting)).c
+    )
 
 
 RULES = {"gd": "1/L"}
@@ -212,5 +257,9 @@ def test_misfits_are_refused():
         certify_descent(GD(0.1), weak, measure="gradients")
     with pytest.raises(Refusal, match="potential = 'stated' is none"):
         certify_descent(GD(0.1), weak, potential="stated")
+    with pytest.raises(Refusal, match="gamma = nan of gd is not finite"):
+        certify_descent(GD(math.nan), weak)
+    with pytest.raises(Refusal, match="gamma = inf of gd is not finite"):
+        certify(GD(math.inf), FunctionClass(3, 1.0, 10.0))
     with pytest.raises(Refusal, match="mu < L"):
         FunctionClass(3, -math.inf, 1.0)

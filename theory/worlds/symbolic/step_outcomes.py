@@ -1,7 +1,8 @@
 """The outcomes of a step for a class of functions, the method's units, and whether it is linear."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 
@@ -104,5 +105,18 @@ def as_used(method: Method, functions: FunctionClass) -> FunctionClass:
 
 @lru_cache(maxsize=1)
 def outcomes_of(method: Method, functions: FunctionClass) -> StepOutcomes:
-    """Return the outcomes of a step, found once for the potentials that follow each other."""
+    """Return the outcomes of a step, found once for the potentials that follow each other.
+
+    Raises
+    ------
+    Refusal
+        If a parameter of the method is not finite.
+    """
+    for one in fields(method):
+        value = getattr(method, one.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refusal(
+                f"{one.name} = {value:g} of {method.name} is not finite and cannot be certified; "
+                "give a finite number"
+            )
     return StepOutcomes(method, functions)
