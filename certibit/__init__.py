@@ -120,8 +120,10 @@ if TYPE_CHECKING:
 
     # What is promised, certified and checked, and the catalogue of methods
     from certibit.theory.assumptions.assumption import Assumption
+    from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
     from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
     from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
+    from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
     from certibit.theory.assumptions.similarity import Similarity
     from certibit.theory.card import Card
     from certibit.theory.catalogue.catalogue import CARDS, METHODS, parameters
@@ -133,6 +135,7 @@ if TYPE_CHECKING:
     from certibit.theory.chains.chain import Chain
     from certibit.theory.checks.compressor.compression import compressor_checks
     from certibit.theory.checks.examination import Examination, check
+    from certibit.theory.checks.problem.assumed import check_assumption
     from certibit.theory.descent.certify_descent import DescentCertificate, certify_descent
     from certibit.theory.function_class import ClientClass, FunctionClass
     from certibit.theory.outside_theorem import OutsideTheoremWarning
@@ -164,6 +167,7 @@ __all__ = [
     "Array",
     "Assumption",
     "Biased",
+    "BoundedDissimilarity",
     "Budget",
     "Card",
     "Certificate",
@@ -228,6 +232,7 @@ __all__ = [
     "Problem",
     "Quadratic",
     "Quartics",
+    "QuasiStrongConvexity",
     "Record",
     "Refusal",
     "Scaffnew",
@@ -250,6 +255,7 @@ __all__ = [
     "certify_descent",
     "certify_steps",
     "check",
+    "check_assumption",
     "compare",
     "compressor",
     "compressor_checks",

@@ -129,6 +129,18 @@ class FunctionClass:
             raise Refusal(f"alpha_down = {self.alpha_down:g} must be above 0 and at most 1")
         if self.L_f is not None and not self.average_convexity < self.L_f:
             raise Refusal(f"L_f = {self.L_f:g} must be above mu = {self.average_convexity:g}")
+        if not isinstance(self.assumptions, tuple):
+            raise Refusal(
+                f"assumptions = {self.assumptions!r} is no tuple; give one, such as "
+                "(Similarity(0.1),)"
+            )
+        for one in self.assumptions:
+            if not isinstance(one, Assumption):
+                raise Refusal(
+                    f"{one!r} is no assumption; give one, such as Similarity(0.1), or one of your "
+                    "own with the base Assumption"
+                )
+            one.require_possible(self.average_smoothness)
 
     @classmethod
     def nonconvex(cls, n: int, L: float, L_tilde: float | None = None, **constants: Any) -> Self:
@@ -158,8 +170,13 @@ class FunctionClass:
 
     @property
     def has_solution(self) -> bool:
-        """Whether the functions are convex and have a solution."""
-        return self.mu >= 0
+        """Whether the functions have a solution: convex ones, and those assumed to have one."""
+        return self.mu >= 0 or any(one.needs_solution for one in self.assumptions)
+
+    @property
+    def plain_values(self) -> bool:
+        """Whether unknown function values are of the f_i, not of the f_i - (mu/2) |x - x*|^2."""
+        return self.mu < 0
 
     def require_solution(self) -> None:
         """Refuse functions without a solution where a factor is certified."""

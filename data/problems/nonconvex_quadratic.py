@@ -23,15 +23,15 @@ _ROUNDING = 1e-12
 class NonconvexQuadratic(NonconvexProblem):
     """f_i(x) = (1/2) x' H_i x - b_i' x with symmetric H_i whose average is positive semidefinite.
 
-    L_i = |H_i|, L_f = lambda_max of the average, and mu = min_i lambda_min(H_i) < 0. The average
-    has a minimiser, which is known.
+    L_i = |H_i|, L_f = lambda_max of the average, and mu = min_i lambda_min(H_i), below 0 for those
+    of :meth:`from_arrays` and :meth:`random`. The average has a minimiser, which is known.
 
     Parameters
     ----------
     name : str
         The selector that makes the problem.
     H : array of shape (n, d, d)
-        Symmetric matrices, one of them at least with a negative eigenvalue.
+        Symmetric matrices.
     b : array of shape (n, d, 1)
         The b_i.
     minimiser : array of shape (1, d, 1)

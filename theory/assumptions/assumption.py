@@ -4,9 +4,18 @@ An inequality is quadratic in points and gradients and linear in function values
 the vectors and values of :class:`SharedPoint`, and holds for the average over the clients.
 """
 
+import math
 import re
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, Self
+from numbers import Real
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from certibit.data.arrays import plain_numbers
+from certibit.data.errors import Refusal
+from certibit.data.problem import Constants
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 
 
 class Inequality(Protocol):
@@ -30,6 +39,9 @@ class Vectors(Protocol):
     def square(self) -> Inequality:
         """Return (1/n) sum_i |v_i|^2."""
 
+    def dot(self, other: Any) -> Inequality:
+        """Return (1/n) sum_i <v_i, w_i>."""
+
 
 class SharedPoint(Protocol):
     """A point at which all clients evaluate their functions.
@@ -52,12 +64,16 @@ class SharedPoint(Protocol):
     def value(self) -> Any: ...
 
 
+ROUNDING = 1e-9
+"""Relative excess of one constant over another that is rounding."""
+
+
 @dataclass(frozen=True)
 class Assumption:
     """What is assumed of the functions of a class.
 
     An assumption of one's own states the inequality at a point, or that between any two points; the
-    other one is None. Its fields are constants in the unit of L.
+    other one is None. Its fields are constants in the unit of L, finite and at least 0.
 
     Examples
     --------
@@ -72,6 +88,21 @@ class Assumption:
     ...         return self.L**2 * (x.point - y.point).square() - change.square()
     """
 
+    needs_solution: ClassVar[bool] = False
+    """Whether it is about a minimiser, which then is the solution of the class."""
+
+    def __post_init__(self) -> None:
+        """Refuse constants that are not finite and at least 0."""
+        plain_numbers(self)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if not number or (isinstance(value, float) and not math.isfinite(value)) or value < 0:
+                raise Refusal(
+                    f"{field.name} = {value!r} of {type(self).__name__} is no constant; give a "
+                    "finite number of at least 0"
+                )
+
     @property
     def name(self) -> str:
         """What it is called: the words of its class."""
@@ -85,7 +116,37 @@ class Assumption:
         """Return what is at least 0 for every two points x and y, in this order."""
         return None
 
+    def require_possible(self, L_f: Any) -> None:
+        """Refuse a constant with which the assumption holds for no L_f-smooth average."""
+
+    def follows_from(self, constants: Constants) -> bool:
+        """Whether the constants of a problem imply it; False where that is not known."""
+        return False
+
+    def sample(
+        self, n: int, d: int, L: float, generator: np.random.Generator
+    ) -> NonconvexQuadratic:
+        """Return L-smooth quadratics that satisfy it, with equality somewhere if L allows.
+
+        They are drawn without the inequality that the assumption states, which they can test.
+
+        Raises
+        ------
+        Refusal
+            If it draws none.
+        """
+        raise Refusal(f"{type(self).__name__} draws no functions; write its method sample")
+
     def in_units(self, unit: float) -> Self:
         """Return the assumption for the functions divided by a unit."""
         whole: Any = self
         return replace(whole, **{f.name: getattr(self, f.name) / unit for f in fields(whole)})
+
+
+def require_convexity_below_smoothness(assumption: Any, L_f: Any) -> None:
+    """Refuse an assumption whose mu is larger than the smoothness of the average."""
+    if assumption.mu > L_f * (1 + ROUNDING):
+        raise Refusal(
+            f"{assumption!r} holds for no average that is L_f-smooth with L_f = {L_f!r}; give "
+            "mu <= L_f"
+        )

@@ -2,7 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from certibit.data.problem import Constants
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
 from certibit.theory.assumptions.assumption import Assumption, Inequality, SharedPoint
+from certibit.theory.assumptions.drawn_quadratics import (
+    bounded_below,
+    quadratics,
+    random_symmetric,
+    root_mean_square,
+    within,
+)
 
 
 @dataclass(frozen=True)
@@ -24,3 +35,14 @@ class MeanSmoothness(Assumption):
         """Return L_tilde^2 |x - y|^2 - (1/n) sum_i |grad f_i(x) - grad f_i(y)|^2."""
         change = x.gradients - y.gradients
         return self.L_tilde**2 * (x.point - y.point).square() - change.square()
+
+    def follows_from(self, constants: Constants) -> bool:
+        """Whether mean L_i^2 <= L_tilde^2."""
+        return constants.L_tilde <= self.L_tilde
+
+    def sample(
+        self, n: int, d: int, L: float, generator: np.random.Generator
+    ) -> NonconvexQuadratic:
+        """Draw H_i whose mean square has the largest eigenvalue L_tilde^2, or one below it."""
+        H = bounded_below(random_symmetric(n, d, generator))
+        return quadratics(within(H * (self.L_tilde / root_mean_square(H)), L), generator)

@@ -1,8 +1,19 @@
 """The condition of Polyak and Lojasiewicz, which gives linear rates without convexity."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from certibit.theory.assumptions.assumption import Assumption, Inequality, SharedPoint
+import numpy as np
+
+from certibit.data.problem import Constants
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
+from certibit.theory.assumptions.assumption import (
+    Assumption,
+    Inequality,
+    SharedPoint,
+    require_convexity_below_smoothness,
+)
+from certibit.theory.assumptions.drawn_quadratics import around, matrix_of, quadratics
 
 
 @dataclass(frozen=True)
@@ -24,3 +35,19 @@ class PolyakLojasiewicz(Assumption):
     def at(self, x: SharedPoint) -> Inequality:
         """Return |grad f(x)|^2 - 2 mu (f(x) - inf f)."""
         return x.gradients.mean().square() - 2 * self.mu * x.value
+
+    def require_possible(self, L_f: Any) -> None:
+        """Refuse mu > L_f: |grad f(x)|^2 <= 2 L_f (f(x) - inf f)."""
+        require_convexity_below_smoothness(self, L_f)
+
+    def follows_from(self, constants: Constants) -> bool:
+        """Whether the f_i are mu-strongly convex."""
+        return constants.mu >= self.mu
+
+    def sample(
+        self, n: int, d: int, L: float, generator: np.random.Generator
+    ) -> NonconvexQuadratic:
+        """Draw an average with the eigenvalues mu, and 0 or some between mu and L."""
+        eigenvalues = generator.uniform(self.mu, max(self.mu, L), d) * (generator.random(d) < 0.7)
+        eigenvalues[0] = self.mu
+        return quadratics(around(matrix_of(eigenvalues, generator), n, L, generator), generator)

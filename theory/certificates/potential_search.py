@@ -43,6 +43,11 @@ def searched_potential(
     Refusal
         If no such form can be certified, or none is found to decrease by more than ``above``.
     """
+    if functions.plain_values:
+        raise Refusal(
+            f"a potential is searched for over convex functions, and mu = {functions.mu:g}; state "
+            "one, or certify a descent"
+        )
     family = Family.largest(method, functions)
     if 1 < len(functions.kinds) <= MOST_CLASSES:
         family = Family.largest(method, functions, functions.counts)

@@ -355,6 +355,6 @@ def _form(
             mu, _ = functions.curvature(evaluation.kind)
             count = functions.n if evaluation.kind < 0 else functions.kinds[evaluation.kind].count
             least = (np.outer(p, p) * mu * count / (2 * functions.n) for p in evaluation.point)
-            if functions.has_solution:
+            if not functions.plain_values:
                 blocks = tuple(block + more for block, more in zip(blocks, least, strict=True))
     return Form(blocks, values)

@@ -89,8 +89,11 @@ def psi(potential, method, s, functions, problem):
     return total
 
 
-def largest_excess(proof, h, signs=None):
-    """Return the largest E[Psi+] - Psi + c M over states and b of unit length, for given h_i."""
+def largest_excess(proof, h, signs=None, *, shared=False):
+    """Return the largest E[Psi+] - Psi + c M over states and b of unit length, for given h_i.
+
+    With a ``shared`` stationary point b_i is a multiple of h_i.
+    """
     functions, method, n = proof.functions, proof.method, len(h)
     alpha = None
     if functions.alpha is not None and method.needs.compressor == "contractive":
@@ -116,6 +119,8 @@ def largest_excess(proof, h, signs=None):
             for channel, there in steps(method, problem, state, alpha, functions.omega)
         )
         measure = float(np.mean(problem.grad(method.model(state)), axis=0)[0, 0] ** 2)
+        if proof.measure.name == "gap":  # f is not constant: (mean h) > 0
+            measure /= 2 * np.mean(h)
         now = psi(proof.potential, method, state, functions, problem)
         return after - now + proof.c * measure
 
@@ -124,6 +129,9 @@ def largest_excess(proof, h, signs=None):
     relations = np.array(
         [_violated(method, quadratics, row, n, names, shapes, sizes, start) for row in allowed]
     )
+    if shared:
+        apart = np.eye(size)[:, :n] @ (np.eye(n) - np.outer(h, h) / np.dot(h, h))
+        relations = np.hstack([relations, apart])
     _, lengths, rows = np.linalg.svd(relations.T)
     rank = int(np.sum(lengths > 1e-9 * max(lengths.max(initial=0.0), 1e-300)))
     basis = rows[rank:]

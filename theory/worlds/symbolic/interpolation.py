@@ -29,8 +29,8 @@ class Form:
         where n clients are of the kind.
     values : (basis,)
         Coefficients of the values at the evaluations, in their order: the mean over the clients of
-        f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g. Where
-        functions have no solution, the mean of f_i(x) - inf f.
+        f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g. For
+        mu < 0 the last term is left out, and f - inf f is meant where there is no solution.
     """
 
     blocks: Blocks
@@ -280,7 +280,7 @@ def _pair(
         x, g, y, h = (one[met] for one in (x, g, y, h))
         u, v = g - mu * x, h - mu * y
         form = _product(v, x - y) + _product(u - v, u - v) / (2 * (L - mu))
-        if not functions.has_solution:  # values are those of f
+        if functions.plain_values:
             form = form + (_product(x, x) - _product(y, y)) * mu / 2
         whole = zeros(len(values), len(values), exact=values.dtype == object)
         whole[np.ix_(met, met)] = -form * share / functions.n

@@ -58,6 +58,10 @@ class ClientVectors:
                 blocks[place] = blocks[place] + np.outer(own[place], own[place]) * share / self._n
         return Form(tuple(blocks), nothing)
 
+    def dot(self, other: "ClientVectors") -> Form:
+        """Return (1/n) sum_i <v_i, w_i>."""
+        return 0.5 * ((self + other).square() - self.square() - other.square())
+
     @property
     def _n(self) -> Any:
         """The number of clients, in the numbers of the vectors."""
@@ -98,7 +102,7 @@ def shared_evaluations(
         values = 0 * own[0].point[0]
         values[numbers] = values[numbers] + 1
         value = 0 * point.square()
-        if functions.has_solution:
+        if not functions.plain_values:
             value = functions.average_convexity / 2 * point.square()
         value = value + Form(tuple(0 * block for block in value.blocks), values)
         yield SharedEvaluation(tuple(numbers), point, gradients, value)
@@ -107,7 +111,7 @@ def shared_evaluations(
 def assumed(evaluations: Sequence[Evaluation], functions: FunctionClass) -> dict[str, Form]:
     """Return the forms that are at least 0 by the assumptions of a class, by name."""
     assumptions = functions.assumptions
-    if not functions.has_solution:
+    if functions.mu < 0:
         assumptions = (Infimum(functions.average_smoothness), *assumptions)
     named: dict[str, Any] = {}
     points = list(shared_evaluations(evaluations, functions)) if assumptions else []

@@ -1,0 +1,85 @@
+"""Certificates under assumptions, attacked by functions that are drawn from these."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attack import largest_excess
+
+from certibit import (
+    EF21,
+    GD,
+    MARINA,
+    BoundedDissimilarity,
+    CompressedGD,
+    FunctionClass,
+    MeanSmoothness,
+    PolyakLojasiewicz,
+    Similarity,
+    certify_descent,
+)
+
+
+class FlatterInTheMean(MeanSmoothness):
+    """L_tilde^2/4 in the place of L_tilde^2."""
+
+    def between(self, x, y):
+        change = x.gradients - y.gradients
+        return self.L_tilde**2 / 4 * (x.point - y.point).square() - change.square()
+
+
+class SimilarityOfGradients(Similarity):
+    """The mean gradient is not subtracted."""
+
+    def between(self, x, y):
+        return self.delta**2 * (x.point - y.point).square() - (x.gradients - y.gradients).square()
+
+
+class PolyakLojasiewiczFourTimes(PolyakLojasiewicz):
+    """A factor of 8 in the place of 2."""
+
+    def at(self, x):
+        return x.gradients.mean().square() - 8 * self.mu * x.value
+
+
+class DissimilarityNotSquared(BoundedDissimilarity):
+    """B in the place of B^2."""
+
+    def at(self, x):
+        return self.B * x.gradients.mean().square() - x.gradients.square()
+
+
+CASES = [
+    (EF21(0.4), {"alpha": 0.5}, MeanSmoothness(0.7), FlatterInTheMean, "squared_gradient"),
+    (MARINA(0.6, 0.3), {"omega": 2.0}, Similarity(0.3), SimilarityOfGradients, "squared_gradient"),
+    (GD(0.7), {}, PolyakLojasiewicz(0.1), PolyakLojasiewiczFourTimes, "gap"),
+    (
+        CompressedGD(5.0),
+        {"alpha": 0.95, "L_f": 0.262},
+        BoundedDissimilarity(3.0),
+        DissimilarityNotSquared,
+        "squared_gradient",
+    ),
+]
+
+
+def worst(proof, assumption):
+    """Return the largest excess over functions that are drawn from an assumption."""
+    shared, found = isinstance(assumption, BoundedDissimilarity), []
+    for seed in range(8):
+        drawn = assumption.sample(2, 1, 1.0, np.random.default_rng(seed))
+        h = drawn.H.ravel().tolist()
+        signs = [-1.0, 1.0] if seed % 2 else None
+        found.append(largest_excess(proof, h, signs, shared=shared))
+    return max(found)
+
+
+@pytest.mark.parametrize(("method", "constants", "assumption", "planted", "measure"), CASES)
+def test_no_drawn_function_breaks_a_certificate(method, constants, assumption, planted, measure):
+    functions = FunctionClass(2, -1.0, 1.0, assumptions=(assumption,), **constants)
+    proof = certify_descent(method, functions, measure=measure)
+    assert worst(proof, assumption) <= 1e-9
+    wrong = planted(*vars(assumption).values())
+    broken = certify_descent(method, replace(functions, assumptions=(wrong,)), measure=measure)
+    assert broken.c > proof.c
+    assert worst(broken, assumption) > 1e-3

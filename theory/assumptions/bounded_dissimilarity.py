@@ -1,0 +1,64 @@
+"""Bounded dissimilarity of the gradients of the f_i, relative to that of their average."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from certibit.data.errors import Refusal
+from certibit.data.problems.nonconvex_quadratic import NonconvexQuadratic
+from certibit.theory.assumptions.assumption import Assumption, Inequality, SharedPoint
+from certibit.theory.assumptions.drawn_quadratics import (
+    away,
+    largest_size,
+    matrix_of,
+    quadratics,
+)
+
+
+@dataclass(frozen=True)
+class BoundedDissimilarity(Assumption):
+    """(1/n) sum_i |grad f_i(x)|^2 <= zeta^2 + B^2 |grad f(x)|^2, here with zeta = 0.
+
+    With zeta = 0 a stationary point of f is one of all f_i. Source: Karimireddy et al.,
+    arXiv:1910.06378, assumption A1, with G = zeta.
+
+    Examples
+    --------
+    >>> from certibit import BoundedDissimilarity, FunctionClass
+    >>> functions = FunctionClass(4, mu=-1.0, L=1.0, assumptions=(BoundedDissimilarity(2.0),))
+    >>> functions.assumptions[0].B
+    2.0
+    """
+
+    B: float
+    zeta: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse B < 1 and zeta > 0, too."""
+        super().__post_init__()
+        if not self.B >= 1:
+            raise Refusal(f"B = {self.B:g} is below 1, which no gradients satisfy; give B >= 1")
+        if self.zeta:
+            raise Refusal(
+                f"zeta = {self.zeta:g} adds a constant to the inequality, and certificates have no "
+                "constants; give zeta = 0"
+            )
+
+    def at(self, x: SharedPoint) -> Inequality:
+        """Return B^2 |grad f(x)|^2 - (1/n) sum_i |grad f_i(x)|^2."""
+        return self.B**2 * x.gradients.mean().square() - x.gradients.square()
+
+    def in_units(self, unit: float) -> Self:
+        """Return the assumption for the functions divided by a unit; B has none."""
+        return replace(self, zeta=self.zeta / unit)
+
+    def sample(
+        self, n: int, d: int, L: float, generator: np.random.Generator
+    ) -> NonconvexQuadratic:
+        """Draw H_i = D + E_i with sum_i E_i = 0, mean E_i^2 <= (B^2 - 1) D^2 with equality."""
+        D, E = matrix_of(generator.uniform(0.2, 1.0, d), generator), away(n, d, generator)
+        relative = float(np.linalg.norm(np.concatenate(E @ np.linalg.inv(D)), 2)) / n**0.5
+        H = D + E * ((self.B**2 - 1) ** 0.5 / relative if relative else 0.0)
+        H = (H + np.matrix_transpose(H)) / 2
+        return quadratics(H * (L / largest_size(H)), generator, apart=False)
