@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     # What is promised, certified and checked, and the catalogue of methods
     from certibit.theory.assumptions.assumption import Assumption
     from certibit.theory.assumptions.bounded_dissimilarity import BoundedDissimilarity
+    from certibit.theory.assumptions.gradient_noise import GradientNoise
     from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
     from certibit.theory.assumptions.polyak_lojasiewicz import PolyakLojasiewicz
     from certibit.theory.assumptions.quasi_strong_convexity import QuasiStrongConvexity
@@ -198,6 +199,7 @@ __all__ = [
     "Functions",
     "Gap",
     "GradSkip",
+    "GradientNoise",
     "Gradients",
     "Heterogeneity",
     "Huber",

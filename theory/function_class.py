@@ -15,6 +15,7 @@ from certibit.data.errors import Refusal
 from certibit.solvers.compressors.selection import RandK
 from certibit.solvers.compressors.two_way import downward
 from certibit.theory.assumptions.assumption import Assumption
+from certibit.theory.assumptions.gradient_noise import GradientNoise
 from certibit.theory.assumptions.mean_smoothness import MeanSmoothness
 from certibit.theory.setting import Setting
 
@@ -88,6 +89,8 @@ class FunctionClass:
         are then the worst over the classes, and apply to g.
     assumptions : tuple of Assumption
         What is assumed besides, such as similarity of the f_i.
+    noise : GradientNoise, optional
+        That of the gradients that a method samples; without it they are exact.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class FunctionClass:
     deterministic: bool = False
     classes: tuple[ClientClass, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    noise: GradientNoise | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
@@ -184,6 +188,11 @@ class FunctionClass:
             raise Refusal(
                 "functions that need not be convex, mu < 0, have no solution that a factor could "
                 "be about; certify a descent"
+            )
+        if self.noise is not None:
+            raise Refusal(
+                "with stochastic gradients no factor is certified; certify a descent over "
+                "functions with mu < 0, or leave noise out"
             )
 
     @classmethod
@@ -361,7 +370,8 @@ class FunctionClass:
             and (value or field.name != "omega_down")
         )
         constants += ", deterministic contractions" * self.deterministic
-        return ", ".join([f"all functions with {constants}", *map(repr, self.assumptions)])
+        more = [*self.assumptions, *filter(None, [self.noise])]
+        return ", ".join([f"all functions with {constants}", *map(repr, more)])
 
     @property
     def omega_av(self) -> float:

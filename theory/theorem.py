@@ -75,21 +75,29 @@ class ContractionPromise:
 
 @dataclass(frozen=True)
 class DescentPromise:
-    """E[Psi+] <= Psi - c M, for a measure M of the model before the step.
+    """E[Psi+] <= Psi - c M + e sigma^2, for a measure M of the model before the step.
 
-    The mean of E[M] over T iterations is then at most Psi_0/(c T).
+    sigma^2 is the variance of stochastic gradients; e = 0 if they are exact. The mean of E[M] over
+    T iterations is then at most Psi_0/(c T) + (e/c) sigma^2.
 
     Examples
     --------
     >>> DescentPromise(0.25).rounds_to(0.01, start=2.0)
     800.0
+    >>> DescentPromise(0.25, e=0.001).rounds_to(0.01, start=2.0, variance=1.0)
+    1333.3333333333335
     """
 
     c: float
+    e: float = 0.0
 
-    def rounds_to(self, accuracy: float, start: float = 1.0) -> float:
-        """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``."""
-        return start / (self.c * accuracy) if self.c > 0 else math.inf
+    def rounds_to(self, accuracy: float, start: float = 1.0, variance: float = 0.0) -> float:
+        """Return how many iterations bring the mean of M to an accuracy, from Psi = ``start``.
+
+        It is infinite if the noise of gradients with a variance sigma^2 alone is larger.
+        """
+        left = self.c * accuracy - self.e * variance
+        return start / left if self.c > 0 and left > 0 else math.inf
 
 
 class OneStepTheorem(ABC):

@@ -19,7 +19,6 @@ from certibit.theory.proofs.rational_step import RationalStep
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.worlds.symbolic.exact_numbers import (
-    Rational,
     fraction,
     rational,
 )
@@ -40,9 +39,10 @@ CLOSE = 1e-7
 
 @dataclass(frozen=True, repr=False)
 class DescentCertificate:
-    """A proof that E[Psi+] <= Psi - c M for all functions and compressors of a class.
+    """A proof that E[Psi+] <= Psi - c M + e sigma^2 for all functions and compressors of a class.
 
-    Then (1/T) sum_t E[M_t] <= Psi_0/(c T). The proof is in rational numbers.
+    Then (1/T) sum_t E[M_t] <= Psi_0/(c T) + (e/c) sigma^2; e = 0 for exact gradients. The proof is
+    in rational numbers.
 
     Attributes
     ----------
@@ -60,6 +60,8 @@ class DescentCertificate:
         The multipliers of what is 0 in the mean, by name, in the proof of the descent.
     bound : float
         An upper bound on the c that any multipliers prove with this Psi.
+    exact_e : Fraction
+        The proved coefficient of sigma^2, where gradients are stochastic.
     seconds : float
         Time from the method to the proof.
 
@@ -85,6 +87,7 @@ class DescentCertificate:
     below: Mapping[str, Fraction]
     free: Mapping[str, Fraction]
     bound: float
+    exact_e: Fraction = Fraction(0)
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -93,9 +96,14 @@ class DescentCertificate:
         return float(self.exact)
 
     @property
+    def e(self) -> float:
+        """The proved coefficient of sigma^2, rounded to a float."""
+        return float(self.exact_e)
+
+    @property
     def promise(self) -> DescentPromise:
         """What is proved, with the iterations that follow."""
-        return DescentPromise(self.c)
+        return DescentPromise(self.c, self.e)
 
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
@@ -105,13 +113,15 @@ class DescentCertificate:
             for own in (self.multipliers, self.below, self.free)
         )
         weights = tuple(map(rational, self.weights))
-        found = Descent(rational(self.exact), weights, multipliers, below, free)
+        e = rational(self.exact_e)
+        found = Descent(rational(self.exact), weights, multipliers, below, free, e)
         return self.c if found.holds(step) else -float("inf")
 
     def __repr__(self) -> str:
+        noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
         return (
             f"Certificate of {self.method}\nover {self.functions.described}\n"
-            f"E[Psi+] <= Psi - {self.c:.6g} {self.measure.symbol}"
+            f"E[Psi+] <= Psi - {self.c:.6g} {self.measure.symbol}{noise}"
         )
 
 
@@ -120,8 +130,12 @@ def certify_descent(
     functions: FunctionClass | Setting,
     potential: Potential | Literal["search"] = "search",
     measure: MeasureName = "squared_gradient",
+    kept: float = 0.9,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
+
+    Where the class has stochastic gradients, with variance sigma^2, return the smallest e with
+    E[Psi+] <= Psi - c M + e sigma^2 for a part of the largest c.
 
     Where the functions have a lower bound and no solution, f* is inf f. For a given method the best
     quadratic form Psi and all multipliers are one linear programme over semidefinite matrices; the
@@ -133,6 +147,8 @@ def certify_descent(
         Psi, or the best quadratic form with weight 1 of f - inf f at the model.
     measure : "squared_gradient" or "gap"
         M: |grad f(x)|^2 or f(x) - inf f at the model x before the step.
+    kept : float
+        The part of the largest c that is kept where gradients are stochastic.
 
     Raises
     ------
@@ -149,11 +165,13 @@ def certify_descent(
     start = perf_counter()
     if measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
-    functions, asked = _class_for(method, functions), Measure(measure)
+    if not 0 < kept < 1:
+        raise Refusal(f"kept = {kept:g} is no part of c; give a number above 0 and below 1")
+    functions, asked, part = _class_for(method, functions), Measure(measure), Fraction(kept)
     if not isinstance(potential, str):
-        proof = _proof(method, functions, potential, asked)
+        proof = _proof(method, functions, potential, asked, part)
     elif potential == "search":
-        proof = _searched(method, functions, asked)
+        proof = _searched(method, functions, asked, part)
     else:
         raise Refusal(f"potential = {potential!r} is none; take 'search', or one of your own")
     return replace(proof, seconds=perf_counter() - start)
@@ -174,8 +192,8 @@ def has_descent(method: Method, functions: FunctionClass) -> bool:
     >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
     [True, False]
     """
-    _, _, found = _best_form(method, _class_for(method, functions), Measure(), ZERO)
-    return found.c > 0
+    _, programme = _forms(method, _class_for(method, functions), Measure())
+    return programme.best(CLOSE, enough=ZERO).c > 0
 
 
 def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
@@ -196,12 +214,28 @@ def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionCl
 
 
 def _proof(
-    method: Method, functions: FunctionClass, potential: Potential, measure: Measure
+    method: Method,
+    functions: FunctionClass,
+    potential: Potential,
+    measure: Measure,
+    kept: Fraction,
+    least: Fraction | None = None,
 ) -> DescentCertificate:
-    """Return the best certificate with a potential."""
+    """Return the best certificate with a potential; with noise, with a c of at least ``least``."""
     step = RationalStep.of(method, functions, potential, measure=measure)
-    found = DescentProgramme(step, tuple(map(rational, step.symbols.weights))).best()
+    programme = DescentProgramme(step, tuple(map(rational, step.symbols.weights)))
+    if least is None or functions.noise is None:
+        found = _quiet(programme, programme.best(), kept)
+    else:
+        found = programme.quietest(rational(least))
     return _certificate(method, functions, potential, measure, found)
+
+
+def _quiet(programme: DescentProgramme, best: Descent, kept: Fraction) -> Descent:
+    """Return the smallest e with the kept part of the best c, where gradients are stochastic."""
+    if programme.step.variance and best.c > 0:
+        return replace(programme.quietest(rational(kept) * best.c), bound=best.bound)
+    return best
 
 
 def _certificate(
@@ -226,13 +260,14 @@ def _certificate(
         below,
         free,
         found.bound,
+        fraction(found.e),
     )
 
 
-def _best_form(
-    method: Method, functions: FunctionClass, measure: Measure, enough: Rational | None = None
-) -> tuple[Family, RationalStep, Descent]:
-    """Return all quadratic forms, the step with their terms, and the best descent of a form."""
+def _forms(
+    method: Method, functions: FunctionClass, measure: Measure
+) -> tuple[Family, DescentProgramme]:
+    """Return all quadratic forms, and the programme of the best of them."""
     family = Family.largest(method, functions)
     if not family.start.values:
         raise Refusal(
@@ -245,15 +280,19 @@ def _best_form(
     unit = 1 / rational(family.start.values)
     weights = [unit, *[ZERO] * (len(step.now) - 1)]
     most = [LARGEST * unit * rational(w) for w in family.unit]
-    return family, step, DescentProgramme(step, weights, free, most).best(CLOSE, enough)
+    return family, DescentProgramme(step, weights, free, most)
 
 
-def _searched(method: Method, functions: FunctionClass, measure: Measure) -> DescentCertificate:
+def _searched(
+    method: Method, functions: FunctionClass, measure: Measure, kept: Fraction
+) -> DescentCertificate:
     """Return the certificate with the best quadratic form, of which small parts are left out."""
-    family, step, found = _best_form(method, functions, measure)
+    family, programme = _forms(method, functions, measure)
+    found = _quiet(programme, programme.best(CLOSE), kept)
     unit = rational(family.start.values)
     weights = tuple(float(fraction(w * unit)) for w in found.weights)
-    enough = fraction(found.c) - GIVEN_UP * abs(fraction(found.c))
+    c, e = fraction(found.c), fraction(found.e)
+    least = c - GIVEN_UP * abs(c)
     for small in SMALL:
         psi = family.potential(family.without_small(weights, small), signed=True)
         mean_weights, apart_weights = (
@@ -262,10 +301,11 @@ def _searched(method: Method, functions: FunctionClass, measure: Measure) -> Des
         )
         psi = replace(psi, values=1.0, mean_weights=mean_weights, apart_weights=apart_weights)
         with suppress(Refusal):
-            proof = _proof(method, functions, psi, measure)
-            if proof.exact >= enough:
+            proof = _proof(method, functions, psi, measure, kept, least)
+            if proof.exact >= least and proof.exact_e <= e * (1 + GIVEN_UP):
                 return proof
-    own = [w * rational(unit) for w, unit in zip(found.weights, step.symbols.weights, strict=True)]
+    units = map(rational, programme.step.symbols.weights)
+    own = [w * u for w, u in zip(found.weights, units, strict=True)]
     own = own[: len(own) - len(family.start.points)]
     psi = family.start.spread().weighted(tuple(float(fraction(w)) for w in own))
     return _certificate(method, functions, psi, measure, replace(found, weights=tuple(own)))

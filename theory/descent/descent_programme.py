@@ -3,9 +3,11 @@
 For a given method the constant c, the multipliers and, if they are free, the weights of the terms
 of Psi enter linearly in
 
-    Psi - E[Psi+] - c M - sum_k y_k I_k - sum_l u_l E_l >= 0   and   Psi - sum_k z_k I_k >= 0,
+    Psi - E[Psi+] - c M + e sigma^2 - sum_k y_k I_k - sum_l u_l E_l >= 0   and
+    Psi - sum_k z_k I_k >= 0,
 
-with what is known of functions, compressors and noise, I_k >= 0 and E_l = 0, and y, z >= 0.
+with what is known of functions, compressors and noise, I_k >= 0 and E_l = 0, and y, z >= 0. The
+noise of stochastic gradients is bounded with sigma^2 in an I_k, so that e >= 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from certibit.data.errors import Refusal
-from certibit.theory.cones.central_path import follow
+from certibit.theory.cones.central_path import PathEnd, follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.inside import strictly_inside
 from certibit.theory.proofs.rational_algebra import (
@@ -31,7 +33,7 @@ from certibit.theory.proofs.rational_algebra import (
     spanning_rows,
 )
 from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
-from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction
+from certibit.theory.worlds.symbolic.exact_numbers import Rational, fraction, rational
 from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 CLOSE = 1e-9
@@ -44,12 +46,12 @@ LOST = fmpq(1, 10**9)
 """Relative part of c that shorter numbers may lose."""
 
 LARGEST = 10**12
-"""No c below minus this is looked for."""
+"""No c below minus this is looked for, and no e above this divided by L."""
 
 
 @dataclass(frozen=True)
 class Descent:
-    """A proof of E[Psi+] <= Psi - c M, in rational numbers.
+    """A proof of E[Psi+] <= Psi - c M + e sigma^2, in rational numbers.
 
     Attributes
     ----------
@@ -61,6 +63,8 @@ class Descent:
         The multipliers of the inequalities in the proof of the descent, and of Psi >= 0, by name.
     free : mapping
         The multipliers of the equalities in the proof of the descent, of any sign.
+    e : rational
+        The coefficient of sigma^2, 0 where gradients are exact.
     bound : float
         An upper bound on c for any multipliers, and any free weights within the limit.
     """
@@ -70,6 +74,7 @@ class Descent:
     multipliers: Mapping[str, Rational]
     below: Mapping[str, Rational]
     free: Mapping[str, Rational]
+    e: Rational = ZERO
     bound: float = float("inf")
 
     def holds(self, step: RationalStep) -> bool:
@@ -79,6 +84,8 @@ class Descent:
         now, after = step.psi(self.weights)
         measure = combination([fmpq(1)] * len(step.measured), step.measured)
         left = now.plus(fmpq(-1), after).plus(-self.c, measure)
+        for sigma in step.variance:
+            left = left.plus(self.e, sigma)
         for name, u in self.free.items():
             left = left.plus(-u, step.equalities[name])
         return all(
@@ -124,7 +131,9 @@ class DescentProgramme:
         Psi - E[Psi+] has as many values of f with a plus as with a minus. If no inequality but
         those that bound f from below has not, these are of no use.
         """
-        sums = {name: sum(form.values, ZERO) for name, form in self.step.inequalities.items()}
+        count = len(self.step.symbols.evaluations)
+        known = self.step.inequalities.items()
+        sums = {name: sum(form.values[:count], ZERO) for name, form in known}
         measured = any(sum(form.values, ZERO) for form in self.step.measured)
         balanced = min(sums.values(), default=ZERO) >= 0 and not measured
         return [name for name, total in sums.items() if not (balanced and total)]
@@ -143,7 +152,8 @@ class DescentProgramme:
     def forms(self) -> list[list[RationalForm]]:
         """What is fixed, what each unknown adds to the descent, to Psi >= 0, and to Psi <= most.
 
-        The unknowns are the multipliers, those of equalities, the free weights, and c.
+        The unknowns are the multipliers, those of equalities, the free weights, e if gradients are
+        stochastic, and c.
         """
         step = self.step
         now, after = step.psi(self.weights)
@@ -157,13 +167,15 @@ class DescentProgramme:
         terms = [step.now[j] for j in self.free]
         changes = [step.now[j].plus(fmpq(-1), step.after[j]) for j in self.free]
         fixed = now.plus(fmpq(-1), after)
-        descent = [fixed, *minus, *[nothing] * len(lower), *moments, *changes]
-        below = [now, *[nothing] * len(minus), *lower, *[nothing] * len(moments), *terms]
+        descent = [fixed, *minus, *[nothing] * len(lower), *moments, *changes, *step.variance]
+        noise = [nothing] * len(step.variance)
+        below = [now, *[nothing] * len(minus), *lower, *[nothing] * len(moments), *terms, *noise]
         limits = []
         if self.most:
             above = combination(self.most, step.now).plus(fmpq(-1), now)
             others = [nothing] * (len(minus) + len(lower) + len(moments))
-            limits = [[above, *others, *(combination([fmpq(-1)], [one]) for one in terms), nothing]]
+            minus_terms = [combination([fmpq(-1)], [one]) for one in terms]
+            limits = [[above, *others, *minus_terms, *noise, nothing]]
         return [[*descent, combination([fmpq(-1)], [measure])], [*below, nothing], *limits]
 
     @cached_property
@@ -245,7 +257,8 @@ class DescentProgramme:
             If there are none.
         """
         c = self.table.tolist()[-1]
-        found = strictly_inside(self.sums, self.signs, [[c[0] + LARGEST, *c[1:]]])
+        kept = [[c[0] + LARGEST, *c[1:]], *(self._room for _ in self.step.variance)]
+        found = strictly_inside(self.sums, self.signs, kept)
         if found is None:
             raise Refusal(
                 "no descent is proved: whatever multiples of the inequalities are added, Psi may "
@@ -261,30 +274,67 @@ class DescentProgramme:
         Refusal
             If none is proved.
         """
+        found, bound = self._towards(close, enough), float("inf")
+        if found.bound < bound:
+            total = Fraction(found.bound) + fraction(self.table.tolist()[-1][0])
+            bound = float(np.nextafter(float(total), np.inf))
+        return self._shortened(found.numbers, bound)
+
+    def quietest(self, least: Rational, close: float = CLOSE) -> Descent:
+        """Return the smallest e that is proved with a c of at least ``least``.
+
+        Raises
+        ------
+        Refusal
+            If no such c is proved.
+        """
+        *_, e, c = self.table.tolist()
+        start = self._towards(close, least).numbers
+        if self.at(start).c <= least:
+            raise Refusal(f"no c above {float(fraction(least)):g} is proved; ask for less")
+        lines = [*self._lines, [c[0] - least, *c[1:]]]
+        programme = ConeProgramme.of([-x for x in e[1:]], self.sums, lines)
+        return self._shortened(follow(programme, start, close).numbers)
+
+    def _towards(self, close: float, enough: Rational | None) -> PathEnd:
+        """Follow the path to the largest c, until it is ``enough``."""
         gain = self.table.tolist()[-1]
-        programme = ConeProgramme.of(gain[1:], self.sums, self.signs)
 
         def reached(numbers: Sequence[Number]) -> bool:
             return enough is not None and gain[0] + value_of(gain[1:], numbers) > enough
 
-        found = follow(programme, self.inside, close, reached)
-        bound = float("inf")
-        if found.bound < bound:
-            total = Fraction(found.bound) + fraction(gain[0])
-            bound = float(np.nextafter(float(total), np.inf))
-        best = self.at(found.numbers, bound)
+        programme = ConeProgramme.of(gain[1:], self.sums, self._lines)
+        return follow(programme, self.inside, close, reached)
+
+    def _shortened(self, numbers: Sequence[Number], bound: float = float("inf")) -> Descent:
+        """Return what coordinates prove, in as few digits as lose next to nothing."""
+        best = self.at(numbers, bound)
         for digits in DIGITS:
-            short = self.at([rounded_down(x, digits) for x in found.numbers], best.bound)
-            if short.c >= best.c - LOST * abs(best.c) and short.holds(self.step):
+            short = self.at([rounded_down(x, digits) for x in numbers], bound)
+            near = short.c >= best.c - LOST * abs(best.c) and short.e <= best.e * (1 + LOST)
+            if near and short.holds(self.step):
                 return short
         if not best.holds(self.step):
             raise Refusal("the descent that is found is no proof; take other parameters")
         return best
 
+    @property
+    def _lines(self) -> list[Sequence[Rational]]:
+        """The rows that are at least 0: the multipliers, and what is left below the largest e."""
+        return [*self.signs, *(self._room for _ in self.step.variance)]
+
+    @property
+    def _room(self) -> list[Rational]:
+        """What is left below the largest e that is looked for."""
+        e = self.table.tolist()[-2]
+        limit = fmpq(LARGEST) / rational(self.step.symbols.functions.L)
+        return [limit - e[0], *(-x for x in e[1:])]
+
     def at(self, numbers: Sequence[Number], bound: float = float("inf")) -> Descent:
         """Return what coordinates stand for."""
         column = fmpq_mat([[fmpq(1)], *([fmpq(x)] for x in numbers)])
         _, *unknowns, c = (self.table * column).entries()
+        e = unknowns.pop() if self.step.variance else ZERO
         parts = [self.used, self.bounding, self.step.equalities, self.free]
         entries = iter(unknowns)
         own: list[Any] = [
@@ -292,7 +342,7 @@ class DescentProgramme:
         ]
         multipliers, below, moments, changes = own
         weights = [w + changes.get(j, ZERO) for j, w in enumerate(self.weights)]
-        return Descent(c, tuple(weights), multipliers, below, moments, bound)
+        return Descent(c, tuple(weights), multipliers, below, moments, e, bound)
 
 
 def _solutions(rows: Rationals) -> fmpq_mat:

@@ -18,7 +18,10 @@ from certibit.theory.worlds.symbolic.kernels import exact_kernel
 
 @dataclass(frozen=True, eq=False)
 class RationalForm:
-    """A form restricted to the possible unknowns: its blocks, (k, k), and function values."""
+    """A form restricted to the possible unknowns: its blocks, (k, k), and function values.
+
+    Where gradients are stochastic, the last of the values is the coefficient of sigma^2.
+    """
 
     blocks: tuple[Rationals, ...]
     values: tuple[Rational, ...]
@@ -83,11 +86,12 @@ class RationalStep:
         if ridge:
             step = _with_ridge(step, functions.mu)
         kernels = [rationals(kernel) for kernel in step.kernels]
+        noisy = functions.noise is not None
 
         def reduced(form: Form) -> RationalForm:
             pairs = zip(form.blocks, kernels, strict=True)
             blocks = tuple(congruent(rationals(b), kernel) for b, kernel in pairs)
-            values = form.values[: len(step.evaluations)].tolist()
+            values = [*form.values[: len(step.evaluations)], *form.values[-1:][:noisy]]
             return RationalForm(blocks, tuple(map(rational, values)))
 
         return cls(
@@ -98,6 +102,14 @@ class RationalStep:
             tuple(map(reduced, step.measured)),
             {name: reduced(form) for name, form in step.equalities.items()},
         )
+
+    @property
+    def variance(self) -> tuple[RationalForm, ...]:
+        """sigma^2 as a form, where gradients are stochastic."""
+        some = combination([ZERO], self.now[:1])
+        if len(some.values) == len(self.symbols.evaluations):
+            return ()
+        return (RationalForm(some.blocks, (*some.values[:-1], fmpq(1))),)
 
     @property
     def weighted(self) -> "RationalStep":

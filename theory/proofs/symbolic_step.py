@@ -36,6 +36,7 @@ from certibit.theory.worlds.symbolic.step_outcomes import StepOutcomes, outcomes
 from certibit.theory.worlds.symbolic.symbols import (
     Evaluation,
     MessageError,
+    MessageErrors,
     SymbolicChannel,
     SymbolicProblem,
     unknown_state,
@@ -247,10 +248,10 @@ def _symbolic_step(
 
     def world(orbit: Orbit | None = None) -> World:
         frame = Frame(orbit.cells if orbit else cells_of_kinds(counts), counts, basis.exact)
-        problem = SymbolicProblem(
-            basis, frame, evaluations, solves, one_by_one, functions.has_solution
-        )
-        return problem, SymbolicChannel(method_, functions, problem, message_errors, orbit, noisy)
+        errors = MessageErrors(basis, frame, message_errors, functions.deterministic)
+        solution, samples = functions.has_solution, errors if functions.noise else None
+        problem = SymbolicProblem(basis, frame, evaluations, solves, one_by_one, solution, samples)
+        return problem, SymbolicChannel(method_, functions, problem, errors, orbit, noisy)
 
     def lyapunov(s: Any, problem: SymbolicProblem, psi: Potential = potential) -> Terms:
         about = problem if functions.has_solution else AboutModel(problem, method.model(s))
@@ -289,11 +290,10 @@ def _symbolic_step(
     }
     equalities: dict[str, Form] = {}
     for one in message_errors:
-        name = "noise" if one.noise else "contraction"
-        inequalities[f"{name} {one.unknown}"] = lost(one, functions)
+        inequalities[f"{one.law} {one.unknown}"] = lost(one, functions)
         if one.noise:
             equalities |= of_noise(one, basis, functions)
-            if functions.omega_joint is not None:
+            if functions.omega_joint is not None and one.law == "noise":
                 inequalities[f"joint noise {one.unknown}"] = joint_noise(one, functions)
     for solve in solves:
         inequalities[solve.name] = local_progress(solve, evaluations, functions)

@@ -2,7 +2,8 @@
 
 It shares nothing with the symbols: the method's own step runs on numbers, all coins are enumerated,
 and so are the signs of errors: those of a contraction are sqrt(1 - alpha) v or its opposite, those
-of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2.
+of an unbiased compressor sqrt(omega) v with either sign, each with probability 1/2. A sampled
+gradient has the noise sigma with either sign.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -19,13 +20,18 @@ class Quadratics:
 
     h: np.ndarray
     b: np.ndarray
+    sigma: float = 0.0
+    channel: "Signs | None" = None
 
     @property
     def n(self):
         return len(self.h)
 
     def grad(self, x, active=None, sample=None):
-        return self.h * x + self.b
+        noise = 0.0
+        if sample is not None and self.channel is not None:
+            noise = self.sigma * self.channel.signs()
+        return self.h * x + self.b + noise
 
     def value(self, x):
         return np.mean(self.h / 2 * x**2 + self.b * x, axis=0)[0]
@@ -47,12 +53,14 @@ class Signs:
     def coin(self, p):
         return np.full((1, 1, 1), self._next(p))
 
+    def signs(self):
+        return np.array([1.0 if self._next(0.5) else -1.0 for _ in range(self.n)])[:, None, None]
+
     def uplink(self, v, cohort=None):
         if self.alpha is not None:
             sent = v + self.alpha[: self.n, None, None] * v
         else:
-            signs = [1.0 if self._next(0.5) else -1.0 for _ in range(self.n)]
-            sent = v * (1 + self.omega**0.5 * np.array(signs)[:, None, None])
+            sent = v * (1 + self.omega**0.5 * self.signs())
         return self.send(sent, cohort)
 
     def send(self, v, mask=None):
@@ -65,10 +73,10 @@ class Signs:
 def steps(method, problem, state, alpha, omega):
     """Yield the probability and the state of every outcome of a step."""
     probe = Signs(problem.n, (), alpha, omega)
-    method.communicate(state, problem, probe)
+    method.communicate(state, replace(problem, channel=probe), probe)
     for script in product([True, False], repeat=probe.asked):
         channel = Signs(problem.n, script, alpha, omega)
-        yield channel, method.communicate(state, problem, channel)
+        yield channel, method.communicate(state, replace(problem, channel=channel), channel)
 
 
 def psi(potential, method, s, functions, problem):
@@ -90,17 +98,18 @@ def psi(potential, method, s, functions, problem):
 
 
 def largest_excess(proof, h, signs=None, *, shared=False):
-    """Return the largest E[Psi+] - Psi + c M over states and b of unit length, for given h_i.
+    """Return the largest E[Psi+] - Psi + c M - e sigma^2, for given h_i.
 
-    With a ``shared`` stationary point b_i is a multiple of h_i.
+    States, b and sigma are together of unit length. With a ``shared`` stationary point b_i is a
+    multiple of h_i.
     """
     functions, method, n = proof.functions, proof.method, len(h)
     alpha = None
     if functions.alpha is not None and method.needs.compressor == "contractive":
         alpha = np.array(signs or [-1.0] * n) * (1 - functions.alpha) ** 0.5
 
-    def quadratics(b):
-        return Quadratics(np.array(h, dtype=float)[:, None, None], b[:, None, None])
+    def quadratics(b, sigma=0.0):
+        return Quadratics(np.array(h, dtype=float)[:, None, None], b[:, None, None], sigma)
 
     start = method.start(
         np.zeros((1, 1, 1)), quadratics(np.zeros(n)), Signs(n, (), alpha, functions.omega)
@@ -110,8 +119,9 @@ def largest_excess(proof, h, signs=None, *, shared=False):
     sizes = [int(np.prod(shape)) for shape in shapes]
 
     def excess(vector):
-        problem = quadratics(vector[:n])
-        parts = np.split(vector[n:], np.cumsum(sizes)[:-1])
+        *vector, sigma = vector
+        problem = quadratics(np.array(vector[:n]), sigma)
+        parts = np.split(np.array(vector[n:]), np.cumsum(sizes)[:-1])
         given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
         state = replace(start, **given)
         after = sum(
@@ -122,9 +132,9 @@ def largest_excess(proof, h, signs=None, *, shared=False):
         if proof.measure.name == "gap":  # f is not constant: (mean h) > 0
             measure /= 2 * np.mean(h)
         now = psi(proof.potential, method, state, functions, problem)
-        return after - now + proof.c * measure
+        return after - now + proof.c * measure - proof.e * sigma**2
 
-    size = n + sum(sizes)
+    size = n + sum(sizes) + 1
     allowed = np.eye(size)
     relations = np.array(
         [_violated(method, quadratics, row, n, names, shapes, sizes, start) for row in allowed]
@@ -147,7 +157,7 @@ def largest_excess(proof, h, signs=None, *, shared=False):
 def _violated(method, quadratics, vector, n, names, shapes, sizes, start):
     """Return the invariants of a state and gradients."""
     problem = quadratics(vector[:n])
-    parts = np.split(vector[n:], np.cumsum(sizes)[:-1])
+    parts = np.split(vector[n:-1], np.cumsum(sizes)[:-1])
     given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
     found = method.invariants(replace(start, **given), problem) or ()
     return np.concatenate([[0.0], *(np.ravel(one) for one in found)])

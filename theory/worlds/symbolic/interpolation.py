@@ -31,6 +31,8 @@ class Form:
         Coefficients of the values at the evaluations, in their order: the mean over the clients of
         f_i(x) - f_i(x*) - <grad f_i(x*), x - x*> - (mu/2) |x - x*|^2, or the same of g. For
         mu < 0 the last term is left out, and f - inf f is meant where there is no solution.
+        The last one, that of no evaluation, is the coefficient of sigma^2, the variance of
+        stochastic gradients.
     """
 
     blocks: Blocks
@@ -58,19 +60,25 @@ def weighted_sum(weights: Iterable[Any], forms: Sequence[Form]) -> Form:
 def lost(error: MessageError, functions: FunctionClass) -> Form:
     """(1 - alpha) |v|^2 - |C(v) - v|^2 >= 0, summed over the clients of a kind; omega for noise.
 
-    That of the server, whose kind is -1, counts for every client.
+    That of the server, whose kind is -1, counts for every client. Of a sampled gradient v it is
+    sigma^2 + relative |v|^2 - |noise|^2.
     """
     unit, kind = _unit(error.unknown, error.vector[0]), error.kind
-    part = 1 - functions.contraction(kind)
-    if error.noise:
+    values = 0 * unit
+    if error.law == "contraction":
+        part = 1 - functions.contraction(kind)
+    elif error.law == "noise":
         part = functions.omega_down if kind < 0 else functions.kinds[kind].omega
+    else:
+        part = functions.noise.relative if functions.noise else 0.0
+        values[-1] += functions.kinds[kind].count
     blocks = [
         factor * (part * np.outer(v, v) - np.outer(e, e))
         for factor, v, e in zip(
             shares_of(kind, functions), error.vector, _own(unit, kind, error.vector), strict=True
         )
     ]
-    return Form(tuple(blocks), 0 * unit)
+    return Form(tuple(blocks), values)
 
 
 def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dict[str, Form]:
@@ -86,7 +94,7 @@ def of_noise(error: MessageError, basis: Basis, functions: FunctionClass) -> dic
     nothing = [0 * np.outer(unit, unit) for _ in noise]
     named = {}
     first = number - max(kind, 0)
-    independent = functions.omega_joint is None
+    independent = functions.omega_joint is None or error.law == "sample"
     for other in range(number if independent else first):
         known = _unit(other, unit)
         for place in range(len(noise)):

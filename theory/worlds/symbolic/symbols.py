@@ -6,9 +6,10 @@ unknowns; a gradient and the noise of a compressor are new unknowns. E[Psi+] the
 form of the unknowns, the same for every problem and every dimension.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from certibit.theory.worlds.symbolic.accurate_solves import accurate_solve
 from certibit.theory.worlds.symbolic.exact_numbers import Exact, zeros
 from certibit.theory.worlds.symbolic.frames import Basis, Blocks, Frame, same_point
 from certibit.theory.worlds.symbolic.local_solves import LocalSolve, local_solve
+
+Law = Literal["contraction", "noise", "sample"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +54,65 @@ class Evaluation:
 class MessageError:
     """What a message of clients of a kind, or of the server (-1), loses: its error, and the vector.
 
-    ``place`` is its number among those of its outcome; ``noise`` is an error with mean 0.
+    ``place`` is its number among those of its outcome and its law: the error of a contraction, the
+    noise of an unbiased compressor, or that of a sampled gradient, whose vector is the exact one.
     """
 
     kind: int
     unknown: int
     vector: Blocks
     place: int
-    noise: bool = False
+    law: Law
+
+    @property
+    def noise(self) -> bool:
+        """Whether its mean is 0."""
+        return self.law != "contraction"
+
+
+class MessageErrors:
+    """The errors of one outcome of a step, as unknowns that all outcomes share.
+
+    They are drawn independently of the coins, so what the same vector loses at the same place is
+    the same unknown in two outcomes. Within one outcome two errors are the same unknown only if
+    contractions are deterministic.
+    """
+
+    def __init__(
+        self, basis: Basis, frame: Frame, known: list[MessageError], deterministic: bool
+    ) -> None:
+        self.basis, self.frame, self.known = basis, frame, known
+        self.deterministic, self.places = deterministic, Counter[Law]()
+
+    def unknown(self, sent: Mapping[int, Blocks], law: Law) -> ClientArray:
+        """Return the error of what is sent, given by kind."""
+        if any(block[self.basis.noise].any() for vector in sent.values() for block in vector):
+            raise Refusal(
+                "a vector is contracted that depends on the noise of this very step; such a step "
+                "cannot be certified: begin it with this message"
+            )
+        server, place = -1 in sent, self.places[law]
+        self.places[law] += 1
+        known: dict[int, dict[int, Blocks]] = {}
+        for one in self.known:
+            same = one.place == place or (self.deterministic and law == "contraction")
+            if (one.kind < 0, one.law) == (server, law) and same:
+                known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
+        fitting = (
+            first
+            for first, found in known.items()
+            if all(same_point(found[kind], sent[kind]) for kind in sent if kind in found)
+        )
+        first = next(fitting, None)
+        if first is None:
+            first = self.basis.index("error", len(self.known), every_client=not server)
+        found = known.get(first, {})
+        self.known += [
+            MessageError(kind, first + max(kind, 0), vector, place, law)
+            for kind, vector in sent.items()
+            if kind not in found
+        ]
+        return self.frame.unknown(self.basis, first)
 
 
 class SymbolicProblem:
@@ -68,7 +122,8 @@ class SymbolicProblem:
     Functions without a ``solution`` have gradients as they are, and the origin is anywhere.
     All outcomes of a step share ``evaluations`` and ``solves``, the local solves that are described
     by an inequality. A given number of gradient steps is such a solve, too, unless the steps are
-    done ``one_by_one``.
+    done ``one_by_one``. Where gradients are stochastic, ``samples`` has the noise of those with a
+    sample.
     """
 
     def __init__(
@@ -79,12 +134,13 @@ class SymbolicProblem:
         solves: list[LocalSolve] | None = None,
         one_by_one: bool = True,
         solution: bool = True,
+        samples: MessageErrors | None = None,
     ) -> None:
         self.n: int = Exact(frame.n) if basis.exact else frame.n  # type: ignore[assignment]
         self.d, self.basis = FEATURES, basis
         self.frame, self.evaluations, self.one_by_one = frame, evaluations, one_by_one
         self.solves: list[LocalSolve] = [] if solves is None else solves
-        self.solution = solution
+        self.solution, self.samples = solution, samples
         rows_of_all = len(frame.row_cells)
         self.x_star = frame.array(zeros(1, basis.size, 1, exact=basis.exact))
         self.grad_star = frame.array(zeros(rows_of_all, basis.size, 1, exact=basis.exact))
@@ -104,8 +160,14 @@ class SymbolicProblem:
                     "a gradient at the solution is asked for, and these functions have none; take "
                     "a potential without it"
                 )
-            return 0 * self.grad_star
-        return self.frame.unknown(self.basis, self.evaluate("f", x, rows_of_all)[0].unknown)
+            gradient = 0 * self.grad_star
+        else:
+            unknown = self.evaluate("f", x, rows_of_all)[0].unknown
+            gradient = self.frame.unknown(self.basis, unknown)
+        if sample is None or self.samples is None:
+            return gradient
+        exact = self.frame.expression(gradient, rows_of_all)
+        return gradient + self.samples.unknown(exact, "sample")
 
     def grad_g(self, y: Array) -> ClientArray:
         """Gradient of g; (1, basis, R)."""
@@ -186,10 +248,7 @@ class SymbolicChannel(OrbitChannel):
     """Messages arrive with a new unknown: noise of mean 0, or the error of a contraction.
 
     ``noises`` holds for each noise that is averaged out its unknown and the compressed vector;
-    ``message_errors`` are the contractions, and noises that are ``kept`` as unknowns, shared by all
-    outcomes of a step. They are drawn independently of the coins, so what the same vector loses at
-    the same place is the same unknown in two outcomes. Within one outcome two errors are the same
-    unknown only if contractions are deterministic.
+    ``errors`` are the contractions, and noises that are ``kept`` as unknowns.
     """
 
     def __init__(
@@ -197,7 +256,7 @@ class SymbolicChannel(OrbitChannel):
         method: Method,
         functions: FunctionClass,
         problem: SymbolicProblem,
-        message_errors: list[MessageError],
+        errors: MessageErrors,
         orbit: Orbit | None = None,
         kept: bool = False,
     ) -> None:
@@ -206,7 +265,7 @@ class SymbolicChannel(OrbitChannel):
         super().__init__(functions.n, script, counts, other_heads=other_heads)
         self.probability = Exact(1) if problem.basis.exact else 1.0
         self.method, self.functions, self.problem = method, functions, problem
-        self.message_errors, self.messages, self.kept = message_errors, 0, kept
+        self.errors, self.kept = errors, kept
         self.noises: list[tuple[int, Array]] = []
 
     def uplink(self, v: Array, cohort: Array | None = None) -> Array:
@@ -214,11 +273,11 @@ class SymbolicChannel(OrbitChannel):
         if self.method.needs.compressor == "contractive":
             if all(self.functions.contraction(k) == 1 for k in range(len(self.functions.kinds))):
                 return self.send(v, cohort)  # nothing is lost
-            return self.send(v + self._message_error(self._sent(v, cohort)), cohort)
+            return self.send(v + self.errors.unknown(self._sent(v, cohort), "contraction"), cohort)
         if self.functions.omega == 0:
             return self.send(v, cohort)
         if self.kept:
-            return self.send(v + self._message_error(self._sent(v, cohort), noise=True), cohort)
+            return self.send(v + self.errors.unknown(self._sent(v, cohort), "noise"), cohort)
         basis, frame = self.problem.basis, self.problem.frame
         number = basis.index("noise", len(self.noises), every_client=True, noise=True)
         self.noises.append((number, v))
@@ -230,14 +289,14 @@ class SymbolicChannel(OrbitChannel):
             if self.functions.omega_down == 0:
                 return v
             if self.kept:
-                return v + self._message_error(self._sent_down(v), noise=True)
+                return v + self.errors.unknown(self._sent_down(v), "noise")
             basis, frame = self.problem.basis, self.problem.frame
             number = basis.index("noise", len(self.noises), every_client=False, noise=True)
             self.noises.append((number, v))
             return v + frame.unknown(basis, number)
         if self.functions.contraction(-1) == 1:
             return v
-        return v + self._message_error(self._sent_down(v))
+        return v + self.errors.unknown(self._sent_down(v), "contraction")
 
     def _sent(self, v: Array, cohort: Array | None) -> Mapping[int, Blocks]:
         """Return what the clients of a cohort send, by kind."""
@@ -249,37 +308,6 @@ class SymbolicChannel(OrbitChannel):
     def _sent_down(self, v: Array) -> Mapping[int, Blocks]:
         point, *parts = self.problem.frame.expression(v, np.ones(self.n, dtype=bool))[0]
         return {-1: (point, *(0 * part for part in parts))}
-
-    def _message_error(self, sent: Mapping[int, Blocks], *, noise: bool = False) -> ClientArray:
-        """Return the error of what is sent, known by kind."""
-        frame, basis = self.problem.frame, self.problem.basis
-        if any(block[basis.noise].any() for vector in sent.values() for block in vector):
-            raise Refusal(
-                "a vector is contracted that depends on the noise of this very step; such a step "
-                "cannot be certified: begin it with this message"
-            )
-        server, place = -1 in sent, self.messages
-        self.messages += 1
-        known: dict[int, dict[int, Blocks]] = {}
-        for one in self.message_errors:
-            same = one.place == place or (self.functions.deterministic and not noise)
-            if (one.kind < 0, one.noise) == (server, noise) and same:
-                known.setdefault(one.unknown - max(one.kind, 0), {})[one.kind] = one.vector
-        fitting = (
-            first
-            for first, found in known.items()
-            if all(same_point(found[kind], sent[kind]) for kind in sent if kind in found)
-        )
-        first = next(fitting, None)
-        if first is None:
-            first = basis.index("error", len(self.message_errors), every_client=not server)
-        found = known.get(first, {})
-        self.message_errors += [
-            MessageError(kind, first + max(kind, 0), vector, place, noise)
-            for kind, vector in sent.items()
-            if kind not in found
-        ]
-        return frame.unknown(basis, first)
 
 
 def unknown_state(method: Method, problem: SymbolicProblem) -> Any:

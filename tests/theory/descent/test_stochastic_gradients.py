@@ -1,0 +1,105 @@
+"""Descents with stochastic gradients: known constants, the frontier of c and e, and attacks."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from attack import largest_excess
+from sampled_methods import EF21SGDM, SGD, TwoSteps
+
+from certibit import FunctionClass, Gap, GradientNoise, Refusal, certify, certify_descent
+
+CLOSE = 1e-8
+
+
+class Value:
+    """f - inf f alone."""
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Gap(1.0, s.x),)
+
+
+def noisy(n, relative=0.0, **constants):
+    return FunctionClass.nonconvex(n, L=1.0, noise=GradientNoise(relative), **constants)
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000])
+@pytest.mark.parametrize("gamma", [0.1, 0.3, 0.9])
+def test_sgd_has_its_known_constants(n, gamma):
+    """c = gamma (1 - gamma L/2) and e = L gamma^2/(2 n) for Psi = f - inf f."""
+    proof = certify_descent(SGD(gamma), noisy(n), Value(), kept=1 - 1e-9)
+    assert proof.c == pytest.approx(gamma * (1 - gamma / 2), rel=CLOSE)
+    assert proof.e == pytest.approx(gamma**2 / (2 * n), rel=CLOSE)
+    assert proof.verify() == proof.c
+
+
+def test_less_of_c_has_less_noise():
+    found = [certify_descent(SGD(0.3), noisy(10), kept=kept) for kept in (0.5, 0.8, 0.95)]
+    assert [proof.c for proof in found] == sorted(proof.c for proof in found)
+    assert [proof.e for proof in found] == sorted(proof.e for proof in found)
+    assert found[1].e < 0.3**2 / 20  # that of f - inf f, whose c is smaller, too
+    assert all(proof.verify() == proof.c for proof in found)
+
+
+def test_noise_that_grows_with_the_gradient():
+    """n = 1: c = gamma - (1 + relative) gamma^2 L/2 for Psi = f - inf f."""
+    proof = certify_descent(SGD(0.3), noisy(1, relative=2.0), Value(), kept=1 - 1e-9)
+    assert proof.c == pytest.approx(0.3 - 3 * 0.3**2 / 2, rel=CLOSE)
+    with pytest.raises(Refusal, match="smaller step"):  # clients' gradients have no bound
+        certify_descent(SGD(0.3), noisy(2, relative=2.0), Value())
+
+
+def test_exact_gradients_have_no_noise():
+    exact = certify_descent(EF21SGDM(0.1, 0.3), replace(noisy(5, alpha=0.5), noise=None))
+    assert exact.e == 0
+    noise = certify_descent(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5), kept=0.99)
+    assert noise.c == pytest.approx(0.99 * exact.c, rel=2e-6)
+
+
+ATTACKED = [
+    (SGD(0.4), {}, 2),
+    (TwoSteps(0.3), {}, 1),
+    (TwoSteps(0.3), {}, 2),
+    (EF21SGDM(0.1, 0.3), {"alpha": 0.5}, 2),
+]
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize(("method", "constants", "n"), ATTACKED)
+def test_no_quadratic_breaks_a_certificate(method, constants, n):
+    """Samples have noise of both signs; half of e is too little."""
+    proof = certify_descent(method, noisy(n, **constants))
+    curvatures = list(product([-1.0, 0.4, 1.0], repeat=n))
+    choices = list(product([-1.0, 1.0], repeat=n)) if constants else [None]
+    attacks = list(product(curvatures, choices))
+    assert max(largest_excess(proof, h, signs) for h, signs in attacks) <= 1e-9
+    quieter = replace(proof, exact_e=proof.exact_e / 2)
+    assert max(largest_excess(quieter, h, signs) for h, signs in attacks) > 1e-4
+
+
+def test_a_changed_sigma_is_no_proof():
+    proof = certify_descent(SGD(0.4), noisy(3))
+    for changed in (proof.exact_e * Fraction(99, 100), -proof.exact_e, Fraction(0)):
+        assert replace(proof, exact_e=changed).verify() == -math.inf
+
+
+def test_a_promise_ends_where_noise_does():
+    promise = certify_descent(SGD(0.1), noisy(10)).promise
+    floor = promise.e / promise.c
+    assert promise.rounds_to(2 * floor, variance=1.0) == pytest.approx(
+        1 / (promise.c * floor), rel=1e-9
+    )
+    assert promise.rounds_to(floor / 2, variance=1.0) == math.inf
+
+
+def test_misfits_are_refused():
+    for relative in (-1.0, math.nan, math.inf):
+        with pytest.raises(Refusal, match="no part of a variance"):
+            GradientNoise(relative)
+    for kept in (0.0, 1.0, math.nan):
+        with pytest.raises(Refusal, match="no part of c"):
+            certify_descent(SGD(0.1), noisy(2), kept=kept)
+    with pytest.raises(Refusal, match="no factor is certified"):
+        certify(SGD(0.1), FunctionClass(2, 1.0, 10.0, noise=GradientNoise()))

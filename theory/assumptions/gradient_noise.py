@@ -1,0 +1,39 @@
+"""Stochastic gradients: what is assumed of the noise of the gradients that a method samples."""
+
+import math
+from dataclasses import dataclass
+
+from certibit.data.arrays import plain_numbers
+from certibit.data.errors import Refusal
+
+
+@dataclass(frozen=True)
+class GradientNoise:
+    """A sampled gradient is grad f_i(x) + xi_i, with E[xi_i] = 0.
+
+    The xi_i are independent over clients and samples, and E|xi_i|^2 <= sigma^2 + relative
+    |grad f_i(x)|^2. A certificate is for every sigma: E[Psi+] <= Psi - c M + e sigma^2. For
+    mini-batches of b samples sigma^2 and ``relative`` are those of one sample divided by b.
+
+    Attributes
+    ----------
+    relative : float
+        The part of the variance that grows with the gradient.
+
+    Examples
+    --------
+    >>> from certibit import FunctionClass, GradientNoise
+    >>> FunctionClass.nonconvex(10, L=1.0, noise=GradientNoise()).noise.relative
+    0.0
+    """
+
+    relative: float = 0.0
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        unbounded = isinstance(self.relative, float) and math.isinf(self.relative)
+        if unbounded or not self.relative >= 0:
+            raise Refusal(
+                f"relative = {self.relative:g} is no part of a variance; give a finite number "
+                "of at least 0"
+            )
