@@ -3,7 +3,8 @@
 The loop over runs asks twice. An extension may give the runs a channel and an oracle that compute
 gradients, messages and local solves another way; and it may do whole iterations. Modules are
 registered by name and imported when the loop first asks; one that is not installed is left out.
-With ``CERTIBIT_FAST=0`` the registry is empty, and the core does everything on plain arrays.
+With ``CERTIBIT_FAST=0`` the registry is empty, and the core does everything on plain arrays; for a
+part of a program :func:`use_extensions` says the same.
 
 A registered module defines the functions of
 :class:`~certibit.solvers.simulation.iteration.Extension`.
@@ -11,6 +12,8 @@ A registered module defines the functions of
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 
 TYPE_CHECKING = False  # that of typing, which is slow to import
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _NAMES: list[str] = []
+_USE = ContextVar("extensions", default="where they pay")
 
 
 def register(module: str) -> None:
@@ -28,12 +32,30 @@ def register(module: str) -> None:
 
 def registered() -> "Iterator[ModuleType]":
     """Yield the modules of the extensions, the one that was registered last first."""
-    if os.environ.get("CERTIBIT_FAST") == "0":
+    if os.environ.get("CERTIBIT_FAST") == "0" or _USE.get() == "never":
         return
     for name in reversed(_NAMES):
         module = extension(name)
         if module is not None:
             yield module
+
+
+@contextmanager
+def use_extensions(when: str) -> "Iterator[None]":
+    """Use extensions in the context ``"never"``, as for a few rounds, or ``"always"``.
+
+    Otherwise they decide themselves whether there is enough work for what they must prepare.
+    """
+    before = _USE.set(when)
+    try:
+        yield
+    finally:
+        _USE.reset(before)
+
+
+def are_forced() -> bool:
+    """Whether extensions are to be used for little work as well."""
+    return _USE.get() == "always"
 
 
 def extension(name: str) -> "ModuleType | None":

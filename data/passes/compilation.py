@@ -3,12 +3,10 @@
 import importlib.util
 import os
 import stat
-import sys
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +20,6 @@ _LONGEST = 30.0
 def can_compile() -> bool:
     """Whether numba is installed; it is not imported."""
     return importlib.util.find_spec("numba") is not None
-
-
-_MANY, _OFTEN = 1 << 14, 5000
-_asked = count()
-
-
-def is_worth_loading(numbers: int) -> bool:
-    """Whether compiled code for so many numbers saves more time than loading numba takes.
-
-    It does once numba is loaded, or after many calls. Since this depends on earlier calls, the
-    compiled code must give the same numbers as plain code, bit for bit.
-    """
-    there = "numba" in sys.modules or numbers >= _MANY
-    return there or next(_asked) >= _OFTEN
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from certibit.data.arrays import is_numpy
 from certibit.data.errors import Refusal
-from certibit.data.passes.compilation import is_worth_loading
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import RandKNatural, Scaled
 from certibit.solvers.compressors.identity import Identity
@@ -21,7 +20,7 @@ from certibit.solvers.compressors.selection import L1Selection, RandK, TopK, sub
 from certibit.solvers.compressors.two_way import upward
 from certibit.solvers.fast.columns import Columns
 from certibit.solvers.fast.deferred import written
-from certibit.solvers.fast.entries import Entries
+from certibit.solvers.fast.entries import Entries, is_worth_compiling
 from certibit.solvers.fast.lazy_gradient import LazyGradient
 from certibit.solvers.fast.powers import Powers
 
@@ -90,7 +89,7 @@ def rounded_to_powers(x: Any, uniforms: NDArray[np.float64]) -> Any:
     d = x.shape[1]
     terms = x.terms if isinstance(x, LazyGradient) and uniforms.shape[1] != d else None
     x = x if terms else written(x)
-    if not (terms or (_is_plain(x) and is_worth_loading(x.size))):
+    if not (terms or (_is_plain(x) and is_worth_compiling(x.size))):
         return powers_near(x, uniforms)
     from certibit.data.passes import natural_pass  # noqa: PLC0415  (numba is slow to import)
 
@@ -166,7 +165,7 @@ def _is_plain(x: Any) -> bool:
 
 def _is_compiled(x: Any, uniforms: NDArray[np.float64]) -> bool:
     """Whether entries of an array are found by compiled code."""
-    return _is_plain(x) and is_worth_loading(uniforms.size)
+    return _is_plain(x) and is_worth_compiling(uniforms.size)
 
 
 _WAYS: dict[type[Compressor], Callable[[Any, Any, Any], Any]] = {

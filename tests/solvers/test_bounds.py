@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from certibit import Budget, Quadratic, Refusal, compressor, parameters, run
-from certibit.data.passes import compilation
 from certibit.solvers.backend import gather, scatter
 from certibit.solvers.compressors.selection import RandK, TopK
 from certibit.solvers.fast.messages import received
+from certibit.solvers.registry import use_extensions
 from certibit.theory.checks.compressor.compression import compressor_checks
 
 N, D, K, RUNS = 4, 6, 2, 3
@@ -27,7 +27,8 @@ class OffByOne(RandK):
 @pytest.fixture(params=["0", "1"], ids=["plain", "compiled"])
 def compile_(request, monkeypatch):
     monkeypatch.setenv("CERTIBIT_FAST", request.param)
-    monkeypatch.setattr(compilation, "_MANY", 0)
+    with use_extensions("always"):
+        yield
 
 
 def entries(wrong=0):
@@ -75,18 +76,21 @@ def test_a_compressor_that_is_off_by_one_fails_its_checks(compile_):
 
 @pytest.mark.parametrize("number", [1.0, -0.5, np.nan, 1e300])
 @pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "rand-k:2+natural"])
-def test_numbers_that_are_not_uniform_are_refused(name, number, monkeypatch):
-    monkeypatch.setattr(compilation, "_MANY", 0)
+def test_numbers_that_are_not_uniform_are_refused(name, number):
     sent, x = compressor(name), np.zeros((N, D, RUNS))
     uniforms = np.full((N, sent.uniforms(D), RUNS), number)
     for use in (sent.message, sent.compress, partial(received, sent)):
-        with np.errstate(invalid="ignore"), pytest.raises(Refusal, match=r"is no|is not in"):
+        with (
+            use_extensions("always"),
+            np.errstate(invalid="ignore"),
+            pytest.raises(Refusal, match=r"is no|is not in"),
+        ):
             use(x, uniforms)
 
 
 @pytest.mark.parametrize("name", ["rand-k:1", "rand-k:2", "l1", "natural"])
-def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name, monkeypatch):
-    monkeypatch.setattr(compilation, "_MANY", 0)
+def test_more_numbers_than_a_message_takes_are_refused_by_compiled_code(name):
     uniforms = np.full((N, 40, RUNS), 0.5)
-    with pytest.raises(Refusal, match=r"uniforms \(4, 40, 3\) do not fit"):
+    refused = pytest.raises(Refusal, match=r"uniforms \(4, 40, 3\) do not fit")
+    with use_extensions("always"), refused:
         received(compressor(name), np.ones((N, D, RUNS)), uniforms)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from certibit import compressor
-from certibit.data.passes import compilation
 from certibit.solvers.compressors.selection import RandK
+from certibit.solvers.fast import entries
 from certibit.solvers.fast.entries import Entries
 from certibit.solvers.fast.messages import received
+from certibit.solvers.registry import use_extensions
 
 SHAPES = [(1, 1, 1), (5, 7, 3), (40, 8, 1), (6, 8, 5)]
 
@@ -34,8 +35,9 @@ def assert_same(sent, x, uniforms):
 
 
 @pytest.fixture
-def loaded(monkeypatch):
-    monkeypatch.setattr(compilation, "_MANY", 0)
+def loaded():
+    with use_extensions("always"):
+        yield
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -84,9 +86,8 @@ def test_entries_are_written_as_by_numpy(loaded):
     np.testing.assert_array_equal(np.asarray(Entries(*message, 8)), expected)
 
 
-def test_compiled_code_is_loaded_where_it_was_asked_for_often(monkeypatch):
-    monkeypatch.delitem(compilation.sys.modules, "numba", raising=False)
-    monkeypatch.setattr(compilation, "_OFTEN", 3)
-    monkeypatch.setattr(compilation, "_asked", iter(range(10)))
-    assert [compilation.is_worth_loading(1) for _ in range(5)] == [False] * 3 + [True] * 2
-    assert compilation.is_worth_loading(1 << 20)
+def test_code_is_compiled_where_it_was_asked_for_often(monkeypatch):
+    monkeypatch.setattr(entries, "_OFTEN", 3)
+    monkeypatch.setattr(entries, "_asked", iter(range(10)))
+    assert [entries.is_worth_compiling(1) for _ in range(5)] == [False] * 3 + [True] * 2
+    assert entries.is_worth_compiling(1 << 20)

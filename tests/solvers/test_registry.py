@@ -108,6 +108,18 @@ def test_the_registry_is_empty_where_it_is_switched_off(monkeypatch):
     assert isinstance(iterations, SingleIterations)
 
 
+def test_a_part_of_a_program_may_use_no_extension_or_all_of_it():
+    assert not registry.are_forced()
+    with registry.use_extensions("never"):
+        assert list(registry.registered()) == []
+        with registry.use_extensions("always"):
+            assert registry.are_forced()
+            assert list(registry.registered())
+        assert list(registry.registered()) == []
+    assert list(registry.registered())
+    assert not registry.are_forced()
+
+
 @pytest.fixture
 def names(monkeypatch):
     monkeypatch.setattr(registry, "_NAMES", [])

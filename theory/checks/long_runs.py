@@ -8,8 +8,6 @@ on numpy arrays.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from certibit.data.arrays import Array
 from certibit.data.problem import is_strongly_convex
 from certibit.solvers.backend import mean
 from certibit.solvers.method import Every, Method
+from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.budget import Budget, Record
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.points import RecordedPotential
@@ -110,11 +109,10 @@ def _held(
     potential: RecordedPotential,
 ) -> Verdict:
     """Hold so many runs of so many iterations against plain ones."""
-    if find_spec("numba"):
-        import_module("numba")  # from then on short runs are compiled as well
     found: Found = []
-    for runs, iterations in sizes:
-        found += _compared(experiment, range(seed, seed + runs), iterations, potential)
+    with use_extensions("always"):
+        for runs, iterations in sizes:
+            found += _compared(experiment, range(seed, seed + runs), iterations, potential)
     worst, what = worst_of(found)
     advice = (
         f"{what}: look at local steps that are done at once, at compiled passes, at lazy "

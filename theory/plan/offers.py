@@ -11,6 +11,7 @@ from certibit.data.quiet_machine import quiet_machine
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.identity import Identity
 from certibit.solvers.compressors.selector import compressor
+from certibit.solvers.registry import use_extensions
 from certibit.solvers.runs.budget import Budget
 from certibit.solvers.runs.engine import simulate
 from certibit.solvers.runs.network import Network
@@ -207,5 +208,6 @@ def _sampled(experiment: ConvexExperiment) -> float:
         return float(most)
     few = max(1.0, min(SAMPLED_GRADIENTS, affordable))
     budget = Budget(rounds=SAMPLED_ROUNDS, gradients=few)
-    trace = simulate(experiment, seeds=1, budget=budget)
+    with use_extensions("never"):  # compiling takes longer
+        trace = simulate(experiment, seeds=1, budget=budget)
     return float(trace.final("gradients")[0] / trace.final("rounds")[0])
