@@ -18,7 +18,7 @@ from certibit.solvers.methods.gd import GD
 from certibit.theory.catalogue.catalogue import METHODS
 from certibit.theory.catalogue.from_file import find_card, read_settings
 from certibit.theory.certificates import summary
-from certibit.theory.certificates.largest_step import step_limit
+from certibit.theory.certificates.largest_step import limits, step_limit
 from certibit.theory.certificates.search import certified_cost, objective_value, optimise
 from certibit.theory.certificates.summary import account, class_setting, verdict
 from certibit.theory.contradiction import ContradictionError
@@ -70,6 +70,22 @@ def test_more_than_an_exact_step_allows_is_a_contradiction(monkeypatch):
     where = class_setting(card.method, 5, 100.0, None, None, 1)
     with pytest.raises(ContradictionError, match="believe neither"):
         account(card, GD(0.03), where)
+
+
+@pytest.mark.parametrize("steep", [1e-3, 1.0, 50.0])
+def test_a_limit_is_found_in_fewer_tries_by_margins(steep):
+    tries = {}
+    for kind in (bool, float):
+        tried = []
+
+        def works(step, kind=kind, tried=tried):
+            tried.append(step)
+            return kind(step < 1 if kind is bool else min(1 - step, steep * (1 - step)))
+
+        low, high = limits(works, 0.6, 1e-4)
+        assert low < 1 <= high <= low * (1 + 1e-4)
+        tries[kind] = len(tried)
+    assert tries[float] <= tries[bool] / 2
 
 
 @pytest.mark.parametrize(("gamma", "largest"), [(1e-3, 0.2), (0.2 * (1 - 1e-3), 0.2), (5.0, 0.2)])
