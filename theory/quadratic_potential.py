@@ -1,5 +1,6 @@
 """Potentials that belong to no theorem: quadratic forms of a state, and changed weights."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, combinations
@@ -194,6 +195,20 @@ class QuadraticPotential:
             apart_weights=weights[first:],
             gap_weights=(),
             points=(),
+        )
+
+    def times(self, factor: float) -> "QuadraticPotential":
+        """Return a multiple of the form."""
+
+        def multiples(weights: Iterable[float]) -> tuple[float, ...]:
+            return tuple(factor * float(weight) for weight in weights)
+
+        return replace(
+            self,
+            values=factor * self.values,
+            gap_weights=multiples(self.gap_weights),
+            mean_weights=multiples(self._all(self.mean_weights, self.mean_rows)),
+            apart_weights=multiples(self._all(self.apart_weights, self.apart_rows)),
         )
 
     def spread(self) -> "QuadraticPotential":

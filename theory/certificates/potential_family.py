@@ -117,6 +117,17 @@ class Family:
                     return family
         return cls.of(method, functions, gradients=False, values=False, counts=counts)
 
+    def without_points(self) -> "Family":
+        """Return the forms without f - f* at other points than the model."""
+        count = len(self.step.now) - len(self.start.points)
+        step = replace(
+            self.step,
+            now=self.step.now[:count],
+            after=self.step.after[:count],
+            weights=self.step.weights[:count],
+        )
+        return replace(self, start=replace(self.start, points=(), gap_weights=()), step=step)
+
     @cached_property
     def matrices(self) -> tuple[Matrix, ...]:
         """What each term adds to the matrices of means, and of deviations of each class.
@@ -216,6 +227,15 @@ class Family:
             forms.append(np.where(np.abs(form) > small * np.outer(size, size), form, 0.0))
         gaps = weights[len(weights) - len(self.start.points) :]
         return self.weights(weights[0], forms, list(gaps))
+
+    def without_small_parts(self, weights: Weights, small: float) -> Weights:
+        """Return a form without f - f*, and without parts, whose weights are relatively small."""
+        forms = self.forms(weights)
+        largest = max(float(np.abs(form).max(initial=0.0)) for form in forms)
+        kept = [np.abs(np.diag(form)) > small * largest for form in forms]
+        values = weights[0] if abs(weights[0]) > small * largest else 0.0
+        pairs = zip(forms, kept, strict=True)
+        return self.weights(values, [form * np.outer(own, own) for form, own in pairs])
 
     def potential(self, weights: Weights, *, signed: bool = False) -> QuadraticPotential:
         """Return a form as a sum of squares, some of which may be negative if ``signed``."""

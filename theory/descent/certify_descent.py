@@ -12,10 +12,11 @@ from certibit.solvers.method import Method
 from certibit.theory.certificates.potential_family import Family
 from certibit.theory.descent.descent_programme import Descent, DescentProgramme
 from certibit.theory.descent.measure import Measure, MeasureName
+from certibit.theory.descent.start import movement, step_and_start
 from certibit.theory.function_class import FunctionClass
 from certibit.theory.potential import Potential
-from certibit.theory.proofs.rational_algebra import ZERO
-from certibit.theory.proofs.rational_step import RationalStep
+from certibit.theory.proofs.rational_algebra import ZERO, rationals
+from certibit.theory.proofs.rational_step import combination
 from certibit.theory.setting import Setting
 from certibit.theory.theorem import DescentPromise
 from certibit.theory.worlds.symbolic.exact_numbers import (
@@ -29,6 +30,9 @@ SMALL = (1e-2, 1e-4, 1e-6, 0.0)
 
 GIVEN_UP = Fraction(1, 10**6)
 """Relative part of c that may be lost for a form that is easier to read."""
+
+NOTHING = rational(1e-9)
+"""A c below this, divided by L, is none."""
 
 LARGEST = 10**6
 """Form that is searched for at most, in sums of the squares of all parts of a state."""
@@ -58,10 +62,15 @@ class DescentCertificate:
         The multipliers of the inequalities, by name, in the proofs of the descent and of Psi >= 0.
     free : mapping of Fraction
         The multipliers of what is 0 in the mean, by name, in the proof of the descent.
+    starting : mapping of Fraction
+        The multipliers of the inequalities, by name, in the proof that Psi at a start is at most
+        |x - x*|^2, where functions have a solution.
     bound : float
         An upper bound on the c that any multipliers prove with this Psi.
     exact_e : Fraction
         The proved coefficient of sigma^2, where gradients are stochastic.
+    scale : Fraction
+        The factor of the potential that makes Psi: 1, but where functions have a solution.
     seconds : float
         Time from the method to the proof.
 
@@ -86,8 +95,10 @@ class DescentCertificate:
     multipliers: Mapping[str, Fraction]
     below: Mapping[str, Fraction]
     free: Mapping[str, Fraction]
+    starting: Mapping[str, Fraction]
     bound: float
     exact_e: Fraction = Fraction(0)
+    scale: Fraction = Fraction(1)
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -107,15 +118,15 @@ class DescentCertificate:
 
     def verify(self) -> float:
         """Return the proved c, after the method was run on symbols anew; minus infinity if none."""
-        step = RationalStep.of(self.method, self.functions, self.potential, measure=self.measure)
-        multipliers, below, free = (
+        step, start = step_and_start(self.method, self.functions, self.potential, self.measure)
+        multipliers, below, free, starting = (
             {name: rational(y) for name, y in own.items()}
-            for own in (self.multipliers, self.below, self.free)
+            for own in (self.multipliers, self.below, self.free, self.starting)
         )
         weights = tuple(map(rational, self.weights))
         e = rational(self.exact_e)
-        found = Descent(rational(self.exact), weights, multipliers, below, free, e)
-        return self.c if found.holds(step) else -float("inf")
+        found = Descent(rational(self.exact), weights, multipliers, below, free, starting, e)
+        return self.c if found.holds(step, start) else -float("inf")
 
     def __repr__(self) -> str:
         noise = f" + {self.e:.6g} sigma^2" if self.functions.noise else ""
@@ -129,7 +140,7 @@ def certify_descent(
     method: Method,
     functions: FunctionClass | Setting,
     potential: Potential | Literal["search"] = "search",
-    measure: MeasureName = "squared_gradient",
+    measure: MeasureName | None = None,
     kept: float = 0.9,
 ) -> DescentCertificate:
     """Return the largest provable c with E[Psi+] <= Psi - c M over a class.
@@ -137,16 +148,20 @@ def certify_descent(
     Where the class has stochastic gradients, with variance sigma^2, return the smallest e with
     E[Psi+] <= Psi - c M + e sigma^2 for a part of the largest c.
 
-    Where the functions have a lower bound and no solution, f* is inf f. For a given method the best
-    quadratic form Psi and all multipliers are one linear programme over semidefinite matrices; the
-    step, the programme and the proof are in rational numbers.
+    Where the functions have a lower bound and no solution, f* is inf f, and f - inf f at the model
+    has weight 1 in Psi. Where they have a solution, Psi at the state at rest about any x is at most
+    |x - x*|^2, so that (1/T) sum_t E[M_t] <= |x_0 - x*|^2/(c T) for a run that starts there; the
+    gradient estimates of such a state are the gradients at x. For a given method the best quadratic
+    form Psi and all multipliers are one linear programme over semidefinite matrices; the step, the
+    programme and the proof are in rational numbers.
 
     Parameters
     ----------
     potential : Potential or "search"
-        Psi, or the best quadratic form with weight 1 of f - inf f at the model.
-    measure : "squared_gradient" or "gap"
-        M: |grad f(x)|^2 or f(x) - inf f at the model x before the step.
+        Psi, or the best quadratic form; a multiple of Psi where functions have a solution.
+    measure : "squared_gradient", "gap" or "potential", optional
+        M: |grad f(x)|^2, f(x) - f* at the model x before the step, or a stated Psi itself; by
+        default f(x) - f* where functions have a solution, else |grad f(x)|^2.
     kept : float
         The part of the largest c that is kept where gradients are stochastic.
 
@@ -163,13 +178,18 @@ def certify_descent(
     (0.4375, True)
     """
     start = perf_counter()
-    if measure not in get_args(MeasureName):
+    if measure is not None and measure not in get_args(MeasureName):
         raise Refusal(f"{measure!r} is no measure; take {' or '.join(get_args(MeasureName))}")
     if not 0 < kept < 1:
         raise Refusal(f"kept = {kept:g} is no part of c; give a number above 0 and below 1")
-    functions, asked, part = _class_for(method, functions), Measure(measure), Fraction(kept)
+    functions, part = _class_for(method, functions), Fraction(kept)
+    asked = Measure(measure) if measure else usual_measure(functions)
+    if measure == "potential" and functions.has_solution:
+        raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
     if not isinstance(potential, str):
         proof = _proof(method, functions, potential, asked, part)
+    elif measure == "potential":
+        raise Refusal("no Psi is searched for with M = Psi; state a potential, or take another M")
     elif potential == "search":
         proof = _searched(method, functions, asked, part)
     else:
@@ -177,8 +197,15 @@ def certify_descent(
     return replace(proof, seconds=perf_counter() - start)
 
 
-def has_descent(method: Method, functions: FunctionClass) -> bool:
-    """Whether some c > 0 is proved with M = |grad f(x)|^2; the search ends at the first.
+def usual_measure(functions: FunctionClass) -> Measure:
+    """Return f - f* where functions have a solution, else |grad f(x)|^2."""
+    return Measure("gap" if functions.has_solution else "squared_gradient")
+
+
+def has_descent(
+    method: Method, functions: FunctionClass, measure: MeasureName | None = None
+) -> bool:
+    """Whether some c > 0 is proved; the search ends at the first.
 
     Raises
     ------
@@ -192,23 +219,26 @@ def has_descent(method: Method, functions: FunctionClass) -> bool:
     >>> [has_descent(GD(gamma), FunctionClass.nonconvex(3, L=1.0)) for gamma in (1.9, 2.1)]
     [True, False]
     """
-    _, programme = _forms(method, _class_for(method, functions), Measure())
-    return programme.best(CLOSE, enough=ZERO).c > 0
+    functions = _class_for(method, functions)
+    asked = Measure(measure) if measure else usual_measure(functions)
+    least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
+    _, programme = _forms(method, functions, asked)
+    return bool(programme.best(CLOSE, enough=least).c > least)
 
 
 def _class_for(method: Method, functions: FunctionClass | Setting) -> FunctionClass:
     """Return the class over which a descent of a method is certified."""
     if isinstance(functions, Setting):
         functions = FunctionClass.of(functions)
-    if functions.has_solution:
-        raise Refusal(
-            f"a descent is certified over functions that need not be convex, and mu = "
-            f"{functions.mu:g} is not below 0; certify a factor, or take mu = -L"
-        )
     if method.needs.composite:
         raise Refusal(
-            f"{method.name} solves min f + g with a strongly convex g; over functions that need "
-            "not be convex no such method is certified"
+            f"{method.name} solves min f + g with a strongly convex g; no descent is certified of "
+            "such a method"
+        )
+    if functions.has_solution and functions.noise and functions.noise.relative:
+        raise Refusal(
+            f"{functions.noise!r} grows with the gradients of the f_i, which are not bounded by "
+            "f - f* where these differ at the solution; take relative = 0"
         )
     return as_used(method, functions)
 
@@ -222,13 +252,30 @@ def _proof(
     least: Fraction | None = None,
 ) -> DescentCertificate:
     """Return the best certificate with a potential; with noise, with a c of at least ``least``."""
-    step = RationalStep.of(method, functions, potential, measure=measure)
-    programme = DescentProgramme(step, tuple(map(rational, step.symbols.weights)))
+    step, start = step_and_start(method, functions, potential, measure)
+    weights = tuple(map(rational, step.symbols.weights))
+    programme = DescentProgramme(step, weights)
+    if start:
+        programme = DescentProgramme(
+            replace(
+                step,
+                now=(combination(weights, step.now),),
+                after=(combination(weights, step.after),),
+            ),
+            [ZERO],
+            [0],
+            start=replace(start, terms=(combination(weights, start.terms),)),
+        )
     if least is None or functions.noise is None:
         found = _quiet(programme, programme.best(), kept)
     else:
         found = programme.quietest(rational(least))
-    return _certificate(method, functions, potential, measure, found)
+    if not start:
+        return _certificate(method, functions, potential, measure, found)
+    (scale,) = found.weights
+    found = replace(found, weights=tuple(scale * w for w in weights))
+    proof = _certificate(method, functions, potential, measure, found)
+    return replace(proof, scale=fraction(scale))
 
 
 def _quiet(programme: DescentProgramme, best: Descent, kept: Fraction) -> Descent:
@@ -245,9 +292,9 @@ def _certificate(
     measure: Measure,
     found: Descent,
 ) -> DescentCertificate:
-    multipliers, below, free = (
+    multipliers, below, free, starting = (
         {name: fraction(y) for name, y in own.items()}
-        for own in (found.multipliers, found.below, found.free)
+        for own in (found.multipliers, found.below, found.free, found.starting)
     )
     return DescentCertificate(
         method,
@@ -259,6 +306,7 @@ def _certificate(
         multipliers,
         below,
         free,
+        starting,
         found.bound,
         fraction(found.e),
     )
@@ -269,18 +317,41 @@ def _forms(
 ) -> tuple[Family, DescentProgramme]:
     """Return all quadratic forms, and the programme of the best of them."""
     family = Family.largest(method, functions)
+    if functions.has_solution:
+        family = family.without_points()
+    spread = family.start.spread()
+    step, start = step_and_start(method, functions, spread, measure, trusted=True)
+    step, start = step.weighted, start and start.weighted(step)
+    count = len(step.now)
+    sizes = list(map(rational, family.unit[-count:]))
+    squares = range(count - len(family.start.points))
+    if start:
+        along = movement(step.symbols, 0)
+        unit = 1 / (along @ combination(sizes, step.now).blocks[0] @ along)
+        most = [LARGEST * unit * size for size in sizes]
+        return family, DescentProgramme(step, [ZERO] * count, squares, most, start)
     if not family.start.values:
         raise Refusal(
             f"f at the model of {method.name} depends on what is drawn in its step, and no form "
             "with f - inf f is found; state a potential"
         )
-    spread = family.start.spread()
-    step = RationalStep.of(method, functions, spread, trusted=True, measure=measure).weighted
-    free = range(1, len(step.now) - len(family.start.points))
     unit = 1 / rational(family.start.values)
-    weights = [unit, *[ZERO] * (len(step.now) - 1)]
-    most = [LARGEST * unit * rational(w) for w in family.unit]
-    return family, DescentProgramme(step, weights, free, most)
+    most = [LARGEST * unit * size for size in sizes]
+    return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
+
+
+def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descent:
+    """Return a sum of squares with the least weights, if one has nearly the same c."""
+    functions = family.functions
+    if found.c < NOTHING / rational(functions.L):
+        raise Refusal(
+            "no descent is found that begins with |x - x*|^2: the largest c is 0; take other "
+            "parameters, or state a potential"
+        )
+    count = len(found.weights)
+    squares = [rationals(own[-count:].astype(object)) for own in family.matrices]
+    smallest = programme.smallest(found.c * (1 - rational(GIVEN_UP) / 2), squares)
+    return found if smallest is None else replace(smallest, bound=found.bound)
 
 
 def _searched(
@@ -289,23 +360,27 @@ def _searched(
     """Return the certificate with the best quadratic form, of which small parts are left out."""
     family, programme = _forms(method, functions, measure)
     found = _quiet(programme, programme.best(CLOSE), kept)
-    unit = rational(family.start.values)
-    weights = tuple(float(fraction(w * unit)) for w in found.weights)
+    if functions.has_solution and not functions.noise:
+        found = _tidy(family, programme, found)
+    rest = len(family.unit) - len(found.weights)  # without f - f* that is no term
+    weights = whole = (*[0.0] * rest, *(float(fraction(w)) for w in found.weights))
     c, e = fraction(found.c), fraction(found.e)
     least = c - GIVEN_UP * abs(c)
     for small in SMALL:
+        if functions.has_solution:
+            weights = family.without_small_parts(whole, small)
         psi = family.potential(family.without_small(weights, small), signed=True)
-        mean_weights, apart_weights = (
-            tuple(weight / psi.values for weight in own)
-            for own in (psi.mean_weights, psi.apart_weights)
-        )
-        psi = replace(psi, values=1.0, mean_weights=mean_weights, apart_weights=apart_weights)
         with suppress(Refusal):
+            if functions.has_solution:
+                psi = psi.times(float(_proof(method, functions, psi, measure, kept).scale))
+            else:
+                psi = psi.times(1 / psi.values)
             proof = _proof(method, functions, psi, measure, kept, least)
             if proof.exact >= least and proof.exact_e <= e * (1 + GIVEN_UP):
                 return proof
     units = map(rational, programme.step.symbols.weights)
     own = [w * u for w, u in zip(found.weights, units, strict=True)]
     own = own[: len(own) - len(family.start.points)]
-    psi = family.start.spread().weighted(tuple(float(fraction(w)) for w in own))
+    whole = (whole[0] * family.start.values, *whole[1 : rest + len(own)])
+    psi = family.start.spread().weighted(whole)
     return _certificate(method, functions, psi, measure, replace(found, weights=tuple(own)))

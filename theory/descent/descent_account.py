@@ -81,7 +81,8 @@ def descent_account(
         If the method cannot be certified, or no descent is proved.
     """
     functions = functions or FunctionClass.of(where)
-    held = [one for one in card.descents if not one.unmet(method, where)]
+    stated_here = () if functions.has_solution else card.descents
+    held = [one for one in stated_here if not one.unmet(method, where)]
     theorem = max(held, key=lambda one: one.descent(method, where), default=None)
     proof = certify_descent(method, functions)
     stated = certify_descent(method, functions, theorem) if theorem else None

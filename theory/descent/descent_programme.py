@@ -7,7 +7,8 @@ of Psi enter linearly in
     Psi - sum_k z_k I_k >= 0,
 
 with what is known of functions, compressors and noise, I_k >= 0 and E_l = 0, and y, z >= 0. The
-noise of stochastic gradients is bounded with sigma^2 in an I_k, so that e >= 0.
+noise of stochastic gradients is bounded with sigma^2 in an I_k, so that e >= 0. Where functions
+have a solution, Psi at a start is at most |x - x*|^2, by multipliers of the same kind.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +25,14 @@ from certibit.data.errors import Refusal
 from certibit.theory.cones.central_path import PathEnd, follow
 from certibit.theory.cones.cone_programme import ConeProgramme, Number, value_of
 from certibit.theory.cones.inside import strictly_inside
+from certibit.theory.descent.start import Start, movement
+from certibit.theory.descent.vanishing import vanishing
 from certibit.theory.proofs.rational_algebra import (
     ZERO,
     Rationals,
     flat,
     ldl,
+    rationals,
     rounded_down,
     spanning_rows,
 )
@@ -44,6 +48,9 @@ DIGITS = (10, 12, 14, 16, 20, 24, 30, 40)
 
 LOST = fmpq(1, 10**9)
 """Relative part of c that shorter numbers may lose."""
+
+SMALLEST = 1e-6
+"""Relative distance of a sum of sizes to its bound at which it counts as the smallest."""
 
 LARGEST = 10**12
 """No c below minus this is looked for, and no e above this divided by L."""
@@ -63,6 +70,8 @@ class Descent:
         The multipliers of the inequalities in the proof of the descent, and of Psi >= 0, by name.
     free : mapping
         The multipliers of the equalities in the proof of the descent, of any sign.
+    starting : mapping
+        The multipliers of the inequalities in the proof about the start, by name.
     e : rational
         The coefficient of sigma^2, 0 where gradients are exact.
     bound : float
@@ -74,12 +83,14 @@ class Descent:
     multipliers: Mapping[str, Rational]
     below: Mapping[str, Rational]
     free: Mapping[str, Rational]
+    starting: Mapping[str, Rational]
     e: Rational = ZERO
     bound: float = float("inf")
 
-    def holds(self, step: RationalStep) -> bool:
+    def holds(self, step: RationalStep, start: Start | None = None) -> bool:
         """Whether a step descends so: no sign fails, values cancel, matrices are at least 0."""
-        if min([*self.multipliers.values(), *self.below.values()], default=ZERO) < 0:
+        signs = [y for own in (self.multipliers, self.below, self.starting) for y in own.values()]
+        if min(signs, default=ZERO) < 0:
             return False
         now, after = step.psi(self.weights)
         measure = combination([fmpq(1)] * len(step.measured), step.measured)
@@ -88,10 +99,11 @@ class Descent:
             left = left.plus(self.e, sigma)
         for name, u in self.free.items():
             left = left.plus(-u, step.equalities[name])
-        return all(
-            _nonnegative(form, step.inequalities, own)
-            for own, form in ((self.multipliers, left), (self.below, now))
-        )
+        proved = [(self.multipliers, left), (self.below, now)]
+        if start is not None:
+            rest = combination(self.weights, start.terms)
+            proved.append((self.starting, start.distance.plus(fmpq(-1), rest)))
+        return all(_nonnegative(form, step.inequalities, own) for own, form in proved)
 
 
 def _nonnegative(
@@ -117,12 +129,15 @@ class DescentProgramme:
         The terms whose weights are looked for; they may have any sign.
     most : sequence of rational
         Weights of a form that the squares of Psi do not exceed; without them there is no limit.
+    start : Start, optional
+        The state at a start, at which Psi is at most |x - x*|^2.
     """
 
     step: RationalStep
     weights: Sequence[Rational]
     free: Sequence[int] = ()
     most: Sequence[Rational] = ()
+    start: Start | None = None
 
     @cached_property
     def used(self) -> list[str]:
@@ -141,7 +156,15 @@ class DescentProgramme:
     @cached_property
     def bounding(self) -> list[str]:
         """The inequalities about the function values that Psi has, and no others."""
-        places = {j for form in self.step.now for j, value in enumerate(form.values) if value}
+        return self._about(self.step.now)
+
+    @cached_property
+    def starting(self) -> list[str]:
+        """The inequalities about the function values that Psi has at a start, and no others."""
+        return self._about(self.start.terms) if self.start else []
+
+    def _about(self, forms: Sequence[RationalForm]) -> list[str]:
+        places = {j for form in forms for j, value in enumerate(form.values) if value}
         return [
             name
             for name, form in self.step.inequalities.items()
@@ -149,34 +172,53 @@ class DescentProgramme:
         ]
 
     @cached_property
-    def forms(self) -> list[list[RationalForm]]:
-        """What is fixed, what each unknown adds to the descent, to Psi >= 0, and to Psi <= most.
+    def counts(self) -> list[int]:
+        """How many unknowns there are of each kind, in their order."""
+        step = self.step
+        parts = self.used, self.bounding, self.starting, step.equalities, self.free, step.variance
+        return [*map(len, parts), 1]
 
-        The unknowns are the multipliers, those of equalities, the free weights, e if gradients are
+    @cached_property
+    def forms(self) -> list[list[RationalForm]]:
+        """What is fixed, and what each unknown adds to the descent and to Psi >= 0.
+
+        Perhaps also to what Psi at a start is less than |x - x*|^2, and to Psi <= most. The
+        unknowns are the multipliers, those of equalities, the free weights, e if gradients are
         stochastic, and c.
         """
         step = self.step
         now, after = step.psi(self.weights)
         nothing = combination([ZERO], step.now[:1])
-        measure = combination([fmpq(1)] * len(step.measured), step.measured)
-        minus, lower = (
-            [combination([fmpq(-1)], [step.inequalities[name]]) for name in names]
-            for names in (self.used, self.bounding)
-        )
-        moments = [combination([fmpq(-1)], [one]) for one in step.equalities.values()]
+
+        def less(form: RationalForm) -> RationalForm:
+            return combination([fmpq(-1)], [form])
+
+        def row(fixed: RationalForm, parts: Mapping[int, list[RationalForm]]) -> list[RationalForm]:
+            own = [parts.get(j, [nothing] * count) for j, count in enumerate(self.counts)]
+            return [fixed, *(form for part in own for form in part)]
+
+        def added(names: Sequence[str]) -> list[RationalForm]:
+            return [less(step.inequalities[name]) for name in names]
+
         terms = [step.now[j] for j in self.free]
         changes = [step.now[j].plus(fmpq(-1), step.after[j]) for j in self.free]
-        fixed = now.plus(fmpq(-1), after)
-        descent = [fixed, *minus, *[nothing] * len(lower), *moments, *changes, *step.variance]
-        noise = [nothing] * len(step.variance)
-        below = [now, *[nothing] * len(minus), *lower, *[nothing] * len(moments), *terms, *noise]
-        limits = []
+        measure = less(combination([fmpq(1)] * len(step.measured), step.measured))
+        moments = [less(one) for one in step.equalities.values()]
+        noise = list(step.variance)
+        descent = {0: added(self.used), 3: moments, 4: changes, 5: noise, 6: [measure]}
+        rows = [
+            row(now.plus(fmpq(-1), after), descent),
+            row(now, {1: added(self.bounding), 4: terms}),
+        ]
+        if self.start:
+            own = self.start.terms
+            left = self.start.distance.plus(fmpq(-1), combination(self.weights, own))
+            changes = [less(own[j]) for j in self.free]
+            rows.append(row(left, {2: added(self.starting), 4: changes}))
         if self.most:
             above = combination(self.most, step.now).plus(fmpq(-1), now)
-            others = [nothing] * (len(minus) + len(lower) + len(moments))
-            minus_terms = [combination([fmpq(-1)], [one]) for one in terms]
-            limits = [[above, *others, *minus_terms, *noise, nothing]]
-        return [[*descent, combination([fmpq(-1)], [measure])], [*below, nothing], *limits]
+            rows.append(row(above, {4: list(map(less, terms))}))
+        return rows
 
     @cached_property
     def table(self) -> fmpq_mat:
@@ -190,9 +232,10 @@ class DescentProgramme:
         Refusal
             If no multipliers cancel all function values.
         """
-        values = [np.array([form.values for form in own], dtype=object).T for own in self.forms[:2]]
+        exact = self.forms[:-1] if self.most else self.forms
+        values = [np.array([form.values for form in own], dtype=object).T for own in exact]
         rows = np.concatenate(values)
-        first = 1 + len(self.used) + len(self.bounding)
+        first = 1 + sum(self.counts[:3])
         moments = slice(first, first + len(self.step.equalities))
         without = np.delete(np.arange(rows.shape[1]), moments)
         table, descent = _solutions(rows[:, without]), self.forms[0]
@@ -205,7 +248,44 @@ class DescentProgramme:
                 along = np.full((len(vector), rows.shape[1]), ZERO, dtype=object)
                 along[:, moments] = np.array([one @ vector for one in matrices[moments]]).T
                 equations.append(along)
-        return self._independent(_solutions(np.concatenate(equations)))
+        table = _solutions(np.concatenate(equations))
+        while self.start and (more := self._forced(table)):
+            equations += more
+            table = _solutions(np.concatenate(equations))
+        return self._independent(table)
+
+    def _forced(self, table: fmpq_mat) -> list[Rationals]:
+        """Return equations for what is at least 0 and is 0 wherever everything is at least 0.
+
+        Multipliers are, and forms along a vector, where a sum of some of them is 0 or less for all
+        coordinates. Where the proof cannot hold strictly along such a vector, it holds without it.
+        """
+        size = table.nrows()
+        equations, signs = [], []
+        for j in range(1, 1 + sum(self.counts[:3])):
+            unit = np.full((1, size), ZERO, dtype=object)
+            unit[0, j] = fmpq(1)
+            equations.append(unit)
+            signs.append(unit)
+        for own in self.forms:
+            for place in range(len(own[0].blocks)):
+                matrices = [form.blocks[place] for form in own]
+                for vector in self._directions[place]:
+                    along = np.array([one @ vector for one in matrices], dtype=object).T
+                    equations.append(along)
+                    signs.append((vector @ along)[None])
+        rows = np.array((fmpq_mat(np.concatenate(signs).tolist()) * table).tolist(), dtype=object)
+        found = [equations[j] for j in vanishing(rows)]
+        return [one for one in found if any((fmpq_mat(one.tolist()) * table).entries())]
+
+    @cached_property
+    def _directions(self) -> list[list[Rationals]]:
+        """Vectors along which forms may be forced to be 0, by block: units, and a movement."""
+        found = []
+        for place, block in enumerate(self.step.now[0].blocks):
+            units = [*rationals(np.eye(len(block)))]
+            found.append([*units, movement(self.step.symbols, place)] if units else [])
+        return found
 
     def _independent(self, table: fmpq_mat) -> fmpq_mat:
         """Leave out coordinates that change nothing that others do not change."""
@@ -220,7 +300,7 @@ class DescentProgramme:
                 strict=True,
             )
         ]
-        count = len(self.used) + len(self.bounding)
+        count = sum(self.counts[:3])
         rows = table.transpose().tolist()
         seen = [
             [*row, *own[1 : 1 + count], own[-1]] for row, own in zip(changed, rows, strict=True)
@@ -243,9 +323,12 @@ class DescentProgramme:
 
     @cached_property
     def signs(self) -> list[list[Rational]]:
-        """What maps 1 and the coordinates to the multipliers, which are at least 0."""
-        count = len(self.used) + len(self.bounding)
-        return self.table.tolist()[1 : 1 + count]
+        """What maps 1 and the coordinates to the multipliers, which are at least 0.
+
+        Those that are 0 for all coordinates are left out.
+        """
+        count = sum(self.counts[:3])
+        return [row for row in self.table.tolist()[1 : 1 + count] if any(row)]
 
     @cached_property
     def inside(self) -> tuple[Number, ...]:
@@ -292,9 +375,44 @@ class DescentProgramme:
         start = self._towards(close, least).numbers
         if self.at(start).c <= least:
             raise Refusal(f"no c above {float(fraction(least)):g} is proved; ask for less")
+        if not any(e[1:]):  # the method samples no gradient
+            return self._shortened(start)
         lines = [*self._lines, [c[0] - least, *c[1:]]]
         programme = ConeProgramme.of([-x for x in e[1:]], self.sums, lines)
         return self._shortened(follow(programme, start, close).numbers)
+
+    def smallest(self, least: Rational, squares: Sequence[Rationals]) -> Descent | None:
+        """Return the sum of squares and f - f* with the least weights and a c above ``least``.
+
+        None if there is none.
+
+        Parameters
+        ----------
+        squares : sequence of (terms, k, k)
+            What each term adds to the matrices of Psi.
+        """
+        rows = self.table.tolist()
+        first = 1 + sum(self.counts[:4])
+        weights = fmpq_mat(rows[first : first + len(self.free)])
+        c = [rows[-1][0] - least, *rows[-1][1:]]
+        values = [
+            row
+            for j, row in zip(self.free, weights.tolist(), strict=True)
+            if any(self.step.now[j].values)
+        ]
+        sums = [*self.sums]
+        total = [sum(column, start=ZERO) for column in zip(*values, strict=True)] or [ZERO] * len(c)
+        for own in squares:
+            columns = _columns([own[j] for j in self.free], weights)
+            if places := spanning_rows(columns):
+                sums.append(flat([column[np.ix_(places, places)] for column in columns]))
+            total = [x + np.trace(column) for x, column in zip(total, columns, strict=True)]
+        lines = [*self.signs, c, *(row for row in values if any(row))]
+        start = strictly_inside(sums, lines)
+        if start is None:
+            return None
+        programme = ConeProgramme.of([-x for x in total[1:]], sums, lines)
+        return self._shortened(follow(programme, start, SMALLEST).numbers)
 
     def _towards(self, close: float, enough: Rational | None) -> PathEnd:
         """Follow the path to the largest c, until it is ``enough``."""
@@ -312,9 +430,9 @@ class DescentProgramme:
         for digits in DIGITS:
             short = self.at([rounded_down(x, digits) for x in numbers], bound)
             near = short.c >= best.c - LOST * abs(best.c) and short.e <= best.e * (1 + LOST)
-            if near and short.holds(self.step):
+            if near and short.holds(self.step, self.start):
                 return short
-        if not best.holds(self.step):
+        if not best.holds(self.step, self.start):
             raise Refusal("the descent that is found is no proof; take other parameters")
         return best
 
@@ -335,14 +453,14 @@ class DescentProgramme:
         column = fmpq_mat([[fmpq(1)], *([fmpq(x)] for x in numbers)])
         _, *unknowns, c = (self.table * column).entries()
         e = unknowns.pop() if self.step.variance else ZERO
-        parts = [self.used, self.bounding, self.step.equalities, self.free]
+        parts = [self.used, self.bounding, self.starting, self.step.equalities, self.free]
         entries = iter(unknowns)
         own: list[Any] = [
             dict(zip(names, islice(entries, len(names)), strict=True)) for names in parts
         ]
-        multipliers, below, moments, changes = own
+        multipliers, below, starting, moments, changes = own
         weights = [w + changes.get(j, ZERO) for j, w in enumerate(self.weights)]
-        return Descent(c, tuple(weights), multipliers, below, moments, e, bound)
+        return Descent(c, tuple(weights), multipliers, below, moments, starting, e, bound)
 
 
 def _solutions(rows: Rationals) -> fmpq_mat:

@@ -6,23 +6,24 @@ from typing import Any, Literal
 from certibit.solvers.backend import mean
 from certibit.theory.potential import ClassConstants, Gap, Squares, Terms
 
-MeasureName = Literal["squared_gradient", "gap"]
+MeasureName = Literal["squared_gradient", "gap", "potential"]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The squared norm of the gradient of f at the model, or f - inf f there."""
+    """The squared norm of the gradient of f at the model, f - inf f there, or Psi."""
 
     name: MeasureName = "squared_gradient"
 
     @property
     def symbol(self) -> str:
         """The measure as a formula."""
-        return {"squared_gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)"}[self.name]
+        names = {"squared_gradient": "|grad f(x)|^2", "gap": "(f(x) - f*)", "potential": "Psi"}
+        return names[self.name]
 
     def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
-        """Return the one term of the measure at a state."""
-        if self.name == "gap":
+        """Return the one term of the measure at a state; f - f* in the place of Psi."""
+        if self.name != "squared_gradient":
             return (Gap(1.0, m.model(s)),)
         slope = mean(problem.grad(m.model(s)))
         if m.needs.composite:

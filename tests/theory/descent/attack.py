@@ -79,22 +79,43 @@ def steps(method, problem, state, alpha, omega):
         yield channel, method.communicate(state, replace(problem, channel=channel), channel)
 
 
-def psi(potential, method, s, functions, problem):
-    """Evaluate Psi at a state; the state at rest is that about the model."""
+@dataclass(frozen=True)
+class Solution:
+    """What a state is compared with: the solution, or the model as if it were one."""
 
-    @dataclass(frozen=True)
-    class Model:
-        x_star: np.ndarray
-        grad_star: np.ndarray
-        n: int
+    x_star: np.ndarray
+    grad_star: np.ndarray
+    n: int
 
+    @classmethod
+    def of(cls, problem, x):
+        return cls(x, problem.grad(x), problem.n)
+
+
+def psi(proof, s, problem):
+    """Evaluate Psi at a state; without a solution the state at rest is that about the model."""
+    method, functions = proof.method, proof.functions
     x = method.model(s)
-    star = method.fixed_point(Model(x, problem.grad(x), problem.n))
+    lowest = 0.0
+    if functions.has_solution:
+        x = -np.mean(problem.b, axis=0, keepdims=True) / np.mean(problem.h)
+        lowest = problem.value(x)
+    star = method.fixed_point(Solution.of(problem, x))
     total = 0.0
-    for term in potential.lyapunov(method, s, star, functions, problem):
-        one = problem.value(term.point) if isinstance(term, Gap) else np.sum(term.vectors**2)
+    for term in proof.potential.lyapunov(method, s, star, functions, problem):
+        if isinstance(term, Gap):
+            one = problem.value(term.point) - lowest
+        else:
+            one = np.sum(term.vectors**2)
         total += term.weight * float(np.sum(one))
-    return total
+    return float(proof.scale) * total
+
+
+def excess_at_start(proof, problem, x):
+    """Return Psi - |x - x*|^2 at the state at rest about x."""
+    star = -np.mean(problem.b, axis=0, keepdims=True) / np.mean(problem.h)
+    rest = proof.method.fixed_point(Solution.of(problem, x))
+    return psi(proof, rest, problem) - float(np.sum((x - star) ** 2))
 
 
 def largest_excess(proof, h, signs=None, *, shared=False):
@@ -125,13 +146,13 @@ def largest_excess(proof, h, signs=None, *, shared=False):
         given = {k: v.reshape(s) for k, v, s in zip(names, parts, shapes, strict=True)}
         state = replace(start, **given)
         after = sum(
-            channel.probability * psi(proof.potential, method, there, functions, problem)
+            channel.probability * psi(proof, there, problem)
             for channel, there in steps(method, problem, state, alpha, functions.omega)
         )
         measure = float(np.mean(problem.grad(method.model(state)), axis=0)[0, 0] ** 2)
         if proof.measure.name == "gap":  # f is not constant: (mean h) > 0
             measure /= 2 * np.mean(h)
-        now = psi(proof.potential, method, state, functions, problem)
+        now = psi(proof, state, problem)
         return after - now + proof.c * measure - proof.e * sigma**2
 
     size = n + sum(sizes) + 1

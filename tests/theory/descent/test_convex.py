@@ -1,0 +1,165 @@
+"""Certified descents of convex functions: known constants, attacks, and what is refused."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from attack import Quadratics, excess_at_start, largest_excess
+from sampled_methods import SGD
+
+from certibit import (
+    AGD,
+    DASHA,
+    DIANA,
+    EF21,
+    GD,
+    MARINA,
+    FunctionClass,
+    GradientNoise,
+    LoCoDL,
+    QuasiStrongConvexity,
+    Refusal,
+    Scaffnew,
+    Squares,
+    certify_descent,
+)
+from certibit.theory.descent.descent_account import descent_limit
+
+CLOSE = 1e-8
+"""Relative distance of a certified constant to the largest one."""
+
+
+class Distance:
+    """|x - x*|^2, times a number."""
+
+    def __init__(self, weight=1.0):
+        self.weight = weight
+
+    def lyapunov(self, m, s, star, setting, problem):
+        return (Squares(self.weight, s.x - star.x),)
+
+
+def of_gradient_descent(gamma):
+    """|x+ - x*|^2 <= |x - x*|^2 - c (f(x) - f*), exactly, for L = 1.
+
+    With u = f(x) - f* and v = |grad f(x)|^2/2 <= u, it is 2 gamma (u + v) - 2 gamma^2 v at least,
+    and no more on Huber functions and quadratics.
+    """
+    return min(2 * gamma, 4 * gamma * (1 - gamma / 2))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 1.5, 1.9])
+def test_gradient_descent_has_its_tight_constant(n, gamma):
+    functions = FunctionClass(n, 0.0, 1.0)
+    proof = certify_descent(GD(gamma), functions, Distance())
+    assert proof.c == pytest.approx(of_gradient_descent(gamma), rel=CLOSE)
+    assert proof.measure.name == "gap"
+    assert proof.c <= proof.bound <= proof.c * (1 + CLOSE)
+    assert proof.verify() == proof.c
+
+
+def test_no_form_that_begins_with_the_distance_is_better_for_gradient_descent():
+    functions = FunctionClass(3, 0.0, 1.0)
+    for gamma in (0.5, 1.5):
+        found = certify_descent(GD(gamma), functions)
+        assert found.c == pytest.approx(of_gradient_descent(gamma), rel=2e-6)
+    assert str(certify_descent(GD(0.5), functions).potential) == "Psi = 1 |x|^2"
+
+
+def test_the_scale_of_a_potential_does_not_matter():
+    functions = FunctionClass(2, 0.0, 1.0)
+    once, thrice = (certify_descent(GD(0.7), functions, Distance(w)) for w in (1.0, 3.0))
+    assert thrice.c == pytest.approx(once.c, rel=CLOSE)
+    assert 3 * thrice.scale == pytest.approx(once.scale, rel=CLOSE)
+    assert once.scale <= 1
+
+
+def test_star_convexity_gives_less_than_convexity():
+    star_convex = FunctionClass(3, -1.0, 1.0, assumptions=(QuasiStrongConvexity(0.0),))
+    proof = certify_descent(GD(1.0), star_convex)
+    assert proof.c == pytest.approx(3 * math.sqrt(2) - 3, rel=2e-6)
+    assert proof.c < of_gradient_descent(1.0)
+
+
+CERTIFIED = [
+    (GD(0.7), {}, 1.4),
+    (DIANA(0.1, 0.2), {"omega": 2.0}, 0.2),
+    (MARINA(0.3, 0.3), {"omega": 2.0}, 0.6),
+    (DASHA(0.2, 0.2), {"omega": 2.0}, 0.4),
+    (AGD(0.9, 0.3), {}, 1.13),
+    (Scaffnew(0.5, 0.5), {}, 0.95),
+]
+CURVATURES = list(product([0.05, 0.4, 1.0], repeat=2))
+
+
+@pytest.mark.long(keep=2)
+@pytest.mark.parametrize(("method", "constants", "least"), CERTIFIED, ids=lambda x: str(x)[:5])
+def test_certified_constants_and_attacks(method, constants, least):
+    """Two clients, quadratics of one dimension, all coins and signs: steps, and starts."""
+    proof = certify_descent(method, FunctionClass(2, 0.0, 1.0, **constants))
+    assert proof.c >= least * (1 - 2e-6)
+    assert proof.verify() == proof.c
+    if isinstance(method, Scaffnew):  # its coin is tossed by the engine
+        return
+    assert max(largest_excess(proof, h) for h in CURVATURES) <= 1e-8
+    generator = np.random.default_rng(0)
+    starts = []
+    for h in CURVATURES:
+        problem = Quadratics(np.reshape(h, (2, 1, 1)), generator.standard_normal((2, 1, 1)))
+        starts += [excess_at_start(proof, problem, np.full((1, 1, 1), x)) for x in (-1.0, 0.0, 2.0)]
+    assert max(starts) <= 1e-8
+    larger = replace(proof, exact=3 * proof.exact)
+    assert max(largest_excess(larger, h) for h in CURVATURES) > 1e-4
+    assert max(largest_excess(proof, (4 * a, 4 * b)) for a, b in CURVATURES) > 1e-3
+
+
+def test_what_is_changed_is_no_proof():
+    proof = certify_descent(MARINA(0.3, 0.3), FunctionClass(4, 0.0, 1.0, omega=2.0))
+    assert proof.verify() == proof.c
+    assert replace(proof, exact=proof.exact * Fraction(11, 10)).verify() == -math.inf
+    heavier = tuple(w * Fraction(11, 10) for w in proof.weights)
+    assert replace(proof, weights=heavier).verify() == -math.inf
+    for own in ("multipliers", "below", "starting"):
+        for name, y in getattr(proof, own).items():
+            if y:
+                changed = {**getattr(proof, own), name: -y}
+                assert replace(proof, **{own: changed}).verify() == -math.inf
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.5])
+def test_stochastic_gradients_of_convex_functions(gamma):
+    """|x+ - x*|^2 <= |x - x*|^2 - 2 gamma (f(x) - f*) + gamma^2 sigma^2/n for gamma <= 1/L."""
+    functions = FunctionClass(5, 0.0, 1.0, noise=GradientNoise())
+    proof = certify_descent(SGD(gamma), functions, Distance(), kept=1 - 1e-9)
+    assert proof.c == pytest.approx(2 * gamma, rel=1e-6)
+    assert proof.e == pytest.approx(gamma**2 / 5, rel=1e-6)
+    assert proof.verify() == proof.c
+
+
+@pytest.mark.parametrize("functions", [FunctionClass(5, 0.0, 1.0), FunctionClass(5, -1.0, 1.0)])
+def test_a_method_that_samples_nothing_has_no_noise(functions):
+    exact, noisy = functions, replace(functions, noise=GradientNoise())
+    proof = certify_descent(GD(0.5), noisy, kept=0.99)
+    assert proof.e == 0
+    assert proof.c >= 0.99 * certify_descent(GD(0.5), exact).c * (1 - 1e-6)
+
+
+def test_the_largest_step_of_gradient_descent():
+    found = descent_limit(GD(1.0), "gamma", FunctionClass(2, 0.0, 1.0), 1e-2)
+    assert found == pytest.approx(2.0, rel=2e-2)
+
+
+def test_misfits_are_refused():
+    functions = FunctionClass(3, 0.0, 1.0, omega=4.0, alpha=0.5)
+    with pytest.raises(Refusal, match="the largest c is 0"):
+        certify_descent(EF21(0.29), functions)
+    with pytest.raises(Refusal, match="strongly convex g"):
+        certify_descent(LoCoDL(0.1, 0.1, 0.1, 0.5, 4.0), functions)
+    with pytest.raises(Refusal, match="take relative = 0"):
+        certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0, noise=GradientNoise(0.5)))
+    with pytest.raises(Refusal, match="certify a factor"):
+        certify_descent(GD(0.1), FunctionClass(3, 0.0, 1.0), Distance(), measure="potential")

@@ -1,0 +1,112 @@
+"""Where functions have a solution: Psi at the start of a run is at most |x - x*|^2."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from certibit.data.arrays import Array
+from certibit.solvers.method import Method
+from certibit.theory.descent.measure import Measure
+from certibit.theory.function_class import FunctionClass
+from certibit.theory.potential import ClassConstants, Potential, Terms
+from certibit.theory.proofs.rational_algebra import ZERO, Rationals, rationals
+from certibit.theory.proofs.rational_step import RationalForm, RationalStep, combination
+from certibit.theory.proofs.symbolic_step import SymbolicStep
+from certibit.theory.quadratic_potential import AtModel
+from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
+from certibit.theory.worlds.symbolic.exact_numbers import rational
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """|x - x*|^2, and the terms of Psi at the state at rest about the model x.
+
+    Attributes
+    ----------
+    distance : RationalForm
+        |x - x*|^2.
+    terms : tuple of RationalForm
+        Those of Psi, with weight 1, where gradient estimates are the gradients at x, and all points
+        are x.
+    """
+
+    distance: RationalForm
+    terms: tuple[RationalForm, ...]
+
+    def weighted(self, step: RationalStep) -> "Start":
+        """Return the start with terms of their own weights in a step."""
+        pairs = zip(step.symbols.weights, self.terms, strict=True)
+        return replace(self, terms=tuple(combination([rational(w)], [one]) for w, one in pairs))
+
+
+@dataclass(frozen=True)
+class WithStart:
+    """A measure, then |x - x*|^2 and a potential at the state at rest about the model."""
+
+    measure: Potential
+    potential: Potential
+
+    def lyapunov(self, m: Any, s: Any, star: Any, setting: ClassConstants, problem: Any) -> Terms:
+        """Return the terms at a state."""
+        rest = fixed_point(m, AboutModel(problem, m.model(s)))
+        return (
+            *self.measure.lyapunov(m, s, star, setting, problem),
+            *AtModel("distance").lyapunov(m, s, star, setting, problem),
+            *self.potential.lyapunov(m, rest, star, setting, problem),
+        )
+
+
+def step_and_start(
+    method: Method, functions: FunctionClass, potential: Potential, measure: Measure, **choices: Any
+) -> tuple[RationalStep, Start | None]:
+    """Return a step with its measure, and its start where functions have a solution."""
+    asked = WithStart(measure, potential) if functions.has_solution else measure
+    step = RationalStep.of(method, functions, potential, measure=asked, **choices)
+    first, *others = step.measured
+    if measure.name == "potential":
+        first = combination(list(map(rational, step.symbols.weights)), step.now)
+    start = Start(others[0], tuple(others[1:])) if others else None
+    return replace(step, measured=(first,)), start
+
+
+@dataclass(frozen=True)
+class Affine:
+    """n functions with given gradients everywhere, (n, 1, 1)."""
+
+    n: int
+    slopes: Array
+
+    def grad(self, x: Array) -> Array:
+        """Return the gradients, (n, d, R)."""
+        return self.slopes + 0 * x
+
+
+def movement(step: SymbolicStep, place: int) -> Rationals:
+    """Return a movement that leaves most forms as they are, in the coordinates of a block, (k,).
+
+    In the block of equal clients all points move; in the others, the gradients of the f_i at all
+    points. The state is at rest. The coordinates are those of the forms of rational steps.
+    """
+    basis, kernel, n = step.basis, rationals(step.kernels[place]), step.functions.n
+    moved = np.full(basis.size, ZERO, dtype=object)
+    slopes = np.zeros((n, 1, 1))
+    if place:
+        slopes[:2, 0, 0] = (1.0, -1.0)[:n]
+        moved[[one.gradient for one in step.evaluations if one.kind == place - 1]] = fmpq(1)
+    x = np.full((1, 1, 1), 0.0 if place else 1.0)
+    rest = fixed_point(step.method, AboutModel(Affine(n, slopes), x))
+    lengths = [rational(float(x.flat[0])) for x in vars(rest).values() if x.dtype != bool]
+    states = [number for name, number in basis.names.items() if name[0] == "state"]
+    for number, length in zip(states, lengths, strict=True):
+        own = bool(basis.every_client[number])
+        if own or not place:
+            moved[number : number + (basis.kinds if own else 1)] = length
+    reduced, rank = fmpq_mat(np.hstack([kernel, moved[:, None]]).tolist()).rref()
+    found = np.full(kernel.shape[1], ZERO, dtype=object)
+    for i in range(rank):
+        lead = next(j for j in range(reduced.ncols()) if reduced[i, j])
+        if lead < len(found):
+            found[lead] = reduced[i, reduced.ncols() - 1]
+    return found
