@@ -183,7 +183,7 @@ def certify_descent(
     if not 0 < kept < 1:
         raise Refusal(f"kept = {kept:g} is no part of c; give a number above 0 and below 1")
     functions, part = _class_for(method, functions), Fraction(kept)
-    asked = Measure(measure) if measure else usual_measure(functions)
+    asked = Measure(measure) if measure else default_measure(functions)
     if measure == "potential" and functions.has_solution:
         raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
     if not isinstance(potential, str):
@@ -197,7 +197,7 @@ def certify_descent(
     return replace(proof, seconds=perf_counter() - start)
 
 
-def usual_measure(functions: FunctionClass) -> Measure:
+def default_measure(functions: FunctionClass) -> Measure:
     """Return f - f* where functions have a solution, else |grad f(x)|^2."""
     return Measure("gap" if functions.has_solution else "squared_gradient")
 
@@ -220,7 +220,7 @@ def has_descent(
     [True, False]
     """
     functions = _class_for(method, functions)
-    asked = Measure(measure) if measure else usual_measure(functions)
+    asked = Measure(measure) if measure else default_measure(functions)
     least = NOTHING / rational(functions.L) if functions.has_solution else ZERO
     _, programme = _forms(method, functions, asked)
     return bool(programme.best(CLOSE, enough=least).c > least)
