@@ -34,6 +34,12 @@ GIVEN_UP = Fraction(1, 10**6)
 NOTHING = rational(1e-9)
 """A c below this, divided by L, is none."""
 
+NEAR = rational(1e-3)
+"""Relative accuracy of a c for M = Psi that is searched for."""
+
+FIRST = rational(0.125)
+"""Part of the smallest c that is tried in vain for M = Psi, which is tried next."""
+
 LARGEST = 10**6
 """Form that is searched for at most, in sums of the squares of all parts of a state."""
 
@@ -160,8 +166,8 @@ def certify_descent(
     potential : Potential or "search"
         Psi, or the best quadratic form; a multiple of Psi where functions have a solution.
     measure : "squared_gradient", "gap" or "potential", optional
-        M: |grad f(x)|^2, f(x) - f* at the model x before the step, or a stated Psi itself; by
-        default f(x) - f* where functions have a solution, else |grad f(x)|^2.
+        M: |grad f(x)|^2, f(x) - f* at the model x before the step, or Psi itself, which makes a
+        factor 1 - c; by default f(x) - f* where functions have a solution, else |grad f(x)|^2.
     kept : float
         The part of the largest c that is kept where gradients are stochastic.
 
@@ -188,8 +194,8 @@ def certify_descent(
         raise Refusal("M = Psi is a factor where functions have a solution; certify a factor")
     if not isinstance(potential, str):
         proof = _proof(method, functions, potential, asked, part)
-    elif measure == "potential":
-        raise Refusal("no Psi is searched for with M = Psi; state a potential, or take another M")
+    elif potential == "search" and measure == "potential":
+        proof = _contracting(method, functions)
     elif potential == "search":
         proof = _searched(method, functions, asked, part)
     else:
@@ -338,6 +344,36 @@ def _forms(
     unit = 1 / rational(family.start.values)
     most = [LARGEST * unit * size for size in sizes]
     return family, DescentProgramme(step, [unit, *[ZERO] * (count - 1)], squares[1:], most)
+
+
+def _contracting(method: Method, functions: FunctionClass) -> DescentCertificate:
+    """Return the certificate with M = Psi of the form with nearly the largest c.
+
+    For a given c the form is one linear programme; c is searched between 0 and 1.
+    """
+    family, programme = _forms(method, functions, Measure("gap"))
+    best: Descent | None = None
+    low, high = ZERO, rational(1)
+    while best is None or high > low * (1 + NEAR):
+        c = (low + high) / 2 if best else high * FIRST
+        pairs = zip(programme.step.after, programme.step.now, strict=True)
+        step = replace(programme.step, after=tuple(after.plus(c, now) for after, now in pairs))
+        found = None
+        with suppress(Refusal):
+            found = replace(programme, step=step).best(CLOSE, enough=ZERO)
+        if found is not None and found.c > 0:
+            low, best = c, found
+        elif c < NOTHING:
+            raise Refusal(
+                "no c > 0 with E[Psi+] <= (1 - c) Psi is proved; take a smaller step size, or "
+                "another class, such as one with PolyakLojasiewicz"
+            )
+        else:
+            high = c
+    weights = tuple(float(fraction(w)) for w in best.weights)
+    weights = weights[: len(weights) - len(family.start.points)]
+    psi = family.start.spread().weighted((weights[0] * family.start.values, *weights[1:]))
+    return _proof(method, functions, psi, Measure("potential"), Fraction(1, 2))
 
 
 def _tidy(family: Family, programme: DescentProgramme, found: Descent) -> Descent:

@@ -99,7 +99,8 @@ def psi(proof, s, problem):
     lowest = 0.0
     if functions.has_solution:
         x = -np.mean(problem.b, axis=0, keepdims=True) / np.mean(problem.h)
-        lowest = problem.value(x)
+    if np.mean(problem.h) > 0:
+        lowest = -(np.mean(problem.b) ** 2) / (2 * np.mean(problem.h))
     star = method.fixed_point(Solution.of(problem, x))
     total = 0.0
     for term in proof.potential.lyapunov(method, s, star, functions, problem):
@@ -153,6 +154,8 @@ def largest_excess(proof, h, signs=None, *, shared=False):
         if proof.measure.name == "gap":  # f is not constant: (mean h) > 0
             measure /= 2 * np.mean(h)
         now = psi(proof, state, problem)
+        if proof.measure.name == "potential":
+            measure = now
         return after - now + proof.c * measure - proof.e * sigma**2
 
     size = n + sum(sizes) + 1

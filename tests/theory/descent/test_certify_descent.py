@@ -249,8 +249,6 @@ def test_misfits_are_refused():
     weak = FunctionClass.nonconvex(3, L=1.0)
     with pytest.raises(Refusal, match="certify a descent"):
         certify(GD(0.1), weak)
-    with pytest.raises(Refusal, match="state a potential"):
-        certify_descent(GD(0.1), weak, measure="potential")
     with pytest.raises(Refusal, match="smaller step"):
         certify_descent(DIANA(0.5, 0.1), replace(weak, omega=9.0))
     with pytest.raises(Refusal, match="'gradients' is no measure"):
