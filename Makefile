@@ -63,11 +63,11 @@ docs: .venv/installed-docs
 
 # The tests; those marked `long` are left out, but for some of their cases.
 test: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --quiet --quick
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --quick
 
 # All tests.
 test-all: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --quiet
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
 
 # The fuzzers with 100 times as many inputs as in `make test`.
 fuzz: .venv/installed-dev

@@ -34,7 +34,6 @@ from architecture import (
 import certibit
 
 ROOT = Path(certibit.__file__).parent.parent
-PROJECT = modules(ROOT)
 
 LEVELS = [
     ["data"],
@@ -127,27 +126,32 @@ APART = {"State", "main"}
 """Public names that stand in several modules because they are always used in their own."""
 
 
-def test_every_folder_is_declared_once():
+@pytest.fixture(scope="module")
+def project():
+    return modules(ROOT)
+
+
+def test_every_folder_is_declared_once(project):
     assert {folder.split(".")[0] for level in LEVELS for folder in level} == set(ROOMS)
-    assert undeclared(PROJECT, LEVELS) == set()
+    assert undeclared(project, LEVELS) == set()
 
 
-def test_every_folder_is_installed():
+def test_every_folder_is_installed(project):
     """An editable install finds folders that a built package would not have."""
     settings = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
-    folders = {module.folder for module in PROJECT.values()}
+    folders = {module.folder for module in project.values()}
     inside = {name if name.startswith("certibit") else f"certibit.{name}" for name in folders}
     assert set(settings["tool"]["setuptools"]["packages"]) == inside
 
 
-def test_arrows_run_down():
-    assert rising(PROJECT, LEVELS) == set()
+def test_arrows_run_down(project):
+    assert rising(project, LEVELS) == set()
 
 
-def test_the_core_knows_no_extension():
+def test_the_core_knows_no_extension(project):
     prefixes = [prefix for extension in EXTENSIONS.values() for prefix in extension]
-    assert all(any(f"{name}.".startswith(f"{p}.") for name in PROJECT) for p in prefixes)
-    assert known_extensions(PROJECT, prefixes, "certibit") == set()
+    assert all(any(f"{name}.".startswith(f"{p}.") for name in project) for p in prefixes)
+    assert known_extensions(project, prefixes, "certibit") == set()
 
 
 @pytest.mark.long(keep=1)
@@ -197,38 +201,38 @@ for words in (
 """
 
 
-def test_there_are_no_cycles():
+def test_there_are_no_cycles(project):
     """No module or folder imports one that imports it back, directly or on a way around."""
-    assert cycle(arrows(PROJECT)) == []
-    assert cycle(between_folders(PROJECT, arrows(PROJECT))) == []
+    assert cycle(arrows(project)) == []
+    assert cycle(between_folders(project, arrows(project))) == []
 
 
-def test_imports_are_absolute_and_of_public_names():
-    assert relative_imports(PROJECT) == set()
-    assert private_imports(PROJECT) == set()
+def test_imports_are_absolute_and_of_public_names(project):
+    assert relative_imports(project) == set()
+    assert private_imports(project) == set()
 
 
-def test_a_name_says_one_thing():
-    assert shared_names(PROJECT) - APART == set()
-    assert shared_modules(PROJECT) == set()
+def test_a_name_says_one_thing(project):
+    assert shared_names(project) - APART == set()
+    assert shared_modules(project) == set()
 
 
-def test_folders_are_small():
-    assert crowded(PROJECT, 12) - LISTS == set()
-    assert deep(PROJECT, 3) == set()
+def test_folders_are_small(project):
+    assert crowded(project, 12) - LISTS == set()
+    assert deep(project, 3) == set()
 
 
-def test_a_method_names_no_array_library():
-    assert with_array_libraries(PROJECT, "solvers.methods") == set()
+def test_a_method_names_no_array_library(project):
+    assert with_array_libraries(project, "solvers.methods") == set()
 
 
-def test_a_method_needs_few_lines_of_the_core():
+def test_a_method_needs_few_lines_of_the_core(project):
     """With all modules that it imports in turn; plain gradient descent once needed 4,495."""
-    assert heavy(PROJECT, "solvers.methods", 1500) == set()
+    assert heavy(project, "solvers.methods", 1500) == set()
 
 
-def test_a_method_has_the_length_of_an_algorithm_box():
-    assert longer(PROJECT, "solvers.methods", 100) == set()
+def test_a_method_has_the_length_of_an_algorithm_box(project):
+    assert longer(project, "solvers.methods", 100) == set()
 
 
 CLEAN = {
