@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from certibit.figures.bands import BAND
 from certibit.figures.text.tables import accuracy_name, json_number
-from certibit.solvers.runs.trace import Trace
+from certibit.solvers.runs.trace import MEASURES, Trace
 
 COARSE = 1e-3
 """The accuracy that every panel has beside that where its axis ends."""
 LEVELS = 60
-"""Accuracies of a line, from the first f - f* to the finest, each with its bits for every seed."""
+"""Accuracies of a line, from that of the start to the finest, each with its bits for every seed."""
 COUNTED = {
     "bits": "uplink_bits",
     "downlink bits": "downlink_bits",
@@ -56,14 +56,15 @@ def panel_record(
     kappa : float or None
         The condition number of the problem, where it has one.
     floor : float
-        Where the axis of f - f* ends.
+        Where the axis of f - f*, or of |grad f|^2, ends.
     curves : sequence of (dict, Trace)
         How each curve is called and looks, and its runs.
     downlink : float
         The weight of a bit received that the figure was drawn with; bits of the lines and costs
         stand one by one.
     """
-    specification = curves[0][1].specification
+    _, first = curves[0]
+    specification = first.specification
     coarse = max(COARSE, floor)
     return {
         "title": title,
@@ -72,6 +73,7 @@ def panel_record(
         "d": specification["problem"]["d"],
         "kappa": kappa,
         "seeds": len(specification["seeds"]),
+        "measure": MEASURES[first.measure],
         "floor": floor,
         "downlink_weight": downlink,
         "targets": [accuracy_name(accuracy) for accuracy in (coarse, floor)],
@@ -80,7 +82,7 @@ def panel_record(
 
 
 def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
-    start = float(np.max(trace.columns["gap"][trace.columns["iteration"] == 0]))
+    start = float(np.max(trace.columns[trace.measure][trace.columns["iteration"] == 0]))
     levels = [*_short(np.geomspace(start, accuracies[-1], LEVELS + 1)[1:-1]), accuracies[-1]]
     return {
         "specification": trace.specification,
@@ -93,9 +95,9 @@ def _curve(trace: Trace, accuracies: tuple[float, float]) -> dict[str, Any]:
             for accuracy in accuracies
         },
         "line": {
-            "gap": levels,
+            "accuracy": levels,
             **{
-                name: [json_number(_short(trace.cost_to(gap, COUNTED[name]))) for gap in levels]
+                name: [json_number(_short(trace.cost_to(one, COUNTED[name]))) for one in levels]
                 for name in ("bits", "downlink bits")
             },
         },

@@ -10,7 +10,6 @@ from certibit.figures.comparison.comparison_result import Comparison
 from certibit.figures.comparison.contestants import Contestant
 from certibit.figures.curve_records import figure_record, panel_record
 from certibit.figures.looks import distinct_looks
-from certibit.solvers.runs.trace import MEASURES
 
 
 def require_name(name: str) -> None:
@@ -22,15 +21,6 @@ def require_name(name: str) -> None:
         )
 
 
-def require_gap(measure: str) -> None:
-    """Refuse another measure than f - f*, which the report draws."""
-    if measure != "gap":
-        raise Refusal(
-            f"the target is one of {MEASURES[measure]}, and the report draws f - f*; compare "
-            "without --report, or with --until"
-        )
-
-
 def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float = 0.0) -> Path:
     """Write what the report shows of a comparison into a folder of results; give the file.
 
@@ -39,8 +29,8 @@ def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float 
     Raises
     ------
     Refusal
-        If the name is of something else than letters, digits and hyphens, if a contestant sends
-        nothing, so that there are no bits to draw against, or if the target is not one of f - f*.
+        If the name is of something else than letters, digits and hyphens, or if a contestant sends
+        nothing, so that there are no bits to draw against.
     """
     require_name(name)
     path = folder / "compared" / f"{name}.json"
@@ -49,7 +39,6 @@ def keep_comparison(found: Comparison, name: str, folder: Path, downlink: float 
 
 
 def _record(found: Comparison, name: str, downlink: float) -> dict[str, Any]:
-    require_gap(found.measure)
     pairs = list(zip(found.contestants, found.traces, strict=True))
     for contestant, trace in pairs:
         if not trace.columns["uplink_bits"].any():

@@ -48,14 +48,15 @@ def panel_chart(panel: Record, labels: Collection[str] = ()) -> Chart:
         low, median, high = percentiles(total_bits(up, down, weight).T)
         series.append(
             Series(
-                curve["label"], median.tolist(), line["gap"], low.tolist(), high.tolist(),
+                curve["label"], median.tolist(), line["accuracy"], low.tolist(), high.tolist(),
                 curve["colour"], runs={"up": line["bits"], "down": line["downlink bits"]},
             )
         )  # fmt: skip
     counted = bits_name(weight)
     return Chart(
-        f"{panel['title']}: f - f* against bits",
-        panel_caption(panel), counted, GAP, tuple(series), bottom=panel["floor"], across=True,
+        f"{panel['title']}: {panel['measure']} against bits",
+        panel_caption(panel), counted, panel["measure"].replace("-", "−"), tuple(series),
+        bottom=panel["floor"], across=True,
     )  # fmt: skip
 
 

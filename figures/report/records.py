@@ -37,7 +37,7 @@ _curve = record(
     specification=record(),
     ending=several(_text),
     costs={"type": "object", "additionalProperties": _costs},
-    line=numbers(0, 1e300, "gap", of_seeds=("bits", "downlink bits")),
+    line=numbers(0, 1e300, "accuracy", of_seeds=("bits", "downlink bits")),
 )
 _panel = record(
     title=_text,
@@ -46,6 +46,7 @@ _panel = record(
     d=_number,
     kappa=_above,
     seeds=_number,
+    measure=_text,
     floor=_positive,
     downlink_weight=_weight,
     targets=several(_text, least=1),

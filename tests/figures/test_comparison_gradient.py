@@ -5,6 +5,7 @@ import pytest
 
 from certibit import Budget, Comparison, Refusal, compare, problem
 from certibit.figures.comparison.comparison_record import keep_comparison
+from certibit.figures.report.page import write_report
 
 SOLVED = problem("breast-cancer@9:nonconvex")
 NAMES = ["marina+rand-k:4", "ef21+top-k:4", "gd"]
@@ -46,6 +47,13 @@ def test_it_is_saved_and_read(found, tmp_path):
     assert again.measure == "squared_gradient"
 
 
+def test_the_report_draws_the_gradient(found, tmp_path):
+    keep_comparison(found, "slopes", tmp_path)
+    page = write_report(tmp_path, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "slopes: |grad f|^2 against bits" in page
+    assert "slopes: f - f*" not in page
+
+
 def test_f_minus_its_bound_may_be_the_measure():
     """0 bounds f from below, so a target above inf f can be asked for."""
     found = compare(SOLVED, ["gd"], target=0.6, measure="gap", seeds=1)
@@ -53,7 +61,7 @@ def test_f_minus_its_bound_may_be_the_measure():
     assert found.traces[0].ending == ("gap",)
 
 
-def test_misfits_are_refused(found, tmp_path):
+def test_misfits_are_refused():
     with pytest.raises(Refusal, match=r"the target \|grad f\|\^2 = 5 is not possible; give at"):
         compare(SOLVED, ["gd"], target=5.0)
     with pytest.raises(Refusal, match="the measure 'slope' is unknown; choose gap or squared"):
@@ -62,5 +70,3 @@ def test_misfits_are_refused(found, tmp_path):
         compare(SOLVED, ["gd"], budget=Budget(squared_gradient=0.1))
     with pytest.raises(Refusal, match="agd needs a strongly convex problem"):
         compare(SOLVED, ["gd", "agd"])
-    with pytest.raises(Refusal, match=r"the target is one of \|grad f\|\^2, and the report draws"):
-        keep_comparison(found, "slopes", tmp_path)

@@ -30,7 +30,6 @@ from certibit.data.terminal import for_terminal
 from certibit.figures.comparison.compare import compare
 from certibit.figures.comparison.comparison_record import (
     keep_comparison,
-    require_gap,
     require_name,
 )
 from certibit.figures.costs import SECONDS
@@ -79,8 +78,6 @@ def compare_methods(chosen: argparse.Namespace) -> None:
         require_name(chosen.report)
     folder, solved = read_output(chosen), read_problem(chosen)
     target, measure = read_until(chosen, solved)
-    if chosen.report is not None:
-        require_gap(measure)
     with progress_bar("compare", delay=0.01) as progress:  # nothing before the first run
         found = compare(
             solved,
