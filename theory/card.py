@@ -292,6 +292,12 @@ class Card:
                 return replace(self.at(setting, own, **told), **values)
             except Refusal:
                 if rule is None and missing and not setting.strongly_convex:
+                    if self.method.needs.composite:
+                        raise Refusal(
+                            f"{self.name} solves min f + g with a strongly convex g, and not all "
+                            "functions are convex; choose a method that minimises f alone, such as "
+                            "ef21"
+                        ) from None
                     raise Refusal(
                         f"{self.name} has no rule for functions that need not be convex; give "
                         f"{', '.join(missing)} with --set"

@@ -121,7 +121,10 @@ class NonconvexModel(NonconvexProblem):
             is negative somewhere.
         """
         if not 0 <= lam < math.inf:
-            raise Refusal(f"lam = {lam:g} of the nonconvex regulariser; give a number from 0 on")
+            raise Refusal(
+                f"lam = {lam:g} is no weight of the nonconvex regulariser; give a number from 0 "
+                "on, such as breast-cancer@9:nonconvex=0.1"
+            )
         if not lam and not loss.weak_convexity:
             raise Refusal(
                 f"lam = 0 with the convex loss {loss.name} leaves a convex problem; give lam > 0, "

@@ -204,10 +204,8 @@ def _convexity(
 ) -> dict[str, float | None]:
     """Return mu and kappa, with the default; a nonconvex problem has neither."""
     if nonconvex is not None and (mu, kappa) != (None, None):
-        raise Refusal(
-            f"mu = {mu} and kappa = {kappa} of a nonconvex problem, which has neither; leave both "
-            "out"
-        )
+        given = f"kappa = {kappa:g}" if mu is None else f"mu = {mu:g}"
+        raise Refusal(f"{given} of a nonconvex problem, whose mu is negative; leave it out")
     return {"mu": mu, "kappa": KAPPA if mu is None and kappa is None else kappa}
 
 

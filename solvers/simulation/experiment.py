@@ -141,14 +141,14 @@ def fitted_view(method: Method | type[Method], problem: P) -> P:
         not isinstance(problem, str),
         f"{problem!r} is the name of a problem; give certibit.problem({problem!r})",
     )
-    view = problem.composite if method.needs.composite else problem.plain
     needs = method.needs
-    if needs.strongly_convex and not (needs.nonconvex or is_strongly_convex(view)):
+    if needs.strongly_convex and not (needs.nonconvex or is_strongly_convex(problem.plain)):
         raise Refusal(
             f"{method.name} needs a strongly convex problem and {problem.name} has "
-            f"mu = {view.constants.mu:g}; choose another method, or add regularisation (mu > 0)"
+            f"mu = {problem.plain.constants.mu:g}; choose another method, or add regularisation "
+            "(mu > 0)"
         )
-    return view
+    return problem.composite if needs.composite else problem.plain
 
 
 def _require(fits: bool, sentence: str) -> None:

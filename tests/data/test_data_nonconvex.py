@@ -227,13 +227,25 @@ class Dipping(LeastSquares):
 @pytest.mark.parametrize(
     ("selector", "choice", "sentence"),
     [
-        ("breast-cancer@9:nonconvex", {"kappa": 10.0}, "mu = None and kappa = 10.0 of a nonconvex"),
-        ("breast-cancer@9:nonconvex", {"mu": 1.0}, "mu = 1.0 and kappa = None of a nonconvex"),
-        ("breast-cancer@9", {"loss": "welsch:1", "kappa": 5.0}, "mu = None and kappa = 5.0 of a"),
+        (
+            "breast-cancer@9:nonconvex",
+            {"kappa": 10.0},
+            "kappa = 10 of a nonconvex problem, whose mu is",
+        ),
+        ("breast-cancer@9:nonconvex", {"mu": 1.0}, "mu = 1 of a nonconvex problem, whose mu is"),
+        ("breast-cancer@9", {"loss": "welsch:1", "kappa": 5.0}, "kappa = 5 of a nonconvex problem"),
         ("breast-cancer@9:nonconvex=x", {}, "the problem 'breast-cancer@9:nonconvex=x' cannot be"),
-        ("breast-cancer@9:nonconvex=-1", {}, "lam = -1 of the nonconvex regulariser; give a"),
+        (
+            "breast-cancer@9:nonconvex=-1",
+            {},
+            "lam = -1 is no weight of the nonconvex regulariser; give a",
+        ),
         ("breast-cancer@9:nonconvex=0", {}, "lam = 0 with the convex loss logistic leaves a"),
-        ("breast-cancer@9:nonconvex=nan", {}, "lam = nan of the nonconvex regulariser; give a"),
+        (
+            "breast-cancer@9:nonconvex=nan",
+            {},
+            "lam = nan is no weight of the nonconvex regulariser; give a",
+        ),
         ("breast-cancer@9:noncovex", {}, "the problem 'breast-cancer@9:noncovex' cannot be read"),
         (
             "breast-cancer@9:nonconvex",
@@ -248,7 +260,11 @@ class Dipping(LeastSquares):
         ("quadratic:d=1@3:nonconvex", {}, "a nonconvex quadratic of 3 clients and 1 features"),
         ("quadratic:d=4@3:nonconvex=0", {}, "spread = 0 and kappa = 100; give spread > 0"),
         ("quadratic:d=4@3:nonconvex=1e-5", {}, "no matrix has a negative eigenvalue; make a"),
-        ("quadratic:d=4@3:nonconvex", {"kappa": 5.0}, "mu = None and kappa = 5.0 of a nonconvex"),
+        (
+            "quadratic:d=4@3:nonconvex",
+            {"kappa": 5.0},
+            "kappa = 5 of a nonconvex problem, whose mu is",
+        ),
         ("quadratic:d=4@3:nonconvex", {"loss": "welsch:1"}, "a quadratic has no rows, so no loss"),
     ],
 )

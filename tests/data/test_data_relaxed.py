@@ -338,7 +338,7 @@ def test_methods_that_need_strong_convexity_are_refused():
     problem = stalemate()
     with pytest.raises(Refusal, match="agd needs a strongly convex problem and tilted has mu = 0"):
         simulate(AGD(0.1, 0.5), problem, budget=Budget(rounds=1))
-    with pytest.raises(Refusal, match="no view with a shared ridge"):
+    with pytest.raises(Refusal, match="locodl needs a strongly convex problem and tilted has mu"):
         METHODS["locodl"].parameters(problem)
 
 

@@ -125,7 +125,10 @@ def plan(
     'agd'
     """
     if not is_strongly_convex(problem):
-        raise Refusal(f"{problem.name} is not strongly convex, and what is promised needs mu > 0")
+        raise Refusal(
+            f"{problem.name} is not strongly convex, and what is promised needs mu > 0; leave "
+            "nonconvex out, or compare methods by certibit compare"
+        )
     start = float(host(problem.gap(problem.x_0)).max())
     if not 0 < target < start:
         raise Refusal(f"the target f - f* = {target:g}; give one between 0 and {start:.3g}")
