@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.econtrol import EControl
     from certibit.solvers.methods.ef import EF
     from certibit.solvers.methods.ef21 import EF21
+    from certibit.solvers.methods.ef21_sgdm import EF21SGDM
     from certibit.solvers.methods.ef21p_diana import EF21PDIANA
     from certibit.solvers.methods.episode import EPISODE
     from certibit.solvers.methods.episode_plus_plus import EpisodePlusPlus
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from certibit.solvers.methods.normalised_gd import NormalisedGD
     from certibit.solvers.methods.scaffnew import Scaffnew
     from certibit.solvers.methods.scaffold import SCAFFOLD
+    from certibit.solvers.methods.sgd import SGD
     from certibit.solvers.methods.tamuna import TAMUNA
 
     # What a run takes and gives
@@ -159,11 +161,13 @@ __all__ = [
     "EF",
     "EF21",
     "EF21PDIANA",
+    "EF21SGDM",
     "EPISODE",
     "GD",
     "MARINA",
     "METHODS",
     "SCAFFOLD",
+    "SGD",
     "TAMUNA",
     "Array",
     "Assumption",

@@ -85,7 +85,7 @@ class DescentPromise:
     >>> DescentPromise(0.25).rounds_to(0.01, start=2.0)
     800.0
     >>> DescentPromise(0.25, e=0.001).rounds_to(0.01, start=2.0, variance=1.0)
-    1333.3333333333335
+    1333.3333333333333
     """
 
     c: float
@@ -163,10 +163,11 @@ class Theorem(OneStepTheorem):
 
 
 class DescentTheorem(OneStepTheorem):
-    """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 about one step, for functions of any convexity.
+    """A theorem E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 about one step; f need not be convex.
 
-    x is the model before the step, and f - inf f at the model has weight 1 in Psi. ``star`` is the
-    state at rest about the model: a gradient estimate is compared with the gradient there.
+    sigma^2 is the variance of stochastic gradients, 0 if they are exact. x is the model before the
+    step, and f - inf f at the model has weight 1 in Psi. ``star`` is the state at rest about the
+    model: a gradient estimate is compared with the gradient there.
 
     Examples
     --------
@@ -179,6 +180,10 @@ class DescentTheorem(OneStepTheorem):
     def descent(self, m: Any, setting: Setting) -> float:
         """Return c, the promised constant."""
 
+    def noise(self, m: Any, setting: Setting) -> float:
+        """Return e; 0 for a method that samples no gradients."""
+        return 0.0
+
     def promise(self, m: Any, setting: Setting) -> DescentPromise:
         """Return the promised descent."""
-        return DescentPromise(self.descent(m, setting))
+        return DescentPromise(self.descent(m, setting), self.noise(m, setting))

@@ -15,6 +15,7 @@ from certibit.data.losses.base import Loss
 from certibit.data.losses.logistic_loss import Logistic
 from certibit.data.losses.loss_selector import loss_named
 from certibit.data.losses.multinomial_loss import Multinomial
+from certibit.data.noise import Uniform
 from certibit.data.numbers import whole
 from certibit.data.own.own_file import file_and_name, is_own, load_file
 from certibit.data.problems.linear_model import LinearModel, Weighting
@@ -30,6 +31,7 @@ KAPPA = 1e4
 """The default condition number, that of the LoCoDL paper."""
 _MULTINOMIAL = "multinomial"
 _NONCONVEX = "nonconvex"
+_NOISE = "noise"
 
 
 def problem(
@@ -41,6 +43,7 @@ def problem(
     kappa: float | None = None,
     mu: float | None = None,
     nonconvex: float | None = None,
+    noise: float | None = None,
     seed: int = 0,
     split: str = "shuffled",
     weighting: Weighting = "rows",
@@ -57,7 +60,7 @@ def problem(
         catalogue or by a path: ``a5a@87``, ``breast-cancer@9``, ``/path/file@20``.
         ``quadratic:d=<d>@<n>`` is a random quadratic in the plain view.
         Both end with ``:nonconvex`` or ``:nonconvex=<number>`` for a problem that is not convex;
-        see ``nonconvex``.
+        see ``nonconvex``. Then ``:noise=<number>`` may follow.
         ``path/to/file.py:NAME`` is a problem that a file of your own makes, or its function that
         returns one.
         Anything else are your own rows X, (N, d), with the targets y.
@@ -78,6 +81,9 @@ def problem(
         regulariser lam sum_j x_j^2/(1 + x_j^2), 0.1 if the selector ends with ``:nonconvex``, and
         0 by default if the loss is not convex; of a quadratic, the largest distance of the f_i's
         matrices to their average, 1 if the selector names none.
+    noise : float, optional
+        For a nonconvex problem with stochastic gradients: their noise has independent entries that
+        are uniform on [-noise, noise]/sqrt(d), so that its length is at most this number.
     seed : int
         Seed of the split, or of the random quadratic.
     split : str
@@ -113,16 +119,18 @@ def problem(
     NonconvexModel('own data@5', n=5, d=10, lam=0, loss='welsch')
     """
     if isinstance(data, str) and is_own(data):
-        given = (y, clients, mu, kappa, nonconvex, loss, split)
-        if given != (None, None, None, None, None, "logistic", "shuffled"):
+        given = (y, clients, mu, kappa, nonconvex, noise, loss, split)
+        if given != (None, None, None, None, None, None, "logistic", "shuffled"):
             raise Refusal(f"{data} is complete; leave out clients, kappa, mu, loss and split")
         return _from_file(data)
     _require_number("mu", mu, 0.001)
     _require_number("kappa", kappa, 1000)
     _require_number("nonconvex", nonconvex, 0.1)
+    _require_number("noise", noise, 0.1)
     phi = _loss(loss)
     if isinstance(data, str):
-        data, nonconvex = _nonconvexity(data, nonconvex)
+        data, noise = _worded(data, _NOISE, noise, None)
+        data, nonconvex = _worded(data, _NONCONVEX, nonconvex, LAM)
         data, clients = _selected(data, y, clients)
     elif y is None or clients is None:
         missing = "clients; give clients=9, or the client of every row"
@@ -135,7 +143,7 @@ def problem(
     if isinstance(data, str) and data.partition(":")[0] == "quadratic":
         if (loss, split) != ("logistic", "shuffled"):
             raise Refusal("a quadratic has no rows, so no loss and no split; leave them out")
-        return _quadratic(data, _count(clients), seed, nonconvex, **convexity)
+        return _noisy(_quadratic(data, _count(clients), seed, nonconvex, **convexity), noise)
     if isinstance(clients, str):
         split, clients = _rule_and_count(clients)
     dataset = _dataset(data, y, name, phi, download)
@@ -144,13 +152,14 @@ def problem(
     counted = isinstance(clients, int | np.integer)
     equal = counted and split.partition(":")[0] != "dirichlet"
     if isinstance(phi, Logistic) and equal and nonconvex is None:
-        return LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
+        made = LogisticRegression.from_data(dataset, int(clients), split=split, **choice)
+        return _noisy(made, noise)
     if counted:
         shares = divide(dataset, int(clients), split, seed)
     else:
         shares, split = by_client(np.asarray(clients), len(dataset.b)), "given"
     choice |= {"weighting": weighting, "split": split}
-    return _of_shares(dataset, shares, phi, choice)
+    return _noisy(_of_shares(dataset, shares, phi, choice), noise)
 
 
 def strongly_convex_problem(data: Any, **options: Any) -> RidgeProblem:
@@ -209,23 +218,43 @@ def _convexity(
     return {"mu": mu, "kappa": KAPPA if mu is None and kappa is None else kappa}
 
 
-def _nonconvexity(selector: str, said: float | None) -> tuple[str, float | None]:
-    """Return a selector without ``:nonconvex`` or ``:nonconvex=<number>``, and the number."""
+def _worded(
+    selector: str, word: str, said: float | None, default: float | None
+) -> tuple[str, float | None]:
+    """Return a selector without its last word ``:word`` or ``:word=<number>``, and the number."""
     rest, colon, words = selector.rpartition(":")
-    word, equals, number = words.partition("=")
-    if not colon or "@" not in rest or word != _NONCONVEX:
+    found, equals, number = words.partition("=")
+    if not colon or "@" not in rest or found != word:
         return selector, said
     if said is not None:
-        raise Refusal(f"the problem {selector!r} and nonconvex = {said:g}; give one of the two")
-    if not equals:
-        return rest, SPREAD if rest.partition(":")[0] == "quadratic" else LAM
+        raise Refusal(f"the problem {selector!r} and {word} = {said:g}; give one of the two")
+    if not equals and default is not None:
+        return rest, SPREAD if rest.partition(":")[0] == "quadratic" else default
     try:
         return rest, float(number)
     except ValueError:
+        plain = f"{rest}:{word}, or " if default is not None else ""
         raise Refusal(
-            f"the problem {selector!r} cannot be read; expected {rest}:nonconvex, or "
-            f"{rest}:nonconvex={LAM:g} with a number"
+            f"the problem {selector!r} cannot be read; expected {plain}{rest}:{word}={LAM:g} with "
+            "a number"
         ) from None
+
+
+def _noisy(
+    made: RidgeProblem | NonconvexProblem, sigma: float | None
+) -> RidgeProblem | NonconvexProblem:
+    """Return a problem with stochastic gradients, where they are asked for."""
+    if sigma is None:
+        return made
+    if not isinstance(made, NonconvexModel | NonconvexQuadratic):
+        raise Refusal(
+            f"noise = {sigma:g} is of problems that need not be convex; end the selector with "
+            f":nonconvex:noise={sigma:g}, or leave noise out"
+        )
+    changes: Any = {"noise": Uniform(sigma), "name": f"{made.name}:noise={sigma:g}"}
+    if isinstance(made, NonconvexModel):
+        changes["fingerprint"] = f"{made.fingerprint}, noise {sigma!r}"
+    return replace(made, **changes)
 
 
 def _selected(selector: str, y: Any, clients: Any) -> tuple[str, Any]:

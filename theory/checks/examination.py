@@ -21,8 +21,8 @@ from certibit.theory.catalogue.covered_run import require_theorem
 from certibit.theory.certificates.certified_theorem import searched_theorem
 from certibit.theory.checks.compressor.compression import compressor_checks, small_dimension
 from certibit.theory.checks.method.conduct import comes_back, does_not_grow
+from certibit.theory.checks.method.descents import descents_along_a_run
 from certibit.theory.checks.method.identities import identities
-from certibit.theory.checks.method.one_step import descents_along_a_run
 from certibit.theory.checks.method.whole_runs import ITERATIONS, RunsCheck, runs_of_theorems
 from certibit.theory.checks.problem.problems import problem_checks
 from certibit.theory.checks.promises import Promised, check_growth, check_promise

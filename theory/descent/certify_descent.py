@@ -272,7 +272,7 @@ def _proof(
             [0],
             start=replace(start, terms=(combination(weights, start.terms),)),
         )
-    if least is None or functions.noise is None:
+    if least is None or not programme.samples:
         found = _quiet(programme, programme.best(), kept)
     else:
         found = programme.quietest(rational(least))
@@ -286,7 +286,7 @@ def _proof(
 
 def _quiet(programme: DescentProgramme, best: Descent, kept: Fraction) -> Descent:
     """Return the smallest e with the kept part of the best c, where gradients are stochastic."""
-    if programme.step.variance and best.c > 0:
+    if programme.samples and best.c > 0:
         return replace(programme.quietest(rational(kept) * best.c), bound=best.bound)
     return best
 

@@ -437,6 +437,11 @@ class DescentProgramme:
         return best
 
     @property
+    def samples(self) -> bool:
+        """Whether there is noise of sampled gradients, so that some e is needed."""
+        return bool(self.step.variance) and any(self.table.tolist()[-2])
+
+    @property
     def _lines(self) -> list[Sequence[Rational]]:
         """The rows that are at least 0: the multipliers, and what is left below the largest e."""
         return [*self.signs, *(self._room for _ in self.step.variance)]

@@ -4,8 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from certibit import EF21, METHODS, Experiment, Setting, check, compressor, problem
-from certibit.theory.checks.method.one_step import descents_along_a_run
+from certibit import (
+    EF21,
+    METHODS,
+    Experiment,
+    Setting,
+    check,
+    compressor,
+    problem,
+)
+from certibit.theory.checks.method.descents import descents_along_a_run
 
 SUBJECTS = [
     ("gd", "1/L", None),
@@ -24,6 +32,36 @@ def test_runs_descend_as_promised(name, rule, sent, selector):
     verdict = descents_along_a_run(card.descents[0], Experiment.of(method, functions, sent))
     assert verdict.holds
     assert verdict.points > 1
+
+
+def noisy_run(name, theorem=None):
+    """Return the verdict on a theorem along a run with stochastic gradients."""
+    functions = problem("quadratic:d=4@3:nonconvex:noise=3")
+    card = METHODS[name]
+    sent = compressor("top-k:2") if card.method.needs.compressor else None
+    method = card.at(Setting.of(card.method, functions, sent), "nonconvex")
+    return descents_along_a_run(
+        theorem or card.descents[0], Experiment.of(method, functions, sent), steps=(0, 1, *range(10, 101, 10))
+    )
+
+
+@pytest.mark.parametrize("name", ["sgd", "ef21-sgdm"])
+def test_runs_with_stochastic_gradients_descend_as_promised(name):
+    verdict = noisy_run(name)
+    assert verdict.holds
+    assert verdict.points > 1
+    assert "standard errors" in verdict.note
+
+
+class Silent(type(METHODS["sgd"].descents[0])):
+    """The theorem of SGD without its noise."""
+
+    def noise(self, m, setting):
+        return 0.0
+
+
+def test_noise_that_is_left_out_is_seen():
+    assert not noisy_run("sgd", Silent()).holds
 
 
 def test_a_step_that_is_too_large_is_seen():

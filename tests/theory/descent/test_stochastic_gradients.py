@@ -7,9 +7,21 @@ from itertools import product
 
 import pytest
 from attack import largest_excess
-from sampled_methods import EF21SGDM, SGD, TwoSteps
+from sampled_methods import TwoSteps
 
-from certibit import FunctionClass, Gap, GradientNoise, Refusal, certify, certify_descent
+from certibit import (
+    EF21,
+    EF21SGDM,
+    METHODS,
+    SGD,
+    FunctionClass,
+    Gap,
+    GradientNoise,
+    Refusal,
+    certify,
+    certify_descent,
+)
+from certibit.theory.certificates.summary import class_setting
 
 CLOSE = 1e-8
 
@@ -56,6 +68,36 @@ def test_exact_gradients_have_no_noise():
     assert exact.e == 0
     noise = certify_descent(EF21SGDM(0.1, 0.3), noisy(5, alpha=0.5), kept=0.99)
     assert noise.c == pytest.approx(0.99 * exact.c, rel=2e-6)
+
+
+THEOREMS = [
+    ("sgd", {}, 1, 0.0),
+    ("sgd", {}, 10, 0.0),
+    *(("ef21-sgdm", {"eta": eta}, n, 9.0) for eta in (0.1, 1.0) for n in (1, 1000)),
+]
+
+
+@pytest.mark.long(keep=3)
+@pytest.mark.parametrize(("name", "options", "n", "omega"), THEOREMS)
+def test_noise_of_theorems_is_certified(name, options, n, omega):
+    """With the Psi of a theorem its e is exact, and a smaller one is no proof."""
+    card = METHODS[name]
+    setting = class_setting(card.method, n, None, omega or None, None, 20)
+    method, theorem = card.at(setting, "nonconvex", **options), card.descents[0]
+    promise = theorem.promise(method, setting)
+    functions = FunctionClass.of(setting)
+    largest = certify_descent(method, functions, theorem).c
+    kept = min(promise.c / largest, 1 - 1e-9)
+    proof = certify_descent(method, replace(functions, noise=GradientNoise()), theorem, kept=kept)
+    assert proof.c >= promise.c * (1 - CLOSE)
+    assert proof.e == pytest.approx(promise.e, rel=1e-6)
+
+
+def test_a_method_that_samples_nothing_has_no_noise():
+    proof = certify_descent(EF21(0.1), noisy(3, alpha=0.5))
+    assert proof.e == 0
+    exact = certify_descent(EF21(0.1), replace(noisy(3, alpha=0.5), noise=None))
+    assert proof.c == pytest.approx(exact.c, rel=CLOSE)
 
 
 ATTACKED = [

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from certibit.data.errors import Refusal
 from certibit.data.problems.quadratic import Quadratic
-from certibit.solvers.backend import mean
 from certibit.solvers.compressors.base import Compressor
 from certibit.solvers.compressors.composition import Scaled
 from certibit.solvers.compressors.identity import Identity
@@ -25,7 +24,7 @@ from certibit.solvers.simulation.simulated_world import simulated_world
 from certibit.solvers.state import each, number_of_runs
 from certibit.theory.card import Card
 from certibit.theory.setting import Setting
-from certibit.theory.theorem import DescentTheorem, Theorem
+from certibit.theory.theorem import Theorem
 from certibit.theory.verdict import Verdict, largest, searched
 from certibit.theory.worlds.fixed_points import fixed_point
 from certibit.theory.worlds.invariants import invariants
@@ -72,38 +71,6 @@ def steps_along_a_run(
     limit = theorem.rate(method, Setting.at(experiment)) if limit is None else limit
     return Verdict(
         "one step along a run", largest(factors), limit, note, NOT_KEPT, **searched(factors)
-    )
-
-
-def descents_along_a_run(
-    theorem: DescentTheorem,
-    experiment: ConvexExperiment,
-    *,
-    seed: int = 0,
-    steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
-) -> Verdict:
-    """Check E[Psi+] <= Psi - c |grad f(x)|^2 exactly, at states of a real run.
-
-    The value is the largest (E[Psi+] - Psi)/|grad f(x)|^2, and the limit is -c. States whose
-    gradient is below 1e-6 of the first are left out, where the difference is rounding error.
-    """
-    method, view = experiment.method, experiment.problem
-    channel, oracle = simulated_world(experiment, [seed])
-    state = method.start(channel.template, oracle, channel)
-    done, ratios, first = 0, [], None
-    for wanted in steps:
-        while done < wanted:
-            state = theorem_step(method, state, oracle, channel)
-            done += 1
-        slope = float(np.sum(mean(view.grad(method.model(state))) ** 2))
-        first = slope if first is None else first
-        if slope < 1e-12 * first:
-            break
-        step = one_step(experiment, theorem, state)
-        ratios.append((step.expected - step.now) / slope)
-    limit = -theorem.descent(method, Setting.at(experiment))
-    return Verdict(
-        "descent along a run", largest(ratios), limit, "exact", NOT_KEPT, **searched(ratios)
     )
 
 

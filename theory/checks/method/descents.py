@@ -1,0 +1,84 @@
+"""The promised descent of a theorem against what the code does, on nonconvex problems."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from certibit.data.problem import Problem
+from certibit.solvers.backend import mean
+from certibit.solvers.simulation.experiment import Experiment
+from certibit.solvers.simulation.iteration import theorem_step
+from certibit.solvers.simulation.simulated_world import simulated_world
+from certibit.solvers.state import each
+from certibit.theory.checks.method.one_step import NOT_KEPT
+from certibit.theory.potential import value
+from certibit.theory.setting import Setting
+from certibit.theory.theorem import DescentTheorem
+from certibit.theory.verdict import Verdict, largest, searched
+from certibit.theory.worlds.fixed_points import AboutModel, fixed_point
+from certibit.theory.worlds.probing import OneStep, one_step
+
+SAMPLES = 1000
+"""How many outcomes of a step are drawn where gradients are stochastic."""
+
+SURE = 6.0
+"""Standard errors that the mean of the outcomes is lowered by: a false alarm in 10^9 states."""
+
+
+def descents_along_a_run(
+    theorem: DescentTheorem,
+    experiment: Experiment[Problem],
+    *,
+    seed: int = 0,
+    steps: Sequence[int] = (0, 1, 2, 5, 20, 100),
+) -> Verdict:
+    """Check E[Psi+] <= Psi - c |grad f(x)|^2 + e sigma^2 at states of a real run.
+
+    The value is the largest (E[Psi+] - Psi - e sigma^2)/|grad f(x)|^2, and the limit is -c. E[Psi+]
+    is exact for exact gradients; for stochastic ones it is the mean of drawn outcomes, less six
+    standard errors. States whose gradient is below 1e-6 of the first are left out, where the
+    difference is rounding error.
+    """
+    method, view = experiment.method, experiment.problem
+    promise = theorem.promise(method, Setting.at(experiment))
+    noise = promise.e * view.noise.variance(view.d) if view.noise else 0.0
+    channel, oracle = simulated_world(experiment, [seed])
+    state = method.start(channel.template, oracle, channel)
+    done, ratios, first = 0, [], None
+    for wanted in steps:
+        while done < wanted:
+            state = theorem_step(method, state, oracle, channel)
+            done += 1
+        slope = float(np.sum(mean(view.grad(method.model(state))) ** 2))
+        first = slope if first is None else first
+        if slope < 1e-12 * first:
+            break
+        if view.noise:
+            step = _drawn_step(experiment, theorem, state, 1 + seed + SAMPLES * done)
+        else:
+            step = one_step(experiment, theorem, state)
+        ratios.append((step.expected - step.now - noise) / slope)
+    note = "exact"
+    if view.noise:
+        note = f"means of {SAMPLES} samples, less {SURE:g} standard errors"
+    return Verdict(
+        "descent along a run", largest(ratios), -promise.c, note, NOT_KEPT, **searched(ratios)
+    )
+
+
+def _drawn_step(
+    experiment: Experiment[Problem], theorem: DescentTheorem, state: object, seed: int
+) -> OneStep:
+    """Return Psi and a lower confidence bound on E[Psi+], from samples of the step."""
+    method, view = experiment.method, experiment.problem
+    setting = Setting.at(experiment)
+
+    def psi(s: object) -> np.ndarray:
+        star = fixed_point(method, AboutModel(view, method.model(s)))
+        return value(theorem.lyapunov(method, s, star, setting, view), view)
+
+    channel, oracle = simulated_world(experiment, range(seed, seed + SAMPLES))
+    many = each(lambda x: np.repeat(x, SAMPLES, axis=2), state)
+    found = psi(theorem_step(method, many, oracle, channel))
+    error = float(np.std(found, ddof=1)) / SAMPLES**0.5
+    return OneStep(float(psi(state)[0]), float(np.mean(found)) - SURE * error, exact=False)
